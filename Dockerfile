@@ -11,6 +11,7 @@ RUN swift build -c release --product throng --static-swift-stdlib \
   && install -D -s "$(swift build -c release --static-swift-stdlib --show-bin-path)/throng" /out/throng
 
 FROM debian:bookworm-slim
+LABEL org.opencontainers.image.title="Throng" org.opencontainers.image.licenses="Apache-2.0"
 RUN apt-get update \
   && apt-get install -y --no-install-recommends \
     ca-certificates libcurl4 libev4 libnats3.4 libpq5 libsimdjson14 libsqlite3-0 libssl3 libstdc++6 libwebsockets-evlib-ev libwebsockets17 \

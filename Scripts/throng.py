@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A client of Throng for asyncio, in one file; it needs PyPI's `websockets`.
 
     client = ThrongClient("ws://127.0.0.1:8080/ws", token=fetch_token)

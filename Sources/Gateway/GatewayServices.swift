@@ -86,8 +86,8 @@ public final class GatewayServices: Sendable {
 
   /// Services over the given stores. The registry gets its executors once the loops exist.
   public init(
-    configuration: GatewayConfiguration, stores: Stores, tokens: any TokenChecking, clocks: any Clocks, alarms: any Alarms, rules: GroupRules,
-    product: Product, logger: Logger, webhooks: WebhookServices? = nil, cluster: ClusterPorts? = nil
+    configuration: GatewayConfiguration, stores: Stores, tokens: any TokenChecking, clocks: any Clocks, alarms: any Alarms,
+    rules: GroupRules, product: Product, logger: Logger, webhooks: WebhookServices? = nil, cluster: ClusterPorts? = nil
   ) {
     self.configuration = configuration
     upgrades = UpgradePolicy(configuration)

@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+from harness.browser import browser, chromium  # noqa: F401 - fixtures
+from harness.clock import TestClock
 from harness.limits import can_start_clusters
 from harness.proxy import SETTINGS, Proxy, make_certificate
 from harness.server import BINARY, CLUSTER, IS_CLUSTER, POSTGRESQL, Server
@@ -13,14 +15,29 @@ from harness.world import World
 # sign-ins have tests of their own.
 SHARED = {"limits.requestsPerSecond": 100000, "limits.requestBurst": 100000, "auth.failureDelay": 0}
 
+# Of a browser, and of several nodes.
+HEAVY_FIXTURES = {"browser", "make_cluster", "cluster"}
+FROZEN_ALONE = "a test's clock is that of one process"
+
 
 def pytest_configure(config):
     if not BINARY.exists():
         pytest.exit(f"no server at {BINARY}: build it (swift build) or name it in THRONG_BINARY", returncode=1)
 
 
+def is_heavy(item):
+    """Whether a test takes a good part of the machine: one such test runs at a time (pytest --dist loadgroup)."""
+    return not HEAVY_FIXTURES.isdisjoint(item.fixturenames) or item.get_closest_marker("heavy") is not None
+
+
+# Before pytest-xdist's own, which reads the groups of tests.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    # The group of one worker begins first: the others do the rest beside it.
+    items.sort(key=lambda item: not is_heavy(item))
     for item in items:
+        if is_heavy(item):
+            item.add_marker(pytest.mark.xdist_group("heavy"))
         single = item.get_closest_marker("one_process")
         if (POSTGRESQL or IS_CLUSTER) and item.get_closest_marker("files"):
             item.add_marker(pytest.mark.skip(reason="about a store in a file"))
@@ -49,12 +66,38 @@ async def world(server):
     await current.close()
 
 
+@pytest.fixture(scope="session")
+def shared_clock_server(tmp_path_factory):
+    if IS_CLUSTER:
+        pytest.skip(FROZEN_ALONE)
+    clock = TestClock()
+    shared = Server(tmp_path_factory.mktemp("frozen") / "data", SHARED, clock=clock).start()
+    yield shared
+    assert shared.running, f"the shared server ended by itself:\n{shared.log[-8000:]}"
+    shared.kill()
+    clock.remove()
+
+
+@pytest.fixture
+async def frozen_world(shared_clock_server):
+    """A world on a server that many tests share, and whose time stands still but for `world.server.advance(seconds=…)`."""
+    current = World(shared_clock_server)
+    yield current
+    await current.close()
+
+
 @pytest.fixture
 def make_server(tmp_path):
-    """Starts servers of one's own: `make_server(settings, data_dir=…)`."""
-    made = []
+    """Starts servers of one's own: `make_server(settings, data_dir=…)`. With `frozen=True` its time stands still but
+    for `advance(seconds=…)`."""
+    made, clocks = [], []
 
-    def make(settings=None, start=True, data_dir=None, **options):
+    def make(settings=None, start=True, data_dir=None, frozen=False, **options):
+        if frozen:
+            if options.get("binary", BINARY) == CLUSTER:
+                pytest.skip(FROZEN_ALONE)
+            clocks.append(TestClock())
+            options["clock"] = clocks[-1]
         own = Server(data_dir or tmp_path / f"data-{len(made)}", {**SHARED, **(settings or {})}, **options)
         made.append(own)
         return own.start() if start else own
@@ -66,6 +109,8 @@ def make_server(tmp_path):
         if own.binary == CLUSTER:
             # 40 MB of each cluster; its engines may be ending.
             shutil.rmtree(own.data_dir / "engines", ignore_errors=True)
+    for clock in clocks:
+        clock.remove()
 
 
 @pytest.fixture
@@ -102,8 +147,13 @@ async def make_world():
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Prints what a test recorded as its summary, also when the tests run in several processes."""
+    """Prints what a test recorded as its summary, also when the tests run in several processes; notes what has failed."""
     for report in terminalreporter.stats.get("passed", []):
         for name, value in report.user_properties:
             if name == "summary":
                 terminalreporter.write_line(value)
+    if os.environ.get("THRONG_FAILED"):
+        part = "cluster" if IS_CLUSTER else "postgresql" if POSTGRESQL else "live"
+        failed = [report.nodeid.removesuffix("@heavy") for kind in ("failed", "error") for report in terminalreporter.stats.get(kind, [])]
+        with open(os.environ["THRONG_FAILED"], "a") as file:
+            file.writelines(f"{part}\tTests/Live/{test}\n" for test in dict.fromkeys(failed))

@@ -6,6 +6,7 @@ from harness.applications import (
     CONSENTING, VERBS, applications, apply, ask, asking_room, auth_room, managers, unread_applications,
 )
 from harness.client import has
+from harness.restarts import restart
 from harness.room import Room, clock, including, later, notifications_of, pages_of
 from harness.world import history_of, info_of
 
@@ -385,8 +386,7 @@ async def test_applications_of_a_disbanded_group_are_gone_even_when_its_id_is_us
 
 @pytest.mark.parametrize("how", ["stop", "kill"])
 async def test_applications_outlive_the_server(make_server, make_world, how):
-    own = make_server({"drain.duration": 1})
-    world = make_world(own)
+    world = make_world(make_server({"drain.duration": 0}))
     room = await Room.make(world, joinMode="Auth", inviteMode="Any", beInviteMode="Auth")
     stranger, guest = await world.users("stranger", "guest")
     handled, request = await apply(room, stranger), await apply(room, room.outsider)
@@ -394,9 +394,7 @@ async def test_applications_outlive_the_server(make_server, make_world, how):
     invitation = await ask(room, room.member, guest, message="come", attach="a")
     await room.owner.call("setGroupApplicationRead")
     before = [await applications(client) for client in (room.owner, room.admin, guest)]
-    getattr(own, how)()
-    own.start()
-    world.clients.clear()
+    await restart(world, how)
     owner, admin, guest, outsider = [
         await world.session(client.user) for client in (room.owner, room.admin, guest, room.outsider)]
     assert [await applications(client) for client in (owner, admin, guest)] == before

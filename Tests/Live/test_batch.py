@@ -72,18 +72,18 @@ async def test_an_invalid_element_is_answered_in_its_place(world):
     assert [reply.get("error", {}).get("code") for reply in frame] == [None, -32600, -32600, None]
 
 
-async def test_a_login_first_in_a_batch_signs_in_the_rest(world):
-    client = await world.open()
-    user = world.name("alice")
+async def test_a_login_first_in_a_batch_signs_in_the_rest(frozen_world):
+    client = await frozen_world.open()
+    user = frozen_world.name("alice")
     frame = await client.exchange([
-        request(1, "login", token=make_token(user)),
+        request(1, "login", token=make_token(user, now=frozen_world.server.now)),
         request(2, "createGroup", groupType="Public", groupName="g"),
     ])
     assert frame[0]["result"]["userID"] == user
     assert frame[1]["result"]["groupID"]
 
 
-async def test_a_batch_before_sign_in_is_refused_element_by_element(world):
-    client = await world.open()
+async def test_a_batch_before_sign_in_is_refused_element_by_element(frozen_world):
+    client = await frozen_world.open()
     frame = await client.exchange([request(1), request(2, "noSuchMethod"), request(3, "getServerInfo")])
     assert [reply["error"]["code"] for reply in frame] == [6014, -32601, 6014]

@@ -3,6 +3,7 @@
 import pytest
 
 from harness.client import has
+from harness.restarts import restart
 from harness.room import Room, names, notifications_of
 from harness.world import eventually
 
@@ -26,7 +27,7 @@ async def room(world):
 @pytest.fixture
 async def own_room(make_server, make_world):
     """On a server of its own, so that every user is known by name."""
-    return await broadcast_room(make_world(make_server({"drain.duration": 1})))
+    return await broadcast_room(make_world(make_server()))
 
 
 POLICIES = {
@@ -212,9 +213,7 @@ async def test_an_unknown_user_gets_no_role_where_users_must_be_known(make_serve
 async def test_the_room_and_its_roles_outlive_the_server(own_room):
     room = own_room
     before = await room.info()
-    room.world.server.kill()
-    room.world.server.start()
-    room.world.clients.clear()
+    await restart(room.world, "kill")
     owner, admin, member = [await room.world.session(client.user) for client in (room.owner, room.admin, room.member)]
     info = await room.info()
     assert {key: info[key] for key in ("owner", "epoch", "groupName", "createTime")} == {

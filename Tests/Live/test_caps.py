@@ -2,6 +2,7 @@
 import pytest
 
 from harness.client import Refused
+from harness.restarts import restart
 from harness.room import Room, results
 
 TYPES = ["Work", "Public", "Meeting"]
@@ -88,7 +89,7 @@ async def test_an_avchatroom_has_no_cap(world):
 @pytest.fixture
 async def limited(make_server, make_world):
     """A server where a user may be in two groups, and a user who is in two."""
-    world = make_world(make_server({"limits.groupsPerUser": 2, "drain.duration": 1}))
+    world = make_world(make_server({"limits.groupsPerUser": 2, "drain.duration": 0}))
     busy = await world.user("busy")
     groups = [await world.group(await world.user("owner"), members=[busy]) for _ in range(2)]
     return world, busy, groups
@@ -189,9 +190,7 @@ async def test_what_frees_a_place(limited, ending):
 @pytest.mark.parametrize("how", ["stop", "kill"])
 async def test_the_count_outlives_the_server(limited, how):
     world, busy, groups = limited
-    getattr(world.server, how)()
-    world.server.start()
-    world.clients.clear()
+    await restart(world, how)
     busy = await world.session(busy.user)
     await busy.refused(10037, "createGroup", groupType="Work", groupName="g")
     await busy.call("quitGroup", groupID=groups[0])
@@ -214,7 +213,7 @@ async def test_one_user_at_many_doors_enters_only_as_many_as_allowed(make_server
 
 async def test_the_number_of_avchatrooms_is_the_servers(make_server, make_world):
     """10036 counts the existing ones of all owners; other types are not counted."""
-    world = make_world(make_server({"limits.avChatRooms": 2, "drain.duration": 1}))
+    world = make_world(make_server({"limits.avChatRooms": 2}))
     alice, bob, carol = await world.users("alice", "bob", "carol")
     first = await world.group(alice, "AVChatRoom")
     await world.group(bob, "AVChatRoom")
@@ -230,13 +229,10 @@ async def test_the_number_of_avchatrooms_is_the_servers(make_server, make_world)
 
 
 async def test_the_number_of_avchatrooms_outlives_the_server(make_server, make_world):
-    own = make_server({"limits.avChatRooms": 1})
-    world = make_world(own)
+    world = make_world(make_server({"limits.avChatRooms": 1}))
     alice = await world.user("alice")
     group = await world.group(alice, "AVChatRoom")
-    own.kill()
-    own.start()
-    world.clients.clear()
+    await restart(world, "kill")
     alice = await world.session(alice.user)
     await alice.refused(10036, "createGroup", groupType="AVChatRoom", groupName="g")
     await alice.call("dismissGroup", groupID=group)

@@ -12,6 +12,8 @@ from harness.server import BINARY
 ROUNDS = [faults.Stop, faults.RestartNATS, faults.PromoteReplica]
 
 
+@pytest.mark.campaign
+@pytest.mark.heavy
 @pytest.mark.files
 @pytest.mark.skipif(BINARY.name != "throng", reason="it makes a cluster of its own, of single processes")
 async def test_promises_hold_under_faults():

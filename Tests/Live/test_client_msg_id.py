@@ -3,6 +3,7 @@ nothing twice (Protocol.md, "Repeated sends")."""
 import pytest
 
 from harness.client import has
+from harness.restarts import restart
 from harness.world import history_of
 
 COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
@@ -69,14 +70,12 @@ async def test_errors_are_not_remembered(world):
 
 
 async def test_a_stored_message_is_remembered_across_a_restart(make_server, make_world):
-    own = make_server({"drain.duration": 1})
-    world = make_world(own)
+    world = make_world(make_server())
     alice = await world.session("alice")
     group = await world.group(alice)
     params = {"groupID": group, "text": "x", "clientMsgID": "kept"}
     first = await alice.call("sendGroupTextMessage", **params)
-    own.kill()
-    own.start()
+    await restart(world, "kill")
     alice = await world.session("alice")
     assert await alice.call("sendGroupTextMessage", **params) == first
     assert [message["msgID"] for message in await history_of(alice, group)] == [first["msgID"]]

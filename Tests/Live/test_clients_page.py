@@ -9,7 +9,6 @@ from functools import partial
 
 import pytest
 
-from harness.browser import Browser
 from harness.client import PATIENCE
 from harness.driven import NODE, has_node
 from harness.server import REPOSITORY
@@ -119,6 +118,7 @@ async def test_somebody_is_let_in(server, world, tmp_path):
     assert await owning == (0, f"{applicant} asks: I bring cake\n")
 
 
+@pytest.mark.heavy
 async def test_a_page_of_another_origin(make_server, make_world, tmp_path):
     folder = tmp_path / "site"
     folder.mkdir()

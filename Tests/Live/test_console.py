@@ -3,17 +3,9 @@ from urllib.parse import quote
 
 import pytest
 
-from harness.browser import Browser
 from harness.tokens import make_token
 
 KEY = "an-api-key-of-the-live-tests-0123456789"
-
-
-@pytest.fixture
-async def browser(tmp_path):
-    one = await Browser.start(tmp_path)
-    yield one
-    await one.close()
 
 
 class Console:

@@ -154,8 +154,10 @@ async def happenings(world):
     world.server.rpc("kickUser", userID=second.user, reason="enough")
     for client in (member, second):
         await client.closed(4503)
-    for client in (owner, other):
-        await client.round_trip()
+    # The last events of each group.
+    for client, event, last in ((owner, "onGroupDismissed", group), (other, "onGroupDismissed", group),
+                                (owner, "onGroupRecycled", guarded), (owner, "onGroupDismissed", room)):
+        await client.expect(event, groupID=last)
     return owner, member, other, second
 
 

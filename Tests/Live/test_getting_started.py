@@ -56,7 +56,8 @@ async def chat(page, reader):
         process = await asyncio.create_subprocess_exec(
             "throng", "token", name, cwd=reader.directory, env=reader.environment, stdout=asyncio.subprocess.PIPE)
         token = (await process.communicate())[0].decode().strip()
-        people[name] = Person(await connect(f"ws://127.0.0.1:{reader.ports['8080']}/ws?token={token}", proxy=None))
+        url = f"ws://127.0.0.1:{reader.ports['8080']}/ws?token={token}"
+        people[name] = Person(await connect(url, proxy=None, open_timeout=PATIENCE, ping_interval=None))
     shown = 0
     for words, block in re.findall(r"([^\n]*)\n\n```\n([<>].*?)```\n", page, re.DOTALL):
         person = people["bob" if words.startswith("Bob") else "alice"]
@@ -84,7 +85,8 @@ async def test_the_page_does_what_it_shows(reader):
 async def test_the_frames_of_the_readme(server):
     shown = re.findall(r"^    ([→←]) (.*)$", README, re.MULTILINE)
     assert len(shown) == 4
-    async with connect(f"{server.url}?token={make_token('reader-of-the-readme')}", proxy=None) as socket:
+    url = f"{server.url}?token={make_token('reader-of-the-readme')}"
+    async with connect(url, proxy=None, open_timeout=PATIENCE, ping_interval=None) as socket:
         person = Person(socket)
         for sign, text in shown:
             await (socket.send(text) if sign == "→" else person.sees(json.loads(text)))

@@ -198,14 +198,14 @@ async def test_the_joined_list_comes_in_pages(world):
     assert len((await alice.call("getJoinedGroupList", count=200))["groupList"]) == 7
 
 
-async def test_updated_since_finds_what_changed_and_what_was_left(world):
+async def test_updated_since_finds_what_changed_and_what_was_left(frozen_world):
+    world = frozen_world
     alice, bob = await world.users("alice", "bob")
     idle, renamed, written, left, gone = [await world.group(bob, members=[alice]) for _ in range(5)]
     await alice.expect("onGroupCreated", groupID=gone)
+    # `updatedSince` is inclusive.
+    await world.server.advance(seconds=0.001)
     since = (await alice.call("ping"))["serverTime"]
-    while (await alice.call("ping"))["serverTime"] <= since:
-        pass  # the next millisecond: `updatedSince` is inclusive
-    since += 1
     await bob.call("setGroupInfo", groupID=renamed, groupName="renamed")
     await bob.call("sendGroupTextMessage", groupID=written, text="x")
     await alice.call("quitGroup", groupID=left)

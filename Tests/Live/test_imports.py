@@ -6,6 +6,7 @@ import pytest
 
 from harness.backend import all_of, denied, done, notifications_of, unread_of
 from harness.client import has
+from harness.restarts import restart
 from harness.world import history_of, info_of
 
 STORING = ["Work", "Public", "Meeting"]
@@ -484,9 +485,9 @@ async def test_set_unread_count_errors(server, world):
 
 # A restart
 
-@pytest.mark.parametrize("how", ["drain", "kill -9"])
+@pytest.mark.parametrize("how", ["stop", "kill"])
 async def test_what_was_imported_outlives_the_server(make_server, make_world, how):
-    own = make_server({"drain.duration": 1})
+    own = make_server({"drain.duration": 0})
     world = make_world(own)
     owner, member, middle = await world.users("owner", "member", "middle")
     group = imported(own, owner.user, "Public", [
@@ -499,9 +500,7 @@ async def test_what_was_imported_outlives_the_server(make_server, make_world, ho
         return infos, [await history_of(client, group) for client in (owner, member, middle)]
 
     before = await everything()
-    own.stop() if how == "drain" else own.kill()
-    own.start()
-    world.clients.clear()
+    await restart(world, how)
     owner, member, middle = [await world.session(client.user) for client in (owner, member, middle)]
     assert await everything() == before
     assert [len(rows) for rows in before[1]] == [3, 3, 2]

@@ -1,10 +1,9 @@
 """getJoinedGroupList with updatedSince: groups whose info, last message or selfInfo changed at or
 after it (Protocol.md, "Joined groups")."""
-import time
-
 import pytest
 
-from harness.backend import all_of, denied, done, next_millisecond
+from harness.backend import all_of, denied, done
+from harness.restarts import restart
 from harness.world import info_of
 
 # Changes to one group of a reader's, each by its own method.
@@ -45,6 +44,23 @@ TIPS = {
 CASES = [(name, True) for name in {**CHANGES, **TIPS}] + [(name, False) for name in CHANGES]
 
 
+@pytest.fixture
+def world(frozen_world):
+    """All these tests choose the instants that they ask about."""
+    return frozen_world
+
+
+@pytest.fixture
+def server(world):
+    return world.server
+
+
+async def next_millisecond(world):
+    """A server time that everything before lies before, and everything after at or after."""
+    await world.server.advance(seconds=0.001)
+    return round(world.server.now * 1000)
+
+
 class Site:
     """One group of a reader's: calls by its people, with the groupID filled in."""
 
@@ -77,14 +93,14 @@ async def test_a_change_is_found(server, world, change, notification):
     group = await world.group(owner, members=[reader, carol], memberChangeNotification=notification)
     await owner.call("sendGroupTextMessage", groupID=group, text="first")
     await reader.expect("onRecvNewMessage", groupID=group)
-    since = await next_millisecond(reader)
+    since = await next_millisecond(world)
     assert await updated(reader, since) == (set(), set())
     await {**CHANGES, **TIPS}[change](Site(server, group, owner, reader, carol, outsider))
     assert await updated(reader, since) == ({group}, set())
     (row,) = (await reader.call("getJoinedGroupList", updatedSince=since))["groupList"]
     assert row == await info_of(reader, group), "a row is the whole GroupInfo with selfInfo"
     assert (await updated(reader, 0))[0] == {group, idle}
-    later = await next_millisecond(reader)
+    later = await next_millisecond(world)
     assert await updated(reader, later) == (set(), set())
 
 
@@ -101,7 +117,7 @@ async def test_the_instant_itself_counts(world):
 async def test_a_group_made_or_joined_since_is_found(world):
     alice, bob = await world.users("alice", "bob")
     before = await world.group(alice)
-    since = await next_millisecond(alice)
+    since = await next_millisecond(world)
     created, named = await world.group(alice), await world.group(bob, members=[alice])
     joined = await world.group(bob)
     await alice.call("joinGroup", groupID=joined)
@@ -125,18 +141,18 @@ async def test_a_group_left_since_is_named(server, world, way):
     alice, bob = await world.users("alice", "bob")
     long_ago, group, stays = [await world.group(alice, members=[bob]) for _ in range(3)]
     await bob.call("quitGroup", groupID=long_ago)
-    since = await next_millisecond(bob)
+    since = await next_millisecond(world)
     await LEAVING[way](server, group, alice, bob)
     assert await updated(bob, since) == (set(), {group})
     assert (await bob.call("getJoinedGroupList"))["leftGroupIDList"] == []
-    assert await updated(bob, await next_millisecond(bob)) == (set(), set())
+    assert await updated(bob, await next_millisecond(world)) == (set(), set())
     assert (await updated(bob, 0)) == ({stays}, {long_ago, group})
 
 
 async def test_a_recycled_group_and_a_handed_over_one_are_named(server, world):
     alice, bob = await world.users("alice", "bob")
     recycled, handed = await world.group(alice, members=[bob]), await world.group(alice, members=[bob])
-    since = await next_millisecond(bob)
+    since = await next_millisecond(world)
     done(server, "recycleGroup", groupID=recycled)
     await alice.call("transferGroupOwner", groupID=handed, userID=bob.user, quit=True)
     assert await updated(alice, since) == (set(), {recycled, handed})
@@ -145,7 +161,7 @@ async def test_a_recycled_group_and_a_handed_over_one_are_named(server, world):
 
 async def test_a_disbanded_id_that_is_joined_again_is_not_among_the_left(world):
     alice, bob = await world.users("alice", "bob")
-    since = await next_millisecond(bob)
+    since = await next_millisecond(world)
     group = await world.group(alice, members=[bob], groupID=world.name("again"))
     await alice.call("dismissGroup", groupID=group)
     assert await updated(bob, since) == (set(), {group})
@@ -159,7 +175,7 @@ async def test_a_disbanded_id_that_is_joined_again_is_not_among_the_left(world):
 ])
 async def test_the_type_filter(server, world, asked, found):
     alice, bob = await world.users("alice", "bob")
-    since = await next_millisecond(bob)
+    since = await next_millisecond(world)
     groups = {groupType: await world.group(alice, groupType, [bob]) for groupType in ("Work", "Public", "Meeting", "AVChatRoom")}
     groups["BChatRoom"] = done(server, "createGroup", groupType="BChatRoom", groupName="g", ownerUserID=bob.user)["groupID"]
     params = {"groupType": asked} if asked else {}
@@ -172,7 +188,7 @@ async def test_the_type_filter(server, world, asked, found):
 async def test_leaving_a_live_room_leaves_no_trace(world):
     """AVChatRoom and BChatRoom are not listed, neither as joined nor as left."""
     alice, bob = await world.users("alice", "bob")
-    since = await next_millisecond(bob)
+    since = await next_millisecond(world)
     room = await world.group(alice, "AVChatRoom", [bob])
     await bob.call("quitGroup", groupID=room)
     await alice.call("dismissGroup", groupID=room)
@@ -184,7 +200,7 @@ async def test_leaving_a_live_room_leaves_no_trace(world):
 async def test_the_changed_ones_come_in_pages_too(world, count):
     alice, bob = await world.users("alice", "bob")
     groups = [await world.group(alice, members=[bob]) for _ in range(9)]
-    since = await next_millisecond(bob)
+    since = await next_millisecond(world)
     for group in groups[::2]:
         await alice.call("setGroupInfo", groupID=group, introduction="new")
     rows = await all_of(bob, "getJoinedGroupList", "groupList", updatedSince=since, count=count)
@@ -194,7 +210,7 @@ async def test_the_changed_ones_come_in_pages_too(world, count):
 async def test_left_groups_are_named_whatever_the_pages(world):
     """Every page of an answer that has groups left to name, together, names them all."""
     alice, bob = await world.users("alice", "bob")
-    since = await next_millisecond(bob)
+    since = await next_millisecond(world)
     groups = [await world.group(alice, members=[bob]) for _ in range(6)]
     for group in groups[:3]:
         await bob.call("quitGroup", groupID=group)
@@ -220,22 +236,20 @@ async def test_the_parameters(server, world):
     assert [row["groupID"] for row in done(server, "getJoinedGroupList", asUser=alice.user)["groupList"]] == [group]
 
 
-@pytest.mark.parametrize("how", ["drain", "kill -9"])
+@pytest.mark.parametrize("how", ["stop", "kill"])
 async def test_changes_are_found_after_a_restart(make_server, make_world, how):
-    own = make_server({"drain.duration": 1})
+    own = make_server({"drain.duration": 0}, frozen=True)
     world = make_world(own)
     alice, bob = await world.users("alice", "bob")
     idle, changed, left = [await world.group(alice, members=[bob]) for _ in range(3)]
-    since = await next_millisecond(bob)
+    since = await next_millisecond(world)
     await alice.call("sendGroupTextMessage", groupID=changed, text="x")
     await bob.call("quitGroup", groupID=left)
-    own.stop() if how == "drain" else own.kill()
-    started = time.time() * 1000
-    own.start()
-    world.clients.clear()
+    started = await next_millisecond(world)
+    await restart(world, how)
     bob = await world.session(bob.user)
     assert await updated(bob, since) == ({changed}, {left})
-    assert await updated(bob, int(started)) == (set(), set())
+    assert await updated(bob, started) == (set(), set())
     assert (await updated(bob, 0))[0] == {idle, changed}
 
 
@@ -257,7 +271,7 @@ async def test_groups_that_have_not_changed_end_no_page(server, world):
     for _ in range(51):
         batch = [{"jsonrpc": "2.0", "id": number, **request} for number in range(20)]
         assert all("result" in answer for answer in server.post_rpc(batch).json())
-    later = int(time.time() * 1000) + 3_600_000
+    later = round(server.now * 1000) + 3_600_000
     answer = await alice.call("getJoinedGroupList", updatedSince=later)
     assert answer == {"groupList": [], "leftGroupIDList": [], "nextSeq": 0}
 
@@ -266,7 +280,7 @@ async def test_groups_that_have_not_changed_end_no_page(server, world):
 async def test_groups_joined_and_groups_left_come_once_over_all_pages(world, count):
     """leftGroupIDList comes in pages with the rest, each groupID once."""
     owner, reader = await world.users("owner", "reader")
-    since = await next_millisecond(reader)
+    since = await next_millisecond(world)
     groups = [await world.group(owner, members=[reader]) for _ in range(14)]
     left = {"quit": groups[1::7], "disbanded": groups[3::7], "removed": groups[5::7]}
     for group in left["quit"]:

@@ -24,9 +24,7 @@ POST = b"POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
 def test_the_library_loops_over_a_request_that_comes_early(tmp_path):
     program = tmp_path / "keep_alive"
     subprocess.run(["cc", "-o", program, SOURCE, "-lwebsockets"], check=True, capture_output=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = reserve_port()
     library = subprocess.Popen([program, str(port)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         assert library.stdout.readline() == b"ready\n"
@@ -101,4 +99,4 @@ def test_nginx_before_the_socket_keeps_connections(make_server, tmp_path):
         connection.close()
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)

@@ -16,6 +16,7 @@ class UnreadServer(Server):
             if b'"listening"' in line:
                 with self._news:
                     self.listening = json.loads(line)
+                    self._ended = True
                     self._news.notify_all()
                 return
 
@@ -31,7 +32,7 @@ class UnreadServer(Server):
 
 @pytest.fixture
 def unread(tmp_path):
-    server = UnreadServer(tmp_path / "data").start()
+    server = UnreadServer(tmp_path / "data", {"drain.duration": 0}).start()
     yield server
     if server.running:
         server.kill()

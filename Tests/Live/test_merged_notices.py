@@ -1,5 +1,4 @@
-"""Join and leave notices of an AVChatRoom. The assertions hold for any timing (Protocol.md, "Join
-and leave notices")."""
+"""Join and leave notices of an AVChatRoom, while time stands still (Protocol.md, "Join and leave notices")."""
 import pytest
 
 from harness.ledger import Ledger, burst, messages
@@ -19,80 +18,48 @@ async def as_users(server, method, group, users):
         assert all("result" in reply for reply in server.post_rpc(batch).json())
 
 
-def told(client, event):
-    return [frame["params"] for frame in client.frames if isinstance(frame, dict) and frame.get("method") == event]
-
-
-def check_notices(notices, users, start, step):
-    """Each notice counts everybody who had come (or gone) until then, and names the newest of those
-    that none before it had counted, in their order; it leaves a second after that at the earliest.
-    Gives whether each named as many as it should: a notice that found no place for a second is
-    given up, and who was in it is only counted."""
-    counted, exact = 0, True
-    for notice in notices:
-        changed = (notice["memberCount"] - start) * step
-        assert 0 < len(names(notice)) <= min(NAMED, changed - counted)
-        assert names(notice) == users[changed - len(names(notice)):changed]
-        exact = exact and len(names(notice)) == min(NAMED, changed - counted)
-        counted = changed
-    for older, newer in zip(notices, notices[1:]):
-        assert newer["opTime"] - older["opTime"] >= 1000
-    return exact and counted == len(users)
-
-
-async def notices_of(world, count):
-    """So many join and quit at once; gives whether all notices came and were complete."""
-    alice = await world.user("alice")
-    group = await world.group(alice, "AVChatRoom")
-    fans = [world.name("fan") for _ in range(count)]
-    await as_users(world.server, "joinGroup", group, fans)
-    await until_counted(alice, "onMemberEnter", group, 1 + count)
-    complete = check_notices(told(alice, "onMemberEnter"), fans, 1, 1)
-    await as_users(world.server, "quitGroup", group, fans)
-    await until_counted(alice, "onMemberLeave", group, 1)
-    complete = check_notices(told(alice, "onMemberLeave"), fans, 1 + count, -1) and complete
-    for event in told(alice, "onMemberEnter") + told(alice, "onMemberLeave"):
-        assert set(event) == {"groupID", "opTime", "memberList", "memberCount", "platform"}
-        assert event["platform"] == "RESTful API"
-    return complete
-
-
-async def until_counted(client, event, group, count):
-    """The notice that counts everybody; a server that stands still for seconds may have given it
-    up."""
-    try:
-        await client.expect(event, patience=5, groupID=group, memberCount=lambda number: number == count)
-    except AssertionError:
-        await client.round_trip(group)
-
-
 @pytest.mark.parametrize("count", [10, 130])
-async def test_notices_are_merged_and_name_the_fifty_newest(world, count):
-    """A machine that stands still makes notices be given up; not three times in a row."""
-    for _ in range(3):
-        if await notices_of(world, count):
-            return
-    raise AssertionError("notices were given up, or named too few, each time")
+async def test_notices_are_merged_and_name_the_fifty_newest(frozen_world, count):
+    """The first leaves at once, and one for all others when the second has ended."""
+    alice = await frozen_world.user("alice")
+    group = await frozen_world.group(alice, "AVChatRoom")
+    fans = [frozen_world.name("fan") for _ in range(count)]
+    for method, event, before, step in (("joinGroup", "onMemberEnter", 1, 1), ("quitGroup", "onMemberLeave", 1 + count, -1)):
+        await as_users(frozen_world.server, method, group, fans)
+        await frozen_world.server.advance(seconds=0.999)
+        first = await alice.expect(event, groupID=group)
+        assert names(first) == fans[:1] and first["memberCount"] == before + step
+        await alice.quiet(event, group=group)
+        await frozen_world.server.advance(seconds=0.001)
+        second = await alice.expect(event, groupID=group)
+        assert names(second) == fans[1:][-NAMED:] and second["memberCount"] == before + step * count
+        assert second["opTime"] - first["opTime"] == 1000
+        for notice in (first, second):
+            assert set(notice) == {"groupID", "opTime", "memberList", "memberCount", "platform"}
+            assert notice["platform"] == "RESTful API"
+        await frozen_world.server.advance(seconds=2)
+        await alice.quiet(event, group=group)
 
 
-async def test_who_joins_hears_of_it_at_once_on_all_sessions(world):
-    """With the reply, "outside the limit": the events of the group that came before it are there by
-    a round trip."""
-    alice = await world.user("alice")
-    group = await world.group(alice, "AVChatRoom")
+async def test_who_joins_hears_of_it_at_once_on_all_sessions(frozen_world):
+    """All in one second, so that the others hear of the first alone."""
+    alice = await frozen_world.user("alice")
+    group = await frozen_world.group(alice, "AVChatRoom")
     for count in range(2, 8):
-        fan = await world.user("fan")
-        again = await world.session(fan.user)
+        fan = await frozen_world.user("fan")
+        again = await frozen_world.session(fan.user)
         await fan.call("joinGroup", groupID=group)
         for session in (fan, again):
             event = await session.expect("onMemberEnter", groupID=group)
-            assert names(event)[-1] == fan.user and event["memberCount"] == count
+            assert names(event) == [fan.user] and event["memberCount"] == count
+    await alice.expect("onMemberEnter", groupID=group, memberCount=2)
+    await alice.quiet("onMemberEnter", group=group)
 
 
 async def test_every_joiner_hears_of_it_though_the_room_is_full(make_server, make_world):
     """The limit is 1 and chat takes every place: the joiner's own event is outside; the others are
     told when there is a place, or never."""
-    world = make_world(make_server({"limits.avChatRoom.messagesPerSecond": 1}))
+    world = make_world(make_server({"limits.avChatRoom.messagesPerSecond": 1}, frozen=True))
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, "AVChatRoom", [bob])
     ledger = Ledger(world.server, "AVChatRoom", 1)
@@ -102,6 +69,7 @@ async def test_every_joiner_hears_of_it_though_the_room_is_full(make_server, mak
         ledger.note(priorities, await burst(alice, messages(group, priorities)))
         await fan.call("joinGroup", groupID=group)
         await fan.expect("onMemberEnter", groupID=group, memberList=lambda rows: rows[-1]["userID"] == fan.user)
+        await world.server.advance(seconds=0.3)
     await ledger.settle(group, alice, bob)
     ledger.read(alice, bob)
     ledger.read_notices(alice)
@@ -109,45 +77,51 @@ async def test_every_joiner_hears_of_it_though_the_room_is_full(make_server, mak
 
 
 async def test_notices_count_and_come_after_messages(make_server, make_world):
-    world = make_world(make_server({"limits.avChatRoom.messagesPerSecond": 3}))
+    world = make_world(make_server({"limits.avChatRoom.messagesPerSecond": 4}, frozen=True))
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, "AVChatRoom", [bob])
-    ledger = Ledger(world.server, "AVChatRoom", 3)
+    ledger = Ledger(world.server, "AVChatRoom", 4)
     fans = [world.name("fan") for _ in range(30)]
     for turn in range(10):
         priorities = ["Lowest"] * (turn % 5)
         ledger.note(priorities, await burst(alice, messages(group, priorities)))
         await as_users(world.server, "joinGroup", group, fans[turn * 3:turn * 3 + 3])
         await as_users(world.server, "quitGroup", group, fans[turn * 3:turn * 3 + 1])
+        await world.server.advance(seconds=0.5)
     await ledger.settle(group, alice, bob)
     ledger.read(alice, bob)
     ledger.read_notices(alice)
     ledger.check()
+    assert "Queued" in {message.status for message in ledger.sent}
     for name in ("onMemberEnter", "onMemberLeave"):
         instants = [event["opTime"] for event in alice.received(name)]
+        assert len(instants) >= 2
         assert all(newer - older >= 1000 for older, newer in zip(instants, instants[1:]))
 
 
-async def test_each_kind_for_itself(make_server, make_world):
+async def test_each_kind_for_itself(frozen_world):
     """The first leave notice does not wait for the join notices: it leaves with the quitting."""
-    world = make_world(make_server())
-    alice, bob = await world.users("alice", "bob")
-    group = await world.group(alice, "AVChatRoom", [bob])
+    alice, bob, carol = await frozen_world.users("alice", "bob", "carol")
+    group = await frozen_world.group(alice, "AVChatRoom", [bob, carol])
     await bob.call("quitGroup", groupID=group)
     entered, left = [await alice.expect(name, groupID=group) for name in ("onMemberEnter", "onMemberLeave")]
-    assert names(entered) == names(left) == [bob.user]
-    assert entered["memberCount"] == 2 and left["memberCount"] == 1
+    assert names(entered) == names(left) == [bob.user] and entered["opTime"] == left["opTime"]
+    assert entered["memberCount"] == 2 and left["memberCount"] == 2
+    await alice.quiet("onMemberEnter", group=group)
+    await frozen_world.server.advance(seconds=1)
+    assert names(await alice.expect("onMemberEnter", groupID=group)) == [carol.user]
 
 
-async def test_with_notification_off_only_joiners_hear(world):
-    alice = await world.user("alice")
-    group = await world.group(alice, "AVChatRoom", memberChangeNotification=False)
-    fans = await world.users(*["fan"] * 5)
+async def test_with_notification_off_only_joiners_hear(frozen_world):
+    alice = await frozen_world.user("alice")
+    group = await frozen_world.group(alice, "AVChatRoom", memberChangeNotification=False)
+    fans = await frozen_world.users(*["fan"] * 5)
     for fan in fans:
         await fan.call("joinGroup", groupID=group)
         assert names(await fan.expect("onMemberEnter", groupID=group)) == [fan.user]
     await fans[0].call("quitGroup", groupID=group)
-    await world.settle(group, alice, *fans[1:])
+    await frozen_world.server.advance(seconds=2)
+    await frozen_world.settle(group, alice, *fans[1:])
     for client in (alice, *fans):
         assert not client.received("onMemberEnter", groupID=group) and not client.received("onMemberLeave", groupID=group)
 

@@ -1,7 +1,7 @@
-"""The message rate of live types (Protocol.md, "Message rate of live types"). The assertions hold
-for any timing."""
-import asyncio
+"""The message rate of live types (Protocol.md, "Message rate of live types"), on servers whose time
+stands still."""
 import random
+from collections import Counter
 
 import pytest
 
@@ -16,11 +16,12 @@ def limited(make_server, make_world, groupType, limit, **settings):
     """A world on a server with this limit; None leaves the default."""
     if limit is not None:
         settings[f"limits.{KEYS[groupType]}.messagesPerSecond"] = limit
-    return make_world(make_server(settings))
+    return make_world(make_server(settings, frozen=True))
 
 
 async def live_room(world, groupType, *names):
-    """A live room, its owner, and others in it."""
+    """A live room, its owner, and others in it. The notice that the first of these has joined an
+    AVChatRoom takes a place of this second; the others' notices wait."""
     owner, *others = await world.users("owner", *names)
     if groupType == "BChatRoom":
         made = world.server.rpc("createGroup", groupType=groupType, groupName="g", ownerUserID=owner.user)
@@ -28,74 +29,88 @@ async def live_room(world, groupType, *names):
     return await world.group(owner, groupType, others), owner, *others
 
 
+def places(groupType, limit):
+    """How many messages find a place in the second of `live_room`."""
+    return limit - (groupType == "AVChatRoom")
+
+
 async def sent(ledger, client, group, priorities):
     """Sends these at once and notes the replies."""
     ledger.note(priorities, await burst(client, messages(group, priorities)))
+
+
+def statuses(ledger):
+    return Counter(message.status for message in ledger.sent)
+
+
+def delivered(ledger, receiver):
+    """The messages that a session got, in its order."""
+    by_id = {message.answer["msgID"]: message for message in ledger.sent}
+    return [by_id[event["message"]["msgID"]] for event in receiver.received("onRecvNewMessage")]
 
 
 @pytest.mark.parametrize(
     "groupType, limit", [("AVChatRoom", None), ("AVChatRoom", 1), ("AVChatRoom", 7), ("BChatRoom", 1), ("BChatRoom", 40)])
 @pytest.mark.parametrize("kind", ["Normal alone", "all priorities"])
 async def test_a_burst_goes_by_the_rule(make_server, make_world, groupType, limit, kind):
-    """200 messages at once: everything adds up, no second holds too much, the order is kept, only
-    the sender is told."""
+    """200 messages at once: the first find places, the best of the others wait for a second, only
+    the sender is told what was dropped."""
     world = limited(make_server, make_world, groupType, limit)
     group, alice, bob, carol = await live_room(world, groupType, "bob", "carol")
     ledger = Ledger(world.server, groupType, limit or 40)
     dice = random.Random(f"{groupType} {limit}")
     priorities = ["Normal"] * 200 if kind == "Normal alone" else dice.choices(PRIORITIES, k=200)
     await sent(ledger, alice, group, priorities)
+    free = places(groupType, ledger.limit)
+    assert statuses(ledger)["Delivered"] == free
     await ledger.settle(group, alice, bob, carol)
+    best = sorted(ledger.sent[free:], key=lambda message: -message.rank)[:ledger.limit]
+    assert delivered(ledger, bob) == ledger.sent[:free] + best
     ledger.read(alice, bob, carol)
+    assert {message.delivered - message.accepted for message in best} == {1000}
+    if kind == "Normal alone":
+        assert statuses(ledger) == Counter(Delivered=free, Queued=ledger.limit, Dropped=200 - free - ledger.limit)
     if groupType == "AVChatRoom":
         ledger.read_notices(alice)
+        # One with bob's joining. That of carol's comes after the messages, in the next second that has a place.
+        assert len(ledger.notices) == 2
     ledger.check()
 
 
 async def test_messages_that_trickle_in_go_by_the_rule(make_server, make_world):
-    """Replies pace the sender, so that the limit is crossed in both directions."""
+    """With gaps, so that the limit is crossed in both directions."""
     world = limited(make_server, make_world, "AVChatRoom", 10)
     group, alice, bob = await live_room(world, "AVChatRoom", "bob")
     ledger = Ledger(world.server, "AVChatRoom", 10)
     dice = random.Random(6)
     for _ in range(40):
         await sent(ledger, alice, group, dice.choices(PRIORITIES, k=dice.randint(1, 8)))
-        await asyncio.sleep(dice.choice([0, 0, 0.05, 0.2]))  # only to have gaps; none of them matters
+        await world.server.advance(seconds=dice.choice([0.001, 0.01, 0.05, 0.2, 0.5]))
     await ledger.settle(group, alice, bob)
     ledger.read(alice, bob)
     ledger.read_notices(alice)
     ledger.check()
+    assert set(statuses(ledger)) == {"Delivered", "Queued", "Dropped"}
 
 
 @pytest.mark.parametrize("groupType", LIVE)
-async def test_under_the_limit_no_message_is_delayed(make_server, make_world, groupType):
-    """36 messages and, in an AVChatRoom, at most three notices are under 40 in any second."""
+async def test_up_to_the_limit_no_message_is_delayed(make_server, make_world, groupType):
     world = limited(make_server, make_world, groupType, 40)
     group, alice, bob, carol = await live_room(world, groupType, "bob", "carol")
     ledger = Ledger(world.server, groupType, 40)
-    await sent(ledger, alice, group, ["Lowest"] * 36)
-    assert {message.status for message in ledger.sent} == {"Delivered"}
+    for places_left in (places(groupType, 40), 40):
+        await sent(ledger, alice, group, ["Lowest"] * places_left)
+        await world.server.advance(seconds=1)
+        # The notice of carol's joining leaves now.
+        await world.server.advance(seconds=1)
+    assert statuses(ledger) == Counter(Delivered=places(groupType, 40) + 40)
     await ledger.settle(group, alice, bob, carol)
     ledger.read(alice, bob, carol)
     ledger.check()
 
 
-async def test_high_is_never_dropped_while_high_alone_is_under_the_limit(make_server, make_world):
-    world = limited(make_server, make_world, "AVChatRoom", 20)
-    group, alice, bob = await live_room(world, "AVChatRoom", "bob")
-    ledger = Ledger(world.server, "AVChatRoom", 20)
-    priorities = ["Lowest", "Low", "Normal", "Normal"] * 50 + ["High"] * 20
-    random.Random(1).shuffle(priorities)
-    await sent(ledger, alice, group, priorities)
-    await ledger.settle(group, alice, bob)
-    ledger.read(alice, bob)
-    ledger.check()
-    assert all(message.delivered is not None for message in ledger.sent if message.priority == "High")
-
-
 async def test_a_better_one_displaces_the_newest_of_the_lowest(make_server, make_world):
-    """One batch: whatever was waiting of Lowest when High found no room has gone, the newest
-    first."""
+    """Four have places, five wait, six are dropped. Then five better ones come."""
     world = limited(make_server, make_world, "AVChatRoom", 5)
     group, alice, bob = await live_room(world, "AVChatRoom", "bob")
     ledger = Ledger(world.server, "AVChatRoom", 5)
@@ -103,10 +118,11 @@ async def test_a_better_one_displaces_the_newest_of_the_lowest(make_server, make
     await ledger.settle(group, alice, bob)
     ledger.read(alice, bob)
     ledger.check()
-    lowest = [message for message in ledger.sent if message.priority == "Lowest" and message.status == "Queued"]
-    displaced = [message for message in lowest if message.dropped is not None and message.dropped - message.accepted <= 1000]
-    for message in displaced:
-        assert not [other for other in lowest if other.number > message.number and other.waits_at(message.dropped)]
+    assert [message.status for message in ledger.sent] == (
+        ["Delivered"] * 4 + ["Queued"] * 5 + ["Dropped"] * 6 + ["Queued"] * 5)
+    displaced = [ledger.sent[number].answer["msgID"] for number in (8, 7, 6, 5, 4)]
+    assert [event["msgID"] for event in alice.received("onMessageDropped")] == displaced
+    assert all(message.dropped == message.accepted for message in ledger.sent[4:9])
 
 
 async def test_only_the_sending_session_is_told(make_server, make_world):
@@ -135,23 +151,11 @@ async def test_the_application_obeys_the_limit_and_is_told_by_the_reply_alone(ma
     ledger.note(priorities, replies)
     await ledger.settle(group, alice, bob)
     ledger.read(None, alice, bob)
-    for message in ledger.sent:
-        if message.left is None:
-            assert message.status == "Queued"
+    assert all(message.status == "Queued" for message in ledger.sent if message.left is None)
+    best = sorted(ledger.sent[1:], key=lambda message: -message.rank)[:2]
+    assert [message for message in ledger.sent if message.delivered is not None] == sorted(
+        [ledger.sent[0], *best], key=lambda message: message.number)
     ledger.check_window()
-
-
-async def test_texts_and_custom_data_count_together(make_server, make_world):
-    world = limited(make_server, make_world, "AVChatRoom", 3)
-    group, alice, bob = await live_room(world, "AVChatRoom", "bob")
-    ledger = Ledger(world.server, "AVChatRoom", 3)
-    requests = [("sendGroupTextMessage", {"groupID": group, "text": "x"}),
-                ("sendGroupCustomMessage", {"groupID": group, "data": "x"}),
-                ("sendGroupTextMessage", {"groupID": group, "text": "x", "onlineUserOnly": True})] * 10
-    ledger.note(["Normal"] * len(requests), await burst(alice, requests))
-    await ledger.settle(group, alice, bob)
-    ledger.read(alice, bob)
-    ledger.check()
 
 
 async def test_control_events_are_never_counted_and_never_dropped(make_server, make_world):
@@ -175,26 +179,32 @@ async def test_control_events_are_never_counted_and_never_dropped(make_server, m
 # clientMsgID
 
 async def test_a_queued_message_repeated_is_the_same_and_a_dropped_one_a_new_one(make_server, make_world):
+    """Each twice: one has a place, two wait, the others are dropped. Then a better one displaces the last that waits."""
     world = limited(make_server, make_world, "AVChatRoom", 2)
     group, alice, bob = await live_room(world, "AVChatRoom", "bob")
-    requests = [("sendGroupTextMessage", {"groupID": group, "text": f"{n}", "clientMsgID": f"{n}"})
-                for n in range(20) for _ in range(2)]
-    replies = [reply["result"] for reply in await burst(alice, requests)]
-    ledger = Ledger(world.server, "AVChatRoom", 2)
-    distinct = list({answer["msgID"]: {"result": answer} for answer in replies}.values())
-    ledger.note(["Normal"] * len(distinct), distinct)
-    await ledger.settle(group, alice, bob)
-    lost = {event["msgID"] for event in alice.received("onMessageDropped")}
-    for first, second in zip(replies[::2], replies[1::2]):
-        if first["status"] == "Dropped":
-            assert second["msgID"] != first["msgID"]
-        elif first["msgID"] not in lost:
-            assert second == first
-    assert all(event["clientMsgID"] in {f"{n}" for n in range(20)} for event in alice.received("onMessageDropped"))
-    ledger.read(alice, bob)
-    ledger.check()
+
+    async def send(*marks, priority="Normal"):
+        params = [{"groupID": group, "text": mark, "clientMsgID": mark, "priority": priority} for mark in marks]
+        return [reply["result"] for reply in await burst(alice, [("sendGroupTextMessage", one) for one in params])]
+
+    replies = await send(*(f"{number}" for number in range(20) for _ in range(2)))
+    firsts, repeated = replies[::2], replies[1::2]
+    assert [answer["status"] for answer in firsts] == ["Delivered"] + ["Queued"] * 2 + ["Dropped"] * 17
+    assert repeated[:3] == firsts[:3]
+    assert {answer["status"] for answer in repeated[3:]} == {"Dropped"}
+    assert len({answer["msgID"] for answer in replies}) == 3 + 2 * 17
+    (better,) = await send("better", priority="High")
+    event = await alice.expect("onMessageDropped")
+    assert (event["msgID"], event["clientMsgID"]) == (firsts[2]["msgID"], "2")
+    (again,) = await send("2")
+    assert again["status"] == "Dropped" and again["msgID"] != firsts[2]["msgID"]
+    await world.server.advance(seconds=1)
+    await alice.quiet("onMessageDropped")
+    (again,) = await send("1")
+    assert again == firsts[1], "it is answered Queued, whatever became of it"
+    await bob.round_trip(group)
     texts = [event["message"]["text"] for event in bob.received("onRecvNewMessage")]
-    assert len(texts) == len(set(texts)), "nothing is delivered twice"
+    assert texts == ["0", "better", "1"], "nothing is delivered twice"
 
 
 # The end of the room
@@ -207,10 +217,12 @@ async def test_what_waits_when_the_room_ends_is_dropped_and_told(make_server, ma
     *replies, dismissed = await burst(alice, messages(group, ["Normal"] * 19) + [("dismissGroup", {"groupID": group})])
     assert dismissed["result"] == {}
     ledger.note(["Normal"] * 19, replies)
-    ledger.wait_until_empty()
+    free = places(groupType, 3)
+    assert statuses(ledger) == Counter(Delivered=free, Queued=3, Dropped=16 - free)
     for client in (alice, bob):
         await client.expect("onGroupDismissed", groupID=group)
         await client.round_trip()
+    assert len(alice.received("onMessageDropped")) == 3
     ledger.read(alice, bob)
     ledger.check()
 
@@ -224,30 +236,28 @@ async def test_where_messages_are_stored_the_limit_refuses(make_server, make_wor
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, groupType, [bob])
     replies = await burst(alice, messages(group, random.Random(3).choices(PRIORITIES, k=60)))
-    stored = [reply["result"] for reply in replies if "result" in reply]
-    refused = [reply["error"] for reply in replies if "error" in reply]
-    assert len(stored) >= 3 and {answer["status"] for answer in stored} == {"Stored"}
-    assert [answer["seq"] for answer in stored] == list(range(1, len(stored) + 1))
-    assert all(error["code"] == 10023 and 0 < error["data"]["retryAfterMs"] <= 1000 for error in refused)
-    for older, newer in zip(stored, stored[3:]):
-        assert newer["timestamp"] - older["timestamp"] >= 1000
-    assert [message["msgID"] for message in await history_of(bob, group)] == [answer["msgID"] for answer in stored]
-    if refused:
-        await asyncio.sleep(refused[-1]["data"]["retryAfterMs"] / 1000)  # as the answer says; longer does no harm
-        (last,) = await burst(alice, messages(group, ["Normal"]))
-        assert last["result"]["seq"] == len(stored) + 1
-    steps = {step: world.server.metric(f"throng_messages_{step}_total", groupType=groupType) for step in ("accepted", "dropped")}
-    assert steps["dropped"] == 0 and steps["accepted"] == len(stored) + bool(refused)
+    first = [reply["result"] for reply in replies[:3]]
+    assert [(answer["status"], answer["seq"]) for answer in first] == [("Stored", number) for number in (1, 2, 3)]
+    assert {(reply["error"]["code"], reply["error"]["data"]["retryAfterMs"]) for reply in replies[3:]} == {(10023, 1000)}
+    await world.server.advance(seconds=0.999)
+    (refused,) = await burst(alice, messages(group, ["High"]))
+    assert refused["error"]["data"]["retryAfterMs"] == 1
+    await world.server.advance(seconds=0.001)
+    later = await burst(alice, messages(group, ["Lowest"] * 4))
+    assert [reply["result"]["seq"] for reply in later[:3]] == [4, 5, 6] and later[3]["error"]["code"] == 10023
+    stored = [reply["result"]["msgID"] for reply in replies[:3] + later[:3]]
+    assert [message["msgID"] for message in await history_of(bob, group)] == stored
+    world.server.metric_becomes("throng_messages_accepted_total", 6, groupType=groupType)
+    world.server.metric_becomes("throng_messages_dropped_total", 0, groupType=groupType)
 
 
 @pytest.mark.parametrize("groupType", [*STORING, "BChatRoom"])
-async def test_by_default_the_others_have_no_limit(make_server, make_world, groupType):
-    world = limited(make_server, make_world, groupType, None)
+async def test_by_default_the_others_have_no_limit(frozen_world, groupType):
     if groupType == "BChatRoom":
-        group, alice, _ = await live_room(world, groupType, "bob")
+        group, alice = await live_room(frozen_world, groupType)
     else:
-        alice = await world.user("alice")
-        group = await world.group(alice, groupType)
+        alice = await frozen_world.user("alice")
+        group = await frozen_world.group(alice, groupType)
     replies = await burst(alice, messages(group, ["Lowest"] * 200))
     assert {reply["result"]["status"] for reply in replies} == {"Delivered" if groupType == "BChatRoom" else "Stored"}
 

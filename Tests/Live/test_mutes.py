@@ -3,8 +3,9 @@
 import pytest
 
 from harness.client import Refused, has
+from harness.restarts import restart
 from harness.room import Room, clock, names, pages_of
-from harness.world import eventually, info_of
+from harness.world import info_of
 
 TYPES = ["Work", "Public", "Meeting", "AVChatRoom"]
 ROLES = ["owner", "admin", "member", "outsider", "administrator"]
@@ -36,8 +37,8 @@ MEMBER_MUTERS = {"Work": {"administrator"}, "Public": {"owner", "admin", "admini
 
 
 @pytest.mark.parametrize("groupType, role", cases(MEMBER_MUTERS))
-async def test_who_mutes_a_member(world, groupType, role):
-    room = await Room.make(world, groupType)
+async def test_who_mutes_a_member(frozen_world, groupType, role):
+    room = await Room.make(frozen_world, groupType)
     await room.second("other")
     await room.second("owner")
     caller = room.actor(role)
@@ -46,15 +47,14 @@ async def test_who_mutes_a_member(world, groupType, role):
             await room.refuses(10007, caller, "muteGroupMember", userID=room.other.user, muteTime=muteTime)
         assert await may_speak(room.other, room)
         return
-    before = await clock(room.owner)
     until = await mute(caller, room, room.other)
-    assert before + 3_600_000 <= until <= await clock(room.owner) + 3_600_000
+    assert until == await clock(room.owner) + 3_600_000
     told = room.members
     if groupType == "AVChatRoom":
         told = room.sessions("other", "owner") if role == "owner" else room.sessions("other")
     event = await room.told("onGroupMemberInfoChanged", told)
     (change,) = event["changeInfoList"]
-    assert change == {"userID": room.other.user, "muteTime": change["muteTime"]} and 3590 <= change["muteTime"] <= 3600
+    assert change == {"userID": room.other.user, "muteTime": 3600}
     assert event["opUser"]["userID"] == caller.user
     if groupType != "AVChatRoom":
         tip = await room.tip(event)
@@ -122,17 +122,16 @@ async def test_parameters_of_a_mute(world):
 
 
 @pytest.mark.parametrize("groupType", TYPES)
-async def test_a_mute_ends_by_itself_and_sends_nothing(world, groupType):
-    room = await Room.make(world, groupType)
-    until = await mute(room.administrator, room, room.other, 1)
+async def test_a_mute_ends_by_itself_and_sends_nothing(frozen_world, groupType):
+    room = await Room.make(frozen_world, groupType)
+    await mute(room.administrator, room, room.other, 1)
     await room.settle()
     room.forget()
-
-    async def speaks():
-        return await may_speak(room.other, room)
-
-    await eventually(speaks, True)
-    assert await clock(room.other) >= until
+    await frozen_world.server.advance(seconds=0.999)
+    assert not await may_speak(room.other, room)
+    await frozen_world.server.advance(seconds=0.001)
+    assert await may_speak(room.other, room)
+    await frozen_world.server.advance(seconds=2)
     await room.untold("onGroupMemberInfoChanged")
     assert (await room.row("other"))["muteUntil"] == 0
     answer = await room.owner.call("getGroupMutedMembers", groupID=room.group)
@@ -166,15 +165,12 @@ async def test_a_mute_survives_leaving_and_joining_again(world, groupType):
 
 
 async def test_a_mute_survives_removal_and_the_server(make_server, make_world):
-    own = make_server({"drain.duration": 1})
-    world = make_world(own)
+    world = make_world(make_server())
     room = await Room.make(world)
     until = await mute(room.owner, room, room.other)
     staying = await mute(room.owner, room, room.member)
     await room.owner.call("kickGroupMember", groupID=room.group, userIDList=[room.other.user])
-    own.kill()
-    own.start()
-    world.clients.clear()
+    await restart(world, "kill")
     other, member = await world.session(room.other.user), await world.session(room.member.user)
     await other.call("joinGroup", groupID=room.group)
     for client, moment in ((other, until), (member, staying)):
@@ -379,11 +375,10 @@ async def test_parameters_of_a_group_mute(world):
 
 
 @pytest.mark.parametrize("groupType", TYPES)
-async def test_a_timed_group_mute(world, groupType):
-    room = await Room.make(world, groupType)
-    before = await clock(room.owner)
+async def test_a_timed_group_mute(frozen_world, groupType):
+    room = await Room.make(frozen_world, groupType)
     answer = await room.owner.call("muteGroup", groupID=room.group, mode="Ordinary", duration=3600)
-    assert before + 3_600_000 <= answer["muteUntil"] <= await clock(room.owner) + 3_600_000
+    assert answer["muteUntil"] == await clock(room.owner) + 3_600_000
     event = await room.told("onGroupInfoChanged", room.members)
     assert entries(event) == {"AllMuted": True, "Mute": {"mode": "Ordinary", "muteUntil": answer["muteUntil"]}}
     assert (await room.info())["mute"] == {"mode": "Ordinary", "muteUntil": answer["muteUntil"]}
@@ -395,16 +390,15 @@ async def test_a_timed_group_mute(world, groupType):
 
 
 @pytest.mark.parametrize("params", [{"mode": "Ordinary"}, {"mode": "All"}, {"mode": "Custom", "roles": ["Member"]}])
-async def test_a_timed_group_mute_ends_by_itself_and_sends_nothing(world, params):
-    room = await Room.make(world)
-    answer = await room.owner.call("muteGroup", groupID=room.group, duration=1, **params)
+async def test_a_timed_group_mute_ends_by_itself_and_sends_nothing(frozen_world, params):
+    room = await Room.make(frozen_world)
+    await room.owner.call("muteGroup", groupID=room.group, duration=1, **params)
     await room.told("onGroupInfoChanged", room.members)
-
-    async def speaks():
-        return await may_speak(room.member, room)
-
-    await eventually(speaks, True)
-    assert await clock(room.owner) >= answer["muteUntil"]
+    await frozen_world.server.advance(seconds=0.999)
+    assert not await may_speak(room.member, room)
+    await frozen_world.server.advance(seconds=0.001)
+    assert await may_speak(room.member, room)
+    await frozen_world.server.advance(seconds=2)
     info = await room.info()
     assert info["allMuted"] is False and info["mute"] == {"mode": "None"}
     await room.untold("onGroupInfoChanged")
@@ -429,13 +423,10 @@ async def test_both_mutes_at_once(world):
 
 @pytest.mark.parametrize("how", ["stop", "kill"])
 async def test_a_group_mute_outlives_the_server(make_server, make_world, how):
-    own = make_server({"drain.duration": 1})
-    world = make_world(own)
+    world = make_world(make_server({"drain.duration": 0}))
     room = await Room.make(world)
     await room.owner.call("muteGroup", groupID=room.group, mode="Custom", roles=["Member", "100"], duration=3600)
     before = (await room.info())["mute"]
-    getattr(own, how)()
-    own.start()
-    world.clients.clear()
+    await restart(world, how)
     assert (await room.info())["mute"] == before
     assert not await may_speak(await world.session(room.member.user), room)

@@ -28,6 +28,7 @@ def test_the_table_is_long_enough():
     assert all(one.request for one in TABLE.values())
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("one", list(cases()))
 async def test_one_user_stays_within_the_bounds(one, tmp_path, bystander):
     found = await measure(one, tmp_path / "data", bystander)

@@ -1,7 +1,6 @@
 """Read receipts (Protocol.md, "Read receipts")."""
 import asyncio
 import random
-import time
 
 import pytest
 
@@ -54,10 +53,10 @@ async def told(client, group, seq, wanted):
 
 
 @pytest.mark.parametrize("groupType", ["Work", "Public"])
-async def test_the_sender_learns_who_has_read(world, groupType):
-    group, people = await world.group_of(groupType)
+async def test_the_sender_learns_who_has_read(frozen_world, groupType):
+    group, people = await frozen_world.group_of(groupType)
     owner, member = people["owner"], people["member"]
-    phone = await world.session(member.user, platform="iOS")
+    phone = await frozen_world.session(member.user, platform="iOS")
     seq = await sent(member, group)
     assert (await owner.expect("onRecvNewMessage", groupID=group))["message"]["needReadReceipt"] is True
     assert [message.get("needReadReceipt") for message in await history_of(owner, group)] == [True]
@@ -72,7 +71,8 @@ async def test_the_sender_learns_who_has_read(world, groupType):
     assert await readers(member, group, seq, "Unread", count=1) == [user for user in others if user != owner.user]
     # No other member is told, and the same again changes nothing.
     await read(owner, group, seq)
-    await world.settle(group, owner, member, phone, *(people[role] for role in people if role == "admin"))
+    await frozen_world.server.advance(seconds=1)
+    await frozen_world.settle(group, owner, member, phone, *(people[role] for role in people if role == "admin"))
     for client in people.values():
         await client.quiet("onRecvMessageReadReceipts", group=group if client is not people["outsider"] else None)
     await phone.quiet("onRecvMessageReadReceipts")
@@ -188,31 +188,29 @@ async def test_the_methods_mean_nothing_without_a_user(world):
     await alice.quiet("onRecvMessageReadReceipts", group=group)
 
 
-async def test_events_are_merged_and_the_last_state_arrives(world):
-    """At most 5 events in any second for the group, by the clock of the sender's session."""
-    owner, *members = await world.users("owner", *["member"] * 9)
-    group = await world.group(owner, "Work", members=members)
+async def test_events_are_merged_and_the_last_state_arrives(frozen_world):
+    """The first receipt is told at once, and every 250 ms the last state of the others."""
+    owner, *members = await frozen_world.users("owner", *["member"] * 9)
+    group = await frozen_world.group(owner, "Work", members=members)
     seqs = [await sent(owner, group) for _ in range(20)]
-    times = []
-    counts = {}
-
-    async def listen():
-        while any(counts.get(seq) != (9, 0) for seq in seqs):
-            params = await owner.expect("onRecvMessageReadReceipts", groupID=group)
-            times.append(time.monotonic())
-            for row in params["receiptList"]:
-                assert row["readCount"] + row["unreadCount"] == 9
-                assert row["readCount"] >= counts.get(row["seq"], (0, 9))[0], "counts only grow"
-                counts[row["seq"]] = (row["readCount"], row["unreadCount"])
-
-    async def confirm(member):
+    await read(members[0], group, seqs[0])
+    before = await owner.expect("onRecvMessageReadReceipts", groupID=group)
+    assert before["receiptList"] == [{"seq": seqs[0], "readCount": 1, "unreadCount": 8}]
+    for count in range(1, 10):
         for seq in seqs:
-            await read(member, group, seq)
-
-    await asyncio.wait_for(asyncio.gather(listen(), *(confirm(member) for member in members)), 60)
-    for index in range(5, len(times)):
-        assert times[index] - times[index - 5] > 1, times
-    assert len(times) < 180
+            await read(members[count - 1], group, seq)
+        await frozen_world.server.advance(seconds=0.249)
+        await owner.quiet("onRecvMessageReadReceipts", group=group)
+        await frozen_world.server.advance(seconds=0.001)
+        event = await owner.expect("onRecvMessageReadReceipts", groupID=group)
+        expected = [{"seq": seq, "readCount": count, "unreadCount": 9 - count} for seq in seqs]
+        rows = sorted(event["receiptList"], key=lambda row: row["seq"])
+        # The first member has read the first message before.
+        assert rows == (expected[1:] if count == 1 else expected)
+        assert event["opTime"] - before["opTime"] == 250
+        before = event
+    await frozen_world.server.advance(seconds=1)
+    await owner.quiet("onRecvMessageReadReceipts", group=group)
     assert await receipts(owner, group, *seqs) == {seq: (9, 0) for seq in seqs}
 
 

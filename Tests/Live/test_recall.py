@@ -1,10 +1,9 @@
 """revokeGroupMessage (Protocol.md, "Recall")."""
-import asyncio
-
 import pytest
 
 from harness.backend import denied, done, unread_of
 from harness.client import has
+from harness.restarts import restart
 from harness.world import history_of, info_of
 
 STORING = ["Work", "Public", "Meeting"]
@@ -268,15 +267,7 @@ async def test_a_recalled_message_is_not_unread(world):
 
 @pytest.fixture
 def hasty(make_server):
-    return make_server({"limits.revokeWindow": 1, "drain.duration": 1})
-
-
-async def window_over(client, sent):
-    """Waits until the server's clock is past the window of what was sent at `sent`."""
-    now = (await client.call("ping"))["serverTime"]
-    while now <= sent + 1000:
-        await asyncio.sleep((sent + 1001 - now) / 1000)
-        now = (await client.call("ping"))["serverTime"]
+    return make_server({"limits.revokeWindow": 1}, frozen=True)
 
 
 async def test_ones_own_message_is_recalled_within_the_window_only(hasty, make_world):
@@ -284,15 +275,11 @@ async def test_ones_own_message_is_recalled_within_the_window_only(hasty, make_w
     already stays {}."""
     world = make_world(hasty)
     group, people = await world.group_of("Public")
-    late, times = {}, []
-    for role in ("owner", "admin", "member"):
-        result = await people[role].call("sendGroupTextMessage", groupID=group, text=role)
-        late[role] = result["seq"]
-        times.append(result["timestamp"])
-    early, _ = await said(people["member"], group, "taken back at once")
+    late = {role: (await said(people[role], group, role))[0] for role in ("owner", "admin", "member")}
+    early, _ = await said(people["member"], group, "taken back in time")
+    await hasty.advance(seconds=1)
     await people["member"].call("revokeGroupMessage", groupID=group, seq=early)
-    above = done(hasty, "sendGroupTextMessage", groupID=group, text="from above")
-    await window_over(people["owner"], above["timestamp"])
+    await hasty.advance(seconds=0.001)
     for role, seq in late.items():
         await people[role].refused(10031, "revokeGroupMessage", groupID=group, seq=seq)
         denied(hasty, 10031, "revokeGroupMessage", groupID=group, seq=seq, asUser=people[role].user)
@@ -329,10 +316,9 @@ async def test_live_rooms_have_no_recall(server, world, seq):
 
 # A restart
 
-@pytest.mark.parametrize("how", ["drain", "kill -9"])
+@pytest.mark.parametrize("how", ["stop", "kill"])
 async def test_a_recall_outlives_the_server(make_server, make_world, how):
-    own = make_server({"drain.duration": 1})
-    world = make_world(own)
+    world = make_world(make_server({"drain.duration": 0}))
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob])
     for n in range(3):
@@ -340,9 +326,7 @@ async def test_a_recall_outlives_the_server(make_server, make_world, how):
     for seq in (1, 3):
         await alice.call("revokeGroupMessage", groupID=group, seq=seq)
     before = await history_of(bob, group)
-    own.stop() if how == "drain" else own.kill()
-    own.start()
-    world.clients.clear()
+    await restart(world, how)
     alice, bob = await world.session(alice.user), await world.session(bob.user)
     assert await history_of(bob, group) == before
     assert [is_recalled(message) for message in before] == [True, False, True]
@@ -359,11 +343,12 @@ async def test_the_window_goes_on_over_a_restart(hasty, make_world):
     world = make_world(hasty)
     alice = await world.user("alice")
     group = await world.group(alice)
-    sent = await alice.call("sendGroupTextMessage", groupID=group, text="x")
-    hasty.kill()
-    hasty.start()
-    world.clients.clear()
+    first, second = [(await said(alice, group))[0] for _ in range(2)]
+    await hasty.advance(seconds=0.6)
+    await restart(world, "kill")
     alice = await world.session(alice.user)
-    await window_over(alice, sent["timestamp"])
-    await alice.refused(10031, "revokeGroupMessage", groupID=group, seq=sent["seq"])
-    assert (await said(alice, group))[0] == 2
+    await hasty.advance(seconds=0.4)
+    await alice.call("revokeGroupMessage", groupID=group, seq=first)
+    await hasty.advance(seconds=0.001)
+    await alice.refused(10031, "revokeGroupMessage", groupID=group, seq=second)
+    assert (await said(alice, group))[0] == 3

@@ -5,19 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.browser import Browser
 from harness.tcp_proxy import TCPProxy
-from test_demo import guest, room, say, seat
+from test_demo import guest, new_group, room, say, seat
 
 LOOKS = {"desktop-light": (1280, 900, "light"), "desktop-dark": (1280, 900, "dark"), "phone-light": (390, 844, "light"),
          "phone-dark": (390, 844, "dark")}
-
-
-@pytest.fixture
-async def browser(tmp_path):
-    one = await Browser.start(tmp_path)
-    yield one
-    await one.close()
 
 
 @pytest.fixture
@@ -39,9 +31,7 @@ async def test_pictures_of_the_lobby_and_of_a_chat(make_server, browser, shoot):
     own = make_server({"demo": "true"})
     alice = await guest(browser, f"http://{own.address}/")
     await shoot(alice, "lobby")
-    await alice.click("#create-form button")
-    await alice.sees("Meeting", "#subtitle")
-    bob = await guest(browser, await alice.run("location.href"))
+    bob = await guest(browser, await new_group(alice))
     await bob.sees("Meeting", "#subtitle")
     await say(alice, "The kettle is on. Who brings cake?")
     await bob.sees("kettle", "#timeline")
@@ -83,19 +73,16 @@ async def test_pictures_of_a_cut_and_of_a_resume(make_server, browser, shoot):
     proxy = await TCPProxy.start(own.address)
     try:
         alice = await guest(browser, f"http://{own.address}/")
-        await alice.click("#create-form button")
-        await alice.sees("Meeting", "#subtitle")
-        link = await alice.run("location.href")
-        bob = await guest(browser, f"{proxy.url.replace('ws://', 'http://').removesuffix('/ws')}/{link[link.index('#'):]}")
+        link = await new_group(alice)
+        # It comes back when its button is pressed.
+        bob = await guest(browser, link.replace(own.address, proxy.address, 1), frozen=True)
         await bob.sees("Meeting", "#subtitle")
-        proxy.refuse()
         proxy.cut()
         await bob.sees("Not connected", "#banner-words")
         await say(bob, "written without a connection")
         await shoot(bob, "cut")
         await say(alice, "said meanwhile")
         await alice.until("!document.querySelector('#timeline').innerText.includes('sending')")
-        proxy.refuse(False)
         await bob.click("#retry")
         await bob.sees("Connected again", "#timeline")
         await bob.sees("said meanwhile", "#timeline")

@@ -1,5 +1,6 @@
 """throng.yaml, throng.service and the compositions of Scripts/deploy, each checked by what reads it, and the server
 under the unit's restrictions."""
+import asyncio
 import json
 import os
 import re
@@ -97,7 +98,7 @@ async def test_the_server_works_under_the_units_restrictions(make_server, make_w
     run = tmp_path / "run"
     run.mkdir()
     os.chown(run, 65534, 65534)
-    settings = {"loops": 2, "drain.duration": "1"}
+    settings = {"loops": 2, "drain.duration": "0"}
     own = make_server(settings, data_dir=data_dir, binary=wrapper, internal=f"unix:{run}/internal.sock", secret=None)
     assert "Seccomp:\t2" in Path(f"/proc/{own.process.pid}/status").read_text()
     assert oct((run / "internal.sock").stat().st_mode)[-3:] == "660", "whatever the umask is"
@@ -108,15 +109,17 @@ async def test_the_server_works_under_the_units_restrictions(make_server, make_w
     group = await world.group(alice, "Public", [bob])
     sent = await alice.call("sendGroupTextMessage", groupID=group, text="confined")
     assert sent["status"] == "Stored"
-    status, body = ask(f"{run}/internal.sock", "GET", "/metrics")
-    metrics = body.decode()
-    assert status == 200 and "throng_sessions 2" in metrics
+
+    def metrics():
+        status, body = ask(f"{run}/internal.sock", "GET", "/metrics")
+        assert status == 200
+        return body.decode()
+    own.wait_until(lambda: "throng_sessions 2" in metrics(), "two sessions")
     for name in ("process_cpu_seconds_total", "process_resident_memory_bytes", "process_start_time_seconds", "process_open_fds"):
-        assert re.search(rf"^{name} [0-9.e+]+$", metrics, re.M), name
+        assert re.search(rf"^{name} [0-9.e+]+$", metrics(), re.M), name
     own.process.send_signal(signal.SIGHUP)
     await alice.call("ping")
-    own.terminate()
-    assert own.wait() == 0
+    assert await asyncio.to_thread(own.stop) == 0
     assert not [line for line in own.lines if '"level":"error"' in line], own.log
 
 

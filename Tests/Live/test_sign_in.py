@@ -1,4 +1,5 @@
 """Tokens and the three ways to bring them (Protocol.md, "Sign-in")."""
+import asyncio
 import base64
 import hashlib
 import hmac
@@ -7,8 +8,7 @@ import time
 
 import pytest
 
-from harness.client import Gone, Refused
-from harness.server import IS_CLUSTER
+from harness.client import PATIENCE, Gone, Refused
 from harness.tokens import OTHER_SECRET, SECRET, expiry_of, make_token, unsigned_token
 
 
@@ -73,9 +73,12 @@ async def test_before_sign_in_a_connection_may_send_ten_requests(world):
     await client.closed(4004)
 
 
-async def test_a_connection_that_does_not_sign_in_within_ten_seconds_closes(world):
-    client = await world.open()
-    await client.closed(4007, patience=40)
+async def test_a_connection_that_does_not_sign_in_within_ten_seconds_closes(frozen_world):
+    client = await frozen_world.open()
+    await frozen_world.server.advance(9.9)
+    await client.refused(6014, "ping")
+    await frozen_world.server.advance(0.3)
+    await client.closed(4007)
 
 
 def bad_tokens():
@@ -131,11 +134,13 @@ async def test_a_sub_inside_its_domain_signs_in(world, user):
     assert alice.welcome["userID"] == user
 
 
-async def test_clock_leeway_is_five_seconds(world):
-    soon = await world.user("alice", nbf=int(time.time()) + 3)
-    await soon.call("ping")
-    late = await world.user("alice", ttl=-2)
-    await late.closed(4006)
+async def test_clock_leeway_is_five_seconds(frozen_world):
+    world, now = frozen_world, int(frozen_world.server.now)
+    await world.user("soon", nbf=now + 5)
+    await world.user("late", ttl=-4)
+    for claims, code in (({"nbf": now + 6}, 70003), ({"ttl": -5}, 70001)):
+        client = await world.open()
+        await client.refused(code, "login", token=make_token(world.name("alice"), now=now, **claims))
 
 
 async def test_aud_and_iss_are_ignored_unless_configured(world):
@@ -151,42 +156,51 @@ async def test_aud_and_iss_are_demanded_when_configured(make_server, make_world)
         await client.refused(70003, "login", token=make_token("alice", **claims))
 
 
-async def fail(world):
-    client = await world.open()
-    await client.refused(70003, "login", token="abc")
+@pytest.fixture
+def strict_world(make_server, make_world):
+    """A world whose time stands still, on a server that delays the answers to bad tokens by two seconds."""
+    # Of one loop: it checks tokens in the order in which they come.
+    return make_world(make_server({"auth.failureDelay": 2, "loops": 1}, frozen=True))
 
 
-async def answer_waits(world):
-    """Whether the answer to one more bad token waits. On several nodes, news of earlier ones may be on its way."""
-    for _ in range(5 if IS_CLUSTER else 1):
-        before = time.monotonic()
-        await fail(world)
-        if time.monotonic() - before > 1.9:
-            return True
-    return False
+
+async def demand_delay(world, client):
+    """One more bad token is answered after two seconds, and so is what was sent behind it."""
+    answers = [await client.start("login", token="abc"), await client.start("ping")]
+    await client.pong()
+    await world.user("behind")
+    await world.server.advance(1.9)
+    await client.pong()
+    assert not any(answer.done() for answer in answers)
+    await world.server.advance(0.3)
+    assert (await asyncio.wait_for(answers[0], PATIENCE))["error"]["code"] == 70003
+    return answers[1]
 
 
-async def test_after_twenty_failures_each_further_answer_waits(make_server, make_world):
-    world = make_world(make_server({"auth.failureDelay": 2}))
+async def test_after_twenty_failures_each_further_answer_waits(strict_world):
     for _ in range(20):
-        await fail(world)
-    assert await answer_waits(world)
+        await (await strict_world.open()).refused(70003, "login", token="abc")
+    for _ in range(2):
+        client = await strict_world.open()
+        behind = await demand_delay(strict_world, client)
+        await client.closed(4500)
+        with pytest.raises(Gone):
+            await behind
+    await strict_world.server.advance(10)
+    await (await strict_world.open()).refused(70003, "login", token="abc")
 
 
-async def test_bad_renewals_are_failures_too_and_the_answer_to_one_more_waits(make_server, make_world):
+async def test_bad_renewals_are_failures_too_and_the_answer_to_one_more_waits(strict_world):
     """On a session that is signed in: it lives on, and what was sent behind the renewal keeps its
     place."""
-    world = make_world(make_server({"auth.failureDelay": 2}))
-    alice = await world.user("alice")
+    alice = await strict_world.user("alice")
     for _ in range(20):
         await alice.refused(70003, "login", token="abc")
-    before = time.monotonic()
-    under_way = [await alice.start("login", token="abc"), await alice.start("ping")]
-    assert (await under_way[1])["result"]["serverTime"]
-    assert time.monotonic() - before > 1.9
-    assert under_way[0].done() and (await under_way[0])["error"]["code"] == 70003
-    assert "sessionID" in await alice.call("login", token=make_token(alice.user))
-    assert await answer_waits(world), "the address has failed, not the connection"
+    behind = await demand_delay(strict_world, alice)
+    assert (await asyncio.wait_for(behind, PATIENCE))["result"]["serverTime"] > alice.welcome["serverTime"] + 2000
+    assert "sessionID" in await alice.call("login", token=make_token(alice.user, now=strict_world.server.now))
+    # The address has failed, not the connection.
+    await demand_delay(strict_world, await strict_world.open())
 
 
 async def test_login_again_renews_and_keeps_the_session(world):
@@ -198,9 +212,10 @@ async def test_login_again_renews_and_keeps_the_session(world):
     assert again["sessionID"] == alice.welcome["sessionID"]
 
 
-async def test_a_renewed_session_outlives_its_old_token(world):
-    renewed, witness = await world.user("alice", ttl=4), await world.user("bob", ttl=5)
-    await renewed.call("login", token=make_token(renewed.user))
+async def test_a_renewed_session_outlives_its_old_token(frozen_world):
+    renewed, witness = await frozen_world.user("alice", ttl=4), await frozen_world.user("bob", ttl=4)
+    await renewed.call("login", token=make_token(renewed.user, now=frozen_world.server.now))
+    await frozen_world.server.advance(4.2)
     await witness.closed(4006)
     await renewed.call("ping")
 
@@ -214,19 +229,18 @@ async def test_a_bad_renewal_is_an_error_and_the_session_lives_on(world):
     await alice.call("ping")
 
 
-async def test_the_session_is_told_before_its_token_ends_and_closed_when_it_does(world):
-    user = world.name("alice")
-    token = make_token(user, ttl=3)
-    alice = await world.session(user, token=token)
-    event = await alice.expect("onUserSigExpired")
-    assert event["expiresAt"] == expiry_of(token)
-    await alice.closed(4006)
-    assert time.time() * 1000 >= expiry_of(token) - 50
-
-
-async def test_with_more_than_a_minute_left_nothing_is_said_yet(world):
-    alice = await world.user("alice", ttl=90)
+async def test_the_session_is_told_a_minute_before_its_token_ends_and_closed_when_it_does(frozen_world):
+    server = frozen_world.server
+    alice = await frozen_world.user("alice", ttl=90)
+    end = alice.welcome["tokenExpiresAt"]
+    await server.advance(end / 1000 - 60.1 - server.now)
     await alice.quiet("onUserSigExpired")
+    await server.advance(0.3)
+    assert await alice.expect("onUserSigExpired") == {"expiresAt": end}
+    await server.advance(59.7)
+    await alice.call("ping")
+    await server.advance(0.3)
+    await alice.closed(4006)
 
 
 async def test_logout_answers_and_closes(world):

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from harness.ports import reserve_port
 from harness.server import BINARY, clean_environment, run_throng
 
 PLUGIN = glob.glob("/usr/lib/*/libwebsockets-evlib_ev.so")
@@ -78,19 +79,30 @@ def test_a_format_that_is_none_is_told_as_text(tmp_path):
 
 
 def test_health_follows_the_configuration(make_server, tmp_path):
-    own = make_server()
-    address = {"THRONG_INTERNAL_LISTEN": own.internal_address}
-    done = run_throng("health", environment=address, cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "alive\n", "")
-    port = own.internal_address.rsplit(":", 1)[1]
-    assert run_throng("health", "--internal-listen", f"0.0.0.0:{port}", cwd=tmp_path).returncode == 0
+    # Nobody else listens there after its end.
+    own = make_server(internal=f"127.0.0.1:{reserve_port()}")
+
+    def health(condition, *arguments, **environment):
+        """Waits for an answer of this kind: the command gives a busy server two seconds."""
+        answers = []
+
+        def is_right():
+            done = run_throng("health", *arguments, environment=environment, cwd=tmp_path)
+            answers.append((done.returncode, done.stdout, done.stderr))
+            return condition(*answers[-1])
+        own.wait_until(is_right, lambda: answers[-1])
+
+    def is_alive(*answer):
+        return answer == (0, "alive\n", "")
+    address = own.internal_address
+    health(is_alive, THRONG_INTERNAL_LISTEN=address)
+    health(is_alive, "--internal-listen", f"0.0.0.0:{address.rsplit(':', 1)[1]}")
     file = tmp_path / "throng.yaml"
-    file.write_text(f"internalListen: {own.internal_address}\n")
-    assert run_throng("health", environment={"THRONG_CONFIG": str(file)}, cwd=tmp_path).returncode == 0
+    file.write_text(f"internalListen: {address}\n")
+    health(is_alive, THRONG_CONFIG=str(file))
     # The public listener has no /healthz.
-    done = run_throng("health", "--internal-listen", own.address, cwd=tmp_path)
-    assert done.returncode == 1 and "404" in done.stderr and not done.stdout
+    health(lambda status, out, fault: status == 1 and "404" in fault and not out, "--internal-listen", own.address)
     own.kill()
-    done = run_throng("health", environment=address, cwd=tmp_path)
-    assert done.returncode == 1 and own.internal_address in done.stderr
+    done = run_throng("health", environment={"THRONG_INTERNAL_LISTEN": address}, cwd=tmp_path)
+    assert done.returncode == 1 and address in done.stderr
     assert run_throng("health", "--help").returncode == 0

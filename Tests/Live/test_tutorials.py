@@ -20,7 +20,10 @@ async def reader(tmp_path):
 
 @pytest.mark.one_process("the pages show the output of one process")
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [
+    pytest.param(page, id=page.stem, marks=[pytest.mark.heavy] if "Scripts/cluster" in page.read_text() else [])
+    for page in PAGES
+])
 async def test_a_tutorial_does_what_it_shows(reader, page):
     text = page.read_text()
     if "```javascript" in text and not has_node():
@@ -71,7 +74,7 @@ async def test_a_second_terminal_and_the_text_of_the_first(reader):
     await reader.read("""In terminal 1, until Ctrl-C:
 
 ```bash
-mkfifo pipe; echo ready; cat pipe; exec sleep 600
+mkfifo pipe; echo ready; cat pipe; exec tail -f /dev/null
 ```
 ```text
 ready

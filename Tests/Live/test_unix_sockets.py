@@ -1,4 +1,5 @@
 """Listeners that are Unix sockets (Operations.md, "Listeners")."""
+import asyncio
 import http.client
 import json
 import os
@@ -48,7 +49,9 @@ def path_of(address):
 
 async def ping(path, user, **headers):
     """Signs in through the socket; gives the frames that came, and the connection."""
-    client = await unix_connect(path, f"ws://localhost/ws?token={make_token(user)}", compression=None, additional_headers=headers)
+    client = await unix_connect(
+        path, f"ws://localhost/ws?token={make_token(user)}", compression=None, additional_headers=headers, open_timeout=60,
+        ping_interval=None)
     assert json.loads(await client.recv())["method"] == "onConnectSuccess"
     await client.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}))
     assert "result" in json.loads(await client.recv())
@@ -65,13 +68,20 @@ async def test_both_listeners_serve_and_leave_nothing_behind(make_server, places
         mode = os.stat(path).st_mode
         assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o660
     clients = [await ping(public, f"user-{number}") for number in range(8)]
-    status, body = ask(internal, "POST", "/rpc", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "getStats"}),
-                       Authorization=f"Bearer {admin_token()}")
-    assert status == 200 and json.loads(body)["result"]["sessions"] == 8
-    assert run_throng("health", "--internal-listen", own.internal_address, cwd=tmp_path).stdout == "alive\n"
+
+    def sessions():
+        status, body = ask(internal, "POST", "/rpc", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "getStats"}),
+                           Authorization=f"Bearer {admin_token()}")
+        assert status == 200, body
+        return json.loads(body)["result"]["sessions"]
+
+    def health():
+        return run_throng("health", "--internal-listen", own.internal_address, cwd=tmp_path)
+    own.wait_until(lambda: sessions() == 8, "eight sessions")
+    own.wait_until(lambda: health().stdout == "alive\n", "an answer within the two seconds that the command gives")
     for client in clients:
         await client.close()
-    assert own.stop() == 0
+    assert await asyncio.to_thread(own.stop) == 0
     assert os.listdir(os.path.dirname(public)) == []
 
 
@@ -96,7 +106,7 @@ def test_a_stale_socket_is_replaced(make_server, places):
     own.kill()
     assert os.path.exists(path_of(own.address))
     own.start()
-    assert ask(path_of(own.internal_address), "GET", "/readyz")[0] == 200
+    own.wait_until(lambda: ask(path_of(own.internal_address), "GET", "/readyz")[0] == 200, "ready")
     assert os.stat(path_of(own.address)).st_ino != before or own.stop() == 0
 
 

@@ -1,7 +1,9 @@
 """Unread counts, read marks, and receive options (Protocol.md, "Unread counts")."""
+import asyncio
+
 import pytest
 
-from harness.backend import all_answers, denied, done, next_millisecond, unread_of
+from harness.backend import all_answers, denied, done, unread_of
 from harness.client import has
 from harness.world import history_of, info_of
 
@@ -416,7 +418,7 @@ async def test_the_option_ends_with_the_membership(world):
 
 @pytest.mark.parametrize("how", ["drain", "kill -9"])
 async def test_marks_options_and_counts_outlive_the_server(make_server, make_world, how):
-    own = make_server({"drain.duration": 1})
+    own = make_server({"drain.duration": 0})
     world = make_world(own)
     alice, bob, carol = await world.users("alice", "bob", "carol")
     group = await world.group(alice, members=[bob, carol])
@@ -431,7 +433,7 @@ async def test_marks_options_and_counts_outlive_the_server(make_server, make_wor
     await say(alice, deaf)
     before = [await self_of(client, group) for client in (bob, carol)]
     assert [row["unreadCount"] for row in before] == [1, 4]
-    own.stop() if how == "drain" else own.kill()
+    await asyncio.to_thread(own.stop if how == "drain" else own.kill)
     own.start()
     world.clients.clear()
     alice, bob, carol = [await world.session(client.user) for client in (alice, bob, carol)]
@@ -448,11 +450,13 @@ async def test_marks_options_and_counts_outlive_the_server(make_server, make_wor
     assert await unread_of(bob, deaf) == 1
 
 
-async def test_a_mark_changes_what_the_joined_list_tells(world):
+async def test_a_mark_changes_what_the_joined_list_tells(frozen_world):
+    world = frozen_world
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob])
     await say(alice, group)
-    since = await next_millisecond(bob)
+    await world.server.advance(0.001)
+    since = (await bob.call("ping"))["serverTime"]
     assert (await bob.call("getJoinedGroupList", updatedSince=since))["groupList"] == []
     await bob.call("markGroupMessageAsRead", groupID=group)
     (info,) = (await bob.call("getJoinedGroupList", updatedSince=since))["groupList"]

@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 import re
-import time
+import threading
 from datetime import datetime
 
 import pytest
@@ -14,7 +14,7 @@ from harness.client import has
 from harness.push_example import FakeAPNs, FakeFCM, PushSender
 from harness.receiver import SECRET, SILENCE, Answer, Receiver
 from harness.server import run_throng
-from harness.world import World, eventually, is_end_of
+from harness.world import eventually, kill_during
 
 
 @pytest.fixture
@@ -25,9 +25,9 @@ def receiver():
 
 @pytest.fixture
 def hooked(make_server, make_world, receiver):
-    """A server that posts to the receiver, and a world on it: `hooked("messageSent", timeout="1s")`."""
-    def make(*events, settings=None, **webhook):
-        own = make_server({**receiver.settings(*events, **webhook), **(settings or {})})
+    """A server that posts to the receiver, and a world on it: `hooked("messageSent", retention="2s")`."""
+    def make(*events, settings=None, frozen=False, **webhook):
+        own = make_server({**receiver.settings(*events, **webhook), **(settings or {})}, frozen=frozen)
         return own, make_world(own)
 
     return make
@@ -43,20 +43,27 @@ class Backend:
         return done(self.server, method, **params)
 
 
+@pytest.fixture
+def gate():
+    """Answers that have it for their `when` wait until it is set."""
+    made = threading.Event()
+    yield made
+    made.set()
+
+
 # Requests
 
 async def test_a_request_is_signed_and_says_type_time_and_data(hooked, receiver):
-    own, world = hooked("groupCreated")
-    before = time.time()
+    own, world = hooked("groupCreated", frozen=True)
     owner = await world.user("owner")
     group = await world.group(owner, "Work", groupName="name")
     (request,) = await receiver.expect("groupCreated")
     # The harness has verified the signature of each request with `standardwebhooks`.
     assert {"webhook-id", "webhook-timestamp", "webhook-signature"} <= set(request.headers)
-    assert abs(int(request.headers["webhook-timestamp"]) - before) < 30
+    assert int(request.headers["webhook-timestamp"]) == int(own.now)
     assert re.fullmatch(r"v1,[A-Za-z0-9+/]{43}=", request.headers["webhook-signature"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", request.timestamp)
-    assert abs(datetime.fromisoformat(request.timestamp).timestamp() - before) < 30
+    assert abs(datetime.fromisoformat(request.timestamp).timestamp() - own.now) < 0.001
     assert request.data["groupID"] == group
 
 
@@ -66,8 +73,8 @@ async def test_redirects_are_not_followed(make_server, make_world):
         with Receiver(moved) as receiver:
             own = make_server(receiver.settings("groupCreated"))
             await make_world(own).group(await make_world(own).user("owner"), "Work")
-            await receiver.wait(lambda r: len(r.requests) >= 2)
-            assert not other.requests
+            own.metric_becomes("throng_webhooks_total", lambda count: count > 0, type="groupCreated", result="failed")
+            assert receiver.requests and not other.requests
 
 
 @pytest.mark.parametrize("settings, says", [
@@ -193,37 +200,52 @@ async def test_events_of_messages_and_attributes(hooked, receiver):
 
 async def test_counters_of_a_live_room(hooked, receiver):
     """Each durable change is told; those of a tenth of a second share one request."""
-    own, world = hooked("countersChanged")
+    own, world = hooked("countersChanged", frozen=True)
     owner, reader = await world.users("owner", "reader")
     room = await world.group(owner, "AVChatRoom", [reader])
     await reader.call("increaseGroupCounter", groupID=room, key="likes", value=2)
     (first,) = await receiver.expect("countersChanged")
     assert first.data == await reader.expect("onGroupCounterChanged", groupID=room)
     assert first.data["counters"] == {"likes": 2}
-    await asyncio.gather(*(reader.call("increaseGroupCounter", groupID=room, key="likes", value=1) for _ in range(15)))
-    await owner.call("setGroupCounters", groupID=room, counters={"likes": None, "votes": 7})
-    told, requests = {}, []
-    while told != {"likes": None, "votes": 7}:
-        requests = await receiver.expect("countersChanged", len(requests) + 1)
-        told = {key: value for request in requests for key, value in request.data["counters"].items()}
-    assert len(requests) <= 8
+    changes = [await reader.start("increaseGroupCounter", groupID=room, key="likes", value=1) for _ in range(15)]
+    changes.append(await owner.start("setGroupCounters", groupID=room, counters={"votes": 7}))
+    await reader.pong()
+    await owner.pong()
+    assert not any(change.done() for change in changes), "they are answered when they are durable"
+    await own.advance(0.1)
+    assert all("result" in answer for answer in await asyncio.gather(*changes))
+    changes = [await owner.start("setGroupCounters", groupID=room, counters={"likes": None})]
+    await owner.pong()
+    await own.advance(0.1)
+    assert "result" in await changes[0]
+    requests = await receiver.expect("countersChanged", 3)
+    assert [request.data["counters"] for request in requests[1:]] == [{"likes": 17, "votes": 7}, {"likes": None}]
 
 
 async def test_a_live_room(hooked, receiver):
-    own, world = hooked(settings={"limits.avChatRoom.messagesPerSecond": 2, "avChatRoom.offlineGrace": "1s"})
+    own, world = hooked(
+        settings={"limits.avChatRoom.messagesPerSecond": 2, "avChatRoom.offlineGrace": "20s"}, frozen=True)
     owner, guest = await world.users("owner", "guest")
     room = await world.group(owner, "AVChatRoom")
     await guest.call("joinGroup", groupID=room)
     (joined,) = await receiver.expect("memberJoined")
     assert joined.data["how"] == "join" and "opUser" not in joined.data
-    texts = [f"m{n}" for n in range(8)]
-    receipts = await asyncio.gather(*(owner.call("sendGroupTextMessage", groupID=room, text=text) for text in texts))
-    await receiver.wait(lambda r: len(r.of("messageSent", "messageDropped")) == 8)
-    dropped = receiver.of("messageDropped")
-    assert dropped and all(request.data["reason"] == "RateLimit" for request in dropped)
-    ids = {request.data["message"]["msgID"] for request in receiver.of("messageSent", "messageDropped")}
-    assert ids == {receipt["msgID"] for receipt in receipts}
+    # The notice of the join takes a place, too.
+    await own.advance(1)
+    receipts = [await owner.call("sendGroupTextMessage", groupID=room, text=f"m{n}") for n in range(8)]
+    assert [receipt["status"] for receipt in receipts] == ["Delivered"] * 2 + ["Queued"] * 2 + ["Dropped"] * 4
+    await own.advance(1)
+    await receiver.expect("messageSent", 4)
+    dropped = await receiver.expect("messageDropped", 4)
+    assert all(request.data["reason"] == "RateLimit" for request in dropped)
+    assert [request.data["message"]["msgID"] for request in receiver.of("messageSent") + dropped] == [
+        receipt["msgID"] for receipt in receipts]
     await guest.close()
+    own.metric_becomes("throng_sessions", 1)
+    await own.advance(19.9)
+    await receiver.settle(owner, room)
+    assert not receiver.of("memberLeft")
+    await own.advance(0.2)
     (left,) = await receiver.expect("memberLeft")
     assert left.data["how"] == "grace" and left.data["memberList"][0]["userID"] == guest.user
 
@@ -246,12 +268,11 @@ async def test_presence_is_told_with_the_first_and_the_last_session(hooked, rece
 
 
 async def test_a_crash_ends_sessions_too(hooked, receiver):
-    own, world = hooked("userOnline", "userOffline")
+    own, world = hooked("userOnline", "userOffline", frozen=True)
     user = await world.user("user")
     await receiver.expect("userOnline")
     # Presence is durable within about a second.
-    group = await world.group(user, "Work")
-    await user.call("sendGroupTextMessage", groupID=group, text="durable by now")
+    await own.advance(1.1)
     own.kill()
     own.start()
     (ended,) = await receiver.expect("userOffline")
@@ -357,16 +378,17 @@ async def test_a_broadcast_group_pushes_nothing(hooked, receiver):
 
 # Order, retries and dead letters
 
-async def test_a_groups_events_come_in_order_and_groups_do_not_wait_for_each_other(hooked, receiver):
+async def test_a_groups_events_come_in_order_and_groups_do_not_wait_for_each_other(hooked, receiver, gate):
     own, world = hooked("messageSent")
     owner = await world.user("owner")
     groups = [await world.group(owner, "Work") for _ in range(6)]
     slow = groups[0]
-    receiver.answer = lambda request: Answer(delay=0.05) if request.data["groupID"] == slow else None
+    receiver.answer = lambda request: Answer(when=gate) if request.data["groupID"] == slow else None
     await asyncio.gather(*(
         owner.call("sendGroupTextMessage", groupID=group, text=str(n)) for n in range(40) for group in groups))
-    await receiver.wait(lambda r: all(
-        sum(s.data["groupID"] == group for s in r.of("messageSent")) == 40 for group in groups[1:]), 60)
+    await receiver.expect("messageSent", 200)
+    assert slow not in {request.data["groupID"] for request in receiver.of()}
+    gate.set()
     await receiver.expect("messageSent", 240)
     for group in groups:
         of_group = [request.data["message"] for request in receiver.of() if request.data["groupID"] == group]
@@ -375,9 +397,9 @@ async def test_a_groups_events_come_in_order_and_groups_do_not_wait_for_each_oth
 
 
 async def test_failures_are_retried_with_increasing_intervals_before_what_is_behind_them(hooked, receiver):
-    own, world = hooked("messageSent")
+    own, world = hooked("messageSent", frozen=True)
     owner = await world.user("owner")
-    group = await world.group(owner, "Work")
+    group, other = await world.group(owner, "Work"), await world.group(owner, "Work")
     failing = {"1": 3}
 
     def answer(request):
@@ -388,50 +410,62 @@ async def test_failures_are_retried_with_increasing_intervals_before_what_is_beh
         return None
 
     receiver.answer = answer
+    def attempts():
+        return [request for request in receiver.requests if request.data["message"]["text"] == "1"]
+
     for n in range(4):
         await owner.call("sendGroupTextMessage", groupID=group, text=str(n))
-    await receiver.expect("messageSent", 4)
-    attempts = [request for request in receiver.requests if request.data["message"]["text"] == "1"]
-    assert len(attempts) == 4 and len({request.id for request in attempts}) == 1
-    gaps = [later.time - earlier.time for earlier, later in zip(attempts, attempts[1:])]
-    assert all(wanted <= gap < wanted * 1.9 for gap, wanted in zip(gaps, (1, 2, 4))), gaps
-    assert len({request.body for request in attempts}) == 1
-    assert [request.data["message"]["text"] for request in receiver.of()] == ["0", "1", "2", "3"]
+    for count, interval in enumerate((1, 2, 4), 1):
+        own.metric_becomes("throng_webhooks_total", count, result="failed")
+        for part in (interval - 0.001, 0.001):
+            await receiver.settle(owner, other)
+            assert len(attempts()) == count
+            await own.advance(part)
+    await receiver.wait(lambda r: any(request.data["message"]["text"] == "3" for request in r.of()))
+    times = [int(request.headers["webhook-timestamp"]) for request in attempts()]
+    assert [later - earlier for earlier, later in zip(times, times[1:])] == [1, 2, 4]
+    assert len({request.id for request in attempts()}) == len({request.body for request in attempts()}) == 1
+    texts = [request.data["message"]["text"] for request in receiver.of() if request.data["groupID"] == group]
+    assert texts == ["0", "1", "2", "3"]
 
 
 async def test_a_receiver_that_was_killed_gets_everything_in_order(hooked, receiver):
-    own, world = hooked("messageSent")
+    own, world = hooked("messageSent", frozen=True)
     owner = await world.user("owner")
     groups = [await world.group(owner, "Work") for _ in range(3)]
-    sent = 0
     for round_ in range(3):
         if round_ == 1:
-            await eventually(lambda: asyncio.to_thread(own.metric, "throng_webhooks_pending"), 0.0)
+            own.metric_becomes("throng_webhooks_pending", 0)
             receiver.stop()
         for n in range(10):
             for group in groups:
                 await owner.call("sendGroupTextMessage", groupID=group, text=f"{round_}-{n}")
-                sent += 1
         if round_ == 1:
-            await eventually(lambda: asyncio.to_thread(own.metric, "throng_webhooks_pending"), 30.0)
+            own.metric_becomes("throng_webhooks_pending", 30)
+            # One of each group.
+            own.metric_becomes("throng_webhooks_total", 3, result="failed")
+            own.wait_until(lambda: '"the receiver of webhooks does not answer"' in own.log, "a line")
             receiver.start()
-    await receiver.expect("messageSent", sent, 60)
+    await own.advance(1.2)
+    await receiver.expect("messageSent", 90)
     for group in groups:
         seqs = [request.data["message"]["seq"] for request in receiver.of() if request.data["groupID"] == group]
         assert seqs == list(range(1, 31))
-    await eventually(lambda: asyncio.to_thread(own.metric, "throng_webhooks_pending"), 0.0)
-    assert '"the receiver of webhooks does not answer"' in own.log
-    assert '"the receiver of webhooks answers again"' in own.log
+    own.metric_becomes("throng_webhooks_pending", 0)
+    own.wait_until(lambda: '"the receiver of webhooks answers again"' in own.log, "a line")
 
 
 async def test_what_fails_for_too_long_is_kept_as_a_failure_and_can_be_retried(hooked, receiver):
-    own, world = hooked("messageSent", "groupInfoChanged", retention="2s")
+    own, world = hooked("messageSent", "groupInfoChanged", retention="2s", frozen=True)
     owner = await world.user("owner")
     group = await world.group(owner, "Work")
     receiver.answer = lambda request: Answer(status=503) if request.type == "messageSent" else None
     for n in range(3):
         await owner.call("sendGroupTextMessage", groupID=group, text=str(n))
     await owner.call("setGroupInfo", groupID=group, groupName="later")
+    for count in (1, 2):
+        own.metric_becomes("throng_webhooks_total", count, result="failed")
+        await own.advance(1.1)
     # Later entries overtake those that were given up.
     await receiver.expect("groupInfoChanged")
     backend = Backend(own)
@@ -439,17 +473,20 @@ async def test_what_fails_for_too_long_is_kept_as_a_failure_and_can_be_retried(h
     async def failures():
         return await all_of(backend, "listWebhookFailures", "failureList", count=2)
 
-    while len(rows := await failures()) < 3:
-        await asyncio.sleep(0.05)
-    assert [row["data"]["message"]["text"] for row in rows] == ["0", "1", "2"]
+    async def failed():
+        return [row["data"]["message"]["text"] for row in await failures()]
+
+    await eventually(failed, ["0", "1", "2"])
+    rows = await failures()
     ids = {request.id for request in receiver.requests if request.type == "messageSent"}
     assert {row["id"] for row in rows} == ids
     for row in rows:
         assert set(row) == {"id", "type", "timestamp", "data", "attempts", "lastError"}, row
-        assert row["type"] == "messageSent" and row["lastError"] == "the status is 503" and row["attempts"] >= 1
-        assert abs(row["timestamp"] / 1000 - time.time()) < 60
-    assert rows[0]["attempts"] >= 2
-    assert own.metric("throng_webhooks_total", type="messageSent", result="givenUp") == 3
+        assert row["type"] == "messageSent" and row["lastError"] == "the status is 503"
+        assert row["timestamp"] == row["data"]["message"]["timestamp"]
+    # The time of the others was up when their turn came.
+    assert [row["attempts"] for row in rows] == [3, 1, 1]
+    own.metric_becomes("throng_webhooks_total", 3, type="messageSent", result="givenUp")
     own.kill()
     own.start()
     assert await failures() == rows, "they are durable"
@@ -462,7 +499,7 @@ async def test_what_fails_for_too_long_is_kept_as_a_failure_and_can_be_retried(h
 
 
 async def test_what_waits_beyond_the_bound_is_given_up_the_oldest_first(hooked, receiver):
-    own, world = hooked("messageSent", maxPending=10)
+    own, world = hooked("messageSent", maxPending=10, frozen=True)
     receiver.stop()
     owner = await world.user("owner")
     group = await world.group(owner, "Work")
@@ -474,7 +511,7 @@ async def test_what_waits_beyond_the_bound_is_given_up_the_oldest_first(hooked, 
         rows = await all_of(backend, "listWebhookFailures", "failureList", count=100)
         return [row["data"]["message"]["text"] for row in rows]
 
-    await eventually(lambda: asyncio.to_thread(own.metric, "throng_webhooks_pending"), 10.0)
+    own.metric_becomes("throng_webhooks_pending", 10)
     # As many failures are kept, too; the one that is being tried may stay longer.
     await eventually(lambda: asyncio.to_thread(lambda: len(done(own, "listWebhookFailures")["failureList"]) <= 10), True)
     given_up = await failed()
@@ -482,7 +519,8 @@ async def test_what_waits_beyond_the_bound_is_given_up_the_oldest_first(hooked, 
     without_one = [given_up[:place] + given_up[place + 1:] for place in range(len(given_up))]
     assert any(texts == sorted(texts, key=int) for texts in without_one) and "24" not in given_up
     receiver.start()
-    await receiver.expect("messageSent", 10, 60)
+    await own.advance(1.2)
+    await receiver.expect("messageSent", 10)
     assert [r.data["message"]["text"] for r in receiver.of()][-9:] == [str(n) for n in range(16, 25)]
 
 
@@ -502,7 +540,7 @@ async def test_without_a_receiver_there_is_nothing_to_retry(server):
 
 
 async def test_a_receiver_that_hangs_slows_nothing(hooked, receiver):
-    own, world = hooked("messageSent", timeout="10s")
+    own, world = hooked("messageSent")
     receiver.answer = lambda request: SILENCE
     owner, reader = await world.users("owner", "reader")
     groups = [await world.group(owner, "Work", [reader]) for _ in range(12)]
@@ -511,9 +549,10 @@ async def test_a_receiver_that_hangs_slows_nothing(hooked, receiver):
     for group in groups:
         for n in range(20):
             await reader.expect("onRecvNewMessage", groupID=group, message=has(text=str(n)))
-    # All of them were stored and delivered before the first request has timed out.
-    assert receiver.most_open <= 8 and own.metric("throng_webhooks_total") == 0
-    assert own.metric("throng_webhooks_pending") == 240
+    # All of them were stored and delivered, and none has its answer.
+    await receiver.wait(lambda r: r.open == 8)
+    own.metric_becomes("throng_webhooks_pending", 240)
+    assert receiver.most_open == 8 and not receiver.accepted
 
 
 async def test_an_orderly_end_keeps_what_was_in_memory_only(hooked, receiver):
@@ -523,7 +562,7 @@ async def test_an_orderly_end_keeps_what_was_in_memory_only(hooked, receiver):
     room = await world.group(owner, "AVChatRoom")
     for n in range(20):
         await owner.call("sendGroupTextMessage", groupID=room, text=str(n))
-    assert own.stop() == 0
+    assert await asyncio.to_thread(own.stop) == 0
     receiver.start()
     own.start()
     await receiver.expect("messageSent", 20)
@@ -539,7 +578,7 @@ async def test_ten_rounds_of_kill_9(hooked, receiver, record_property):
     acknowledged = {}
     groups = []
 
-    async def work(client, round_, lane, total):
+    async def work(client, round_, lane, did_one):
         number = 0
         while True:
             if number % 20 == 5:
@@ -553,7 +592,7 @@ async def test_ten_rounds_of_kill_9(hooked, receiver, record_property):
                 group = random_.choice(groups)
                 result = await client.call("sendGroupTextMessage", groupID=group, text="m")
                 acknowledged[("messageSent", group, result["seq"])] = None
-            total["count"] += 1
+            did_one()
             number += 1
 
     def key(request):
@@ -568,17 +607,14 @@ async def test_ten_rounds_of_kill_9(hooked, receiver, record_property):
         groups.append(await world.group(users[0], "Meeting", users[1:], updateInfoMode="Any"))
     await world.close()
     for round_ in range(10):
-        world = World(own)
         users = [await world.session(name) for name in names]
-        total = {"count": 0}
-        running = [asyncio.ensure_future(work(user, round_, lane, total)) for user in users for lane in range(6)]
-        enough = random_.randint(50, 300)
-        await eventually(lambda: asyncio.sleep(0, total["count"] >= enough), True, 60)
-        own.kill()
-        for end in await asyncio.gather(*running, return_exceptions=True):
-            assert is_end_of(end), end
-        await world.close()
-        own.start()
+        reached, left = asyncio.Event(), iter(range(random_.randint(50, 300)))
+
+        def did_one():
+            if next(left, None) is None:
+                reached.set()
+        works = [work(user, round_, lane, did_one) for user in users for lane in range(6)]
+        world = await kill_during(world, works, reached)
     await receiver.wait(lambda r: set(acknowledged) <= {key(request) for request in r.of()}, 120)
     for group in groups:
         order = [r.data["message"]["seq"] for r in receiver.of("messageSent") if r.data["groupID"] == group]
@@ -735,13 +771,13 @@ NONSENSE = [
     Answer(status=500), Answer(status=302), Answer(text="{"), Answer(text="[]"), Answer(text=""),
     Answer({"action": "Maybe"}), Answer({"action": "Refuse", "code": 10007}), Answer({"action": "Refuse", "code": 10131}),
     Answer({"action": "Allow", "data": "of another kind"}), Answer({"action": "Allow", "text": ""}),
-    Answer({"action": "Allow", "text": "x" * 12_289}), Answer({"action": "Allow", "text": 5}), SILENCE,
+    Answer({"action": "Allow", "text": "x" * 12_289}), Answer({"action": "Allow", "text": 5}),
 ]
 
 
 @pytest.mark.parametrize("policy", ["allow", "refuse"])
 async def test_what_no_useful_answer_means(hooked, receiver, policy):
-    own, world = hooked("beforeSendMessage", "beforeJoinGroup", onFailure=policy, timeout="500ms")
+    own, world = hooked("beforeSendMessage", "beforeJoinGroup", onFailure=policy)
     owner, guest = await world.users("owner", "guest")
     group = await world.group(owner, "Public")
     for number, answer in enumerate(NONSENSE):
@@ -762,10 +798,22 @@ async def test_what_no_useful_answer_means(hooked, receiver, policy):
         assert [m["text"] for m in messages if m["type"] == "Text"] == ["kept"] * (len(NONSENSE) + 1)
     else:
         await owner.refused(10016, "sendGroupTextMessage", groupID=group, text="kept")
-    assert '"a before-event got no useful answer"' in own.log
+    own.wait_until(lambda: '"a before-event got no useful answer"' in own.log, "a line")
 
 
-async def test_rights_and_state_come_before_the_question_and_again_after_it(hooked, receiver):
+@pytest.mark.parametrize("policy", ["allow", "refuse"])
+async def test_no_answer_in_time_means_the_same(hooked, receiver, policy):
+    own, world = hooked("beforeSendMessage", onFailure=policy, timeout="10ms")
+    owner = await world.user("owner")
+    group = await world.group(owner, "Public")
+    receiver.answer = lambda request: SILENCE
+    if policy == "allow":
+        assert (await owner.call("sendGroupTextMessage", groupID=group, text="x"))["status"] == "Stored"
+    else:
+        assert (await owner.refused(10016, "sendGroupTextMessage", groupID=group, text="x"))["temporary"]
+
+
+async def test_rights_and_state_come_before_the_question_and_again_after_it(hooked, receiver, gate):
     own, world = hooked(*ASKED)
     owner, speaker, outsider = await world.users("owner", "speaker", "outsider")
     group = await world.group(owner, "Public", [speaker], groupID=world.name("taken"))
@@ -780,25 +828,19 @@ async def test_rights_and_state_come_before_the_question_and_again_after_it(hook
     assert len(receiver.requests) == asked, "nobody is asked about what cannot be"
     await owner.call("muteGroupMember", groupID=group, userID=speaker.user, muteTime=0)
 
-    held = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def answer(request):
-        loop.call_soon_threadsafe(held.set)
-        return Answer(delay=1)
-
-    receiver.answer = answer
+    receiver.answer = lambda request: Answer(when=gate)
     sending = asyncio.ensure_future(speaker.refused(10017, "sendGroupTextMessage", groupID=group, text="x"))
-    await held.wait()
+    await receiver.wait(lambda r: len(r.requests) > asked)
     await owner.call("muteGroupMember", groupID=group, userID=speaker.user, muteTime=100)
+    gate.set()
     await sending
 
 
-async def test_other_requests_go_on_while_a_question_is_open_and_a_sessions_own_keep_their_order(hooked, receiver):
-    own, world = hooked("beforeSendMessage", timeout="30s")
+async def test_other_requests_go_on_while_a_question_is_open_and_a_sessions_own_keep_their_order(hooked, receiver, gate):
+    own, world = hooked("beforeSendMessage")
     owner, speaker = await world.users("owner", "speaker")
     group = await world.group(owner, "Public", [speaker])
-    receiver.answer = lambda request: Answer(delay=2) if request.data["message"]["text"] == "slow" else None
+    receiver.answer = lambda request: Answer(when=gate) if request.data["message"]["text"] == "slow" else None
     order = []
 
     async def call(name, client, method, **params):
@@ -811,7 +853,10 @@ async def test_other_requests_go_on_while_a_question_is_open_and_a_sessions_own_
     quitting = asyncio.ensure_future(call("quit", speaker, "quitGroup", groupID=group))
     await call("other user", owner, "sendGroupTextMessage", groupID=group, text="quick")
     await owner.call("setGroupInfo", groupID=group, groupName="went on")
-    assert not slow.done()
+    await speaker.pong()
+    assert [request.data["message"]["text"] for request in receiver.requests] == ["slow", "quick"]
+    assert order == ["other user"]
+    gate.set()
     await asyncio.gather(slow, behind, quitting)
     assert order == ["other user", "slow", "behind", "quit"]
     messages = (await owner.call("getGroupHistoryMessageList", groupID=group, count=100))["messageList"]
@@ -831,25 +876,29 @@ async def test_administrators_are_not_asked_about_but_whom_they_act_for_is(hooke
 
 
 async def test_rates_count_once(hooked, receiver):
-    own, world = hooked("beforeSendMessage", settings={"limits.public.messagesPerSecond": 3})
+    own, world = hooked("beforeSendMessage", settings={"limits.public.messagesPerSecond": 3}, frozen=True)
     owner = await world.user("owner")
     group = await world.group(owner, "Public")
     frames = await asyncio.gather(*(owner.exchange({
         "jsonrpc": "2.0", "id": f"n{n}", "method": "sendGroupTextMessage", "params": {"groupID": group, "text": "x"}})
         for n in range(3)))
     assert all("result" in frame for frame in frames), frames
-    await owner.refused(10023, "sendGroupTextMessage", groupID=group, text="x")
+    assert (await owner.refused(10023, "sendGroupTextMessage", groupID=group, text="x"))["retryAfterMs"] == 1000
+    await own.advance(1)
+    await owner.call("sendGroupTextMessage", groupID=group, text="x")
 
 
-async def test_the_first_of_two_sends_under_way_with_one_clientMsgID_counts(hooked, receiver):
+async def test_the_first_of_two_sends_under_way_with_one_clientMsgID_counts(hooked, receiver, gate):
     own, world = hooked("beforeSendMessage", settings={"sessions.perPlatform.unknown": 10})
     owner = await world.user("owner")
     twin = await world.session(owner.user)
     group = await world.group(owner, "Public")
-    receiver.answer = lambda request: Answer(delay=0.5)
-    one, two = await asyncio.gather(*(
-        client.call("sendGroupTextMessage", groupID=group, text="x", clientMsgID="c") for client in (owner, twin)))
-    assert one == two and len(receiver.requests) == 2
+    receiver.answer = lambda request: Answer(when=gate)
+    sends = [await client.start("sendGroupTextMessage", groupID=group, text="x", clientMsgID="c") for client in (owner, twin)]
+    await receiver.wait(lambda r: len(r.requests) == 2)
+    gate.set()
+    one, two = await asyncio.gather(*sends)
+    assert one["result"] == two["result"] and len(receiver.requests) == 2
 
 
 # Metrics
@@ -865,14 +914,11 @@ async def test_metrics_count_by_type_and_result(hooked, receiver):
     await owner.call("sendGroupTextMessage", groupID=group, text="3")
     await owner.call("sendGroupTextMessage", groupID=group, text="4")
     await receiver.expect("messageSent", 2)
-    await eventually(lambda: asyncio.to_thread(own.metric, "throng_webhooks_pending"), 0.0)
-
-    def count(type_, result):
-        return own.metric("throng_webhooks_total", type=type_, result=result)
-
-    assert [count("beforeSendMessage", result) for result in ("allowed", "refused", "dropped", "unanswered")] == [1, 1, 1, 1]
-    assert count("messageSent", "delivered") == 2
-    assert own.metric("throng_webhook_duration_seconds_count") == 6
+    own.metric_becomes("throng_webhooks_pending", 0)
+    for result in ("allowed", "refused", "dropped", "unanswered"):
+        own.metric_becomes("throng_webhooks_total", 1, type="beforeSendMessage", result=result)
+    own.metric_becomes("throng_webhooks_total", 2, type="messageSent", result="delivered")
+    own.metric_becomes("throng_webhook_duration_seconds_count", 6)
     assert json.dumps(SECRET) not in own.log
 
 
@@ -916,7 +962,7 @@ async def test_the_example_notifies_once_where_a_webhook_is_repeated(make_server
             return Answer(status=500) if first.pop("pending", False) else None
 
         with Receiver(answer) as receiver:
-            own = make_server(receiver.settings("offlinePush"))
+            own = make_server(receiver.settings("offlinePush"), frozen=True)
             world = make_world(own)
             owner = await world.user("owner")
             name = world.name("google")
@@ -924,5 +970,7 @@ async def test_the_example_notifies_once_where_a_webhook_is_repeated(make_server
             group = (await owner.call(
                 "createGroup", groupType="Public", groupName="g", memberList=[{"userID": name}]))["groupID"]
             await owner.call("sendGroupTextMessage", groupID=group, text="hey")
+            own.metric_becomes("throng_webhooks_total", 1, type="offlinePush", result="failed")
+            await own.advance(1.2)
             await receiver.expect("offlinePush")
             assert len(receiver.requests) == 2 and len(fcm.taken) == 1

@@ -117,7 +117,8 @@
         state.frozen = nil
         let system = SystemClocks().now
         state.lag = (
-          system.monotonic.nanoseconds(since: frozen.monotonic), system.wall.milliseconds(since: frozen.wall))
+          system.monotonic.nanoseconds(since: frozen.monotonic), system.wall.milliseconds(since: frozen.wall)
+        )
         return state.alarms.map { $0.instant - frozen.monotonic }
       }
       for wait in waits { wake(after: wait) }
@@ -229,7 +230,8 @@
       case "freeze": freeze()
       case "run": run()
       case "advance":
-        guard let length = words.dropFirst().first.flatMap({ Int64($0) }), length >= 0, state.withLock({ $0.frozen != nil }) else {
+        guard let length = words.dropFirst().first.flatMap({ Int64($0) }), length >= 0, state.withLock({ $0.frozen != nil })
+        else {
           return "error advance takes milliseconds, and the time must be frozen"
         }
         advance(by: length)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from chaos.cluster import Cluster
 from chaos.engines import accepts, until
+from harness.footprint import metric_now
 from harness.ports import reserve_port
 from harness.server import run_throng
 from harness.tokens import SECRET
@@ -90,7 +91,7 @@ listen throng
                 "postgresql": cpu_seconds(self.cluster.primary.process.pid),
                 "nats": cpu_seconds(self.cluster.nats.process.pid) if self.cluster.nats else 0}
         for name, metric in (("bus messages", "throng_bus_messages_total"), ("bus bytes", "throng_bus_bytes_total")):
-            used[name] = sum(node.server.metric(metric, direction="published") for node in self.cluster.nodes)
+            used[name] = sum(metric_now(node.server, metric, direction="published") for node in self.cluster.nodes)
         return used
 
     async def idle(self, seconds):

@@ -4,6 +4,7 @@ import json
 import time
 
 from chaos.engines import shard_of
+from harness.footprint import metric_now
 from harness.tokens import make_token
 from websockets.asyncio.client import connect
 
@@ -91,8 +92,8 @@ async def window(setup, seconds):
     """Usage within the run of the generator: from when its messages flow, for so long."""
     def counts():
         nodes = [node.server for node in setup.cluster.nodes]
-        return (sum(node.metric("throng_messages_delivered_total", groupType="AVChatRoom") for node in nodes),
-                sum(node.metric("throng_fanout_deliveries_total") for node in nodes))
+        return (sum(metric_now(node, "throng_messages_delivered_total", groupType="AVChatRoom") for node in nodes),
+                sum(metric_now(node, "throng_fanout_deliveries_total") for node in nodes))
 
     start = counts()[0]
     while counts()[0] < start + 40:

@@ -2,9 +2,10 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
+const source = readFileSync(new URL("../../../Sources/ThrongServer/Pages/Client/throng.js", import.meta.url), "utf8");
 // Node 20 takes a file that ends in .js for CommonJS.
-const source = readFileSync(new URL("../../../Sources/ThrongServer/Pages/Client/throng.js", import.meta.url));
-const { ThrongClient, ThrongError } = await import(`data:text/javascript;base64,${source.toString("base64")}`);
+const load = (text) => import(`data:text/javascript;base64,${Buffer.from(text).toString("base64")}`);
+let { ThrongClient, ThrongError } = await load(source);
 
 const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const messages = new Map();
@@ -34,7 +35,12 @@ function shown(message) {
 }
 
 const commands = {
-  open({ token, random, ...options }) {
+  async open({ token, random, frozen, ...options }) {
+    if (frozen) {
+      // The library alone: Node's own WebSocket has timers, too.
+      await import("./clock.mjs");
+      ({ ThrongClient, ThrongError } = await load(`const { setTimeout, clearTimeout, Date } = testClock;\n${source}`));
+    }
     const ask = () => {
       tell({ event: "tokenWanted", params: {} });
       return new Promise((resolve, reject) => (askedForToken = { resolve, reject }));
@@ -56,7 +62,7 @@ const commands = {
     return shown(text === undefined ? client.sendCustom(groupID, data, options) : client.sendText(groupID, text, options));
   },
   resend: ({ clientMsgID }) => shown(client.resend(messages.get(clientMsgID))),
-  pass: ({ seconds }) => void (passed += seconds * 1000),
+  pass: ({ seconds }) => globalThis.testClock?.pass(seconds) ?? void (passed += seconds * 1000),
   connect: () => client.connect(),
   reconnectNow: () => client.reconnectNow(),
   online: () => void browser.dispatchEvent(new Event("online")),

@@ -10,17 +10,24 @@ import throng  # noqa: E402 - behind the path
 from throng import ClientError, ThrongClient, ThrongError  # noqa: E402
 
 
-class Clock:
-    """The client's clock, which a test puts forward."""
+class Loop(asyncio.SelectorEventLoop):
+    """The client's time: a test puts the clock forward; a frozen client's time stands still but for that, and its
+    timers go by it."""
 
-    passed = 0
+    frozen_at, passed = None, 0
+
+    def time(self):
+        return super().time() if self.frozen_at is None else self.frozen_at + self.passed
 
     def now(self, real=throng.now):
-        return real() + self.passed
+        return (real() if self.frozen_at is None else self.frozen_at) + self.passed
+
+    def freeze(self, isFrozen=True):
+        self.frozen_at = super().time() if isFrozen else None
 
 
-clock = Clock()
-throng.now = clock.now
+loop = Loop()
+throng.now = loop.now
 
 
 def error_of(error):
@@ -52,7 +59,8 @@ class Driver:
         tell(event="tokenWanted", params={})
         return self.asked
 
-    async def open(self, url, token=None, random=None, platform=None, deviceID=None, positions=(), queueLimit=1000):
+    async def open(self, url, token=None, random=None, frozen=False, platform=None, deviceID=None, positions=(), queueLimit=1000):
+        loop.freeze(frozen)
         more = {} if random is None else {"random": lambda: random}
         self.client = ThrongClient(url, token or self.ask, platform, deviceID, positions, queueLimit, proxy=None, **more)
         self.client.on("event", lambda name, params: tell(event=name, params=params))
@@ -96,7 +104,10 @@ class Driver:
         await self.client.close()
 
     async def passing(self, seconds):
-        clock.passed += seconds
+        loop.passed += seconds
+        # Timers that have become due fire in the next turns of the loop.
+        for _ in range(10):
+            await asyncio.sleep(0)
 
     async def run(self, id, do, **values):
         try:
@@ -116,7 +127,10 @@ async def main():
         running.add(task)
         task.add_done_callback(running.discard)
     if driver.client:
+        # The connection's end may wait for its own timers.
+        loop.freeze(False)
         await driver.client.close()
 
 
-asyncio.run(main())
+with asyncio.Runner(loop_factory=lambda: loop) as runner:
+    runner.run(main())

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 
 from .bystander import GROUP, USER
 from .flood import FloodSocket, Tally
-from .footprint import MEBIBYTE, Database, Process, SeedRows, rows_between
+from .footprint import MEBIBYTE, Database, Process, SeedRows, metric_now, rows_between
 from .server import Server
 from .tokens import make_token
 
@@ -395,4 +395,4 @@ def rows_counted(server):
     """The bytes written by the server's own count; None where it does not tell."""
     name = "throng_store_rows_written_total"
     text = server.http("GET", "/metrics").text
-    return server.metric(name) if name in text else None
+    return metric_now(server, name) if name in text else None

@@ -55,18 +55,9 @@ async def all_answers(client, calls):
     under_way = [await client.start(method, **params) for method, params in calls]
     answers = []
     for (method, _), future in zip(calls, under_way):
-        frame = await asyncio.wait_for(future, 20)
+        frame = await asyncio.wait_for(future, 60)
         answers.append(Refused(method, frame["error"]) if "error" in frame else frame["result"])
     return answers
-
-
-async def next_millisecond(client):
-    """A server time that everything before lies before, and everything after at or after."""
-    before = (await client.call("ping"))["serverTime"]
-    while True:
-        now = (await client.call("ping"))["serverTime"]
-        if now > before:
-            return now
 
 
 async def lost(world, client):

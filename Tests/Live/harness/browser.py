@@ -7,11 +7,13 @@ import os
 import shutil
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import connect
 
 PATIENCE = 60
+CLOCK = (Path(__file__).resolve().parents[1] / "clients/clock.mjs").read_text() + "testClock.install();"
 FLAGS = ["--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions",
          "--disable-background-networking", "--disable-component-update", "--ignore-certificate-errors", "--window-size=1280,900",
          "--remote-debugging-port=0", "about:blank"]
@@ -25,9 +27,13 @@ NAMELESS = """[...document.querySelectorAll('button, input, textarea, select, su
 # Text whose contrast with its background is below 4.5.
 FAINT = """(() => {
   const context = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+  const known = new Map();
   const rgba = (color) => {
-    context.clearRect(0, 0, 1, 1); context.fillStyle = color; context.fillRect(0, 0, 1, 1);
-    return [...context.getImageData(0, 0, 1, 1).data];
+    if (!known.has(color)) {
+      context.clearRect(0, 0, 1, 1); context.fillStyle = color; context.fillRect(0, 0, 1, 1);
+      known.set(color, [...context.getImageData(0, 0, 1, 1).data]);
+    }
+    return known.get(color);
   };
   const light = (color) => rgba(color).slice(0, 3).map((part) => part / 255)
     .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
@@ -74,38 +80,83 @@ AIM = """(selector, words) => {
 }"""
 
 
-class Browser:
-    """One process; each page has cookies and storage of its own, as another person's browser."""
+class Chromium:
+    """A process of the browser; what it keeps is in the directory."""
 
-    def __init__(self, process, socket):
-        self.process, self._socket = process, socket
+    def __init__(self, directory):
+        self.directory, self.process, self.url = directory, None, None
+
+    def start(self):
+        """Starts it, unless it runs."""
+        if self.process and self.process.poll() is None:
+            return
+        program = shutil.which("chromium") or shutil.which("chromium-browser")
+        if not program:
+            pytest.skip("there is no Chromium")
+        log, port = self.directory / "browser.log", self.directory / "browser/DevToolsActivePort"
+        port.unlink(missing_ok=True)
+        with open(log, "w") as output:
+            self.process = subprocess.Popen(
+                [program, f"--user-data-dir={self.directory / 'browser'}", *FLAGS], stdout=output, stderr=output,
+                env={**os.environ, "HOME": str(self.directory)})
+        deadline = time.monotonic() + PATIENCE
+        while not port.exists() or port.read_text().count("\n") < 1:
+            assert self.process.poll() is None and time.monotonic() < deadline, log.read_text()
+            time.sleep(0.02)
+        number, path = port.read_text().split("\n")[:2]
+        self.url = f"ws://127.0.0.1:{number}{path}"
+
+    def stop(self):
+        if self.process is None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory):
+    """The process that all tests of a worker share."""
+    one = Chromium(tmp_path_factory.mktemp("chromium"))
+    yield one
+    one.stop()
+
+
+@pytest.fixture
+async def browser(chromium):
+    one = await Browser.connect(chromium)
+    yield one
+    await one.close()
+
+
+class Browser:
+    """The browsers of one test: each page that it opens has cookies and storage of its own, as another person's."""
+
+    def __init__(self, socket):
+        self._socket, self._contexts = socket, []
         self._numbers, self._waiting = itertools.count(1), {}
         self._reader = asyncio.create_task(self._read())
 
     @classmethod
-    async def start(cls, directory):
-        program = shutil.which("chromium") or shutil.which("chromium-browser")
-        if not program:
-            pytest.skip("there is no Chromium")
-        with open(directory / "browser.log", "w") as log:
-            process = subprocess.Popen(
-                [program, f"--user-data-dir={directory / 'browser'}", *FLAGS], stdout=log, stderr=log,
-                env={**os.environ, "HOME": str(directory)})
-        port = directory / "browser/DevToolsActivePort"
-        deadline = time.monotonic() + PATIENCE
-        while not port.exists() or port.read_text().count("\n") < 1:
-            assert process.poll() is None and time.monotonic() < deadline, (directory / "browser.log").read_text()
-            await asyncio.sleep(0.05)
-        number, path = port.read_text().split("\n")[:2]
-        socket = await connect(f"ws://127.0.0.1:{number}{path}", proxy=None, max_size=None, ping_interval=None)
-        return cls(process, socket)
+    async def connect(cls, chromium):
+        # A process that has crashed under one test is not the fault of the next.
+        await asyncio.to_thread(chromium.start)
+        return cls(await connect(chromium.url, proxy=None, max_size=None, ping_interval=None))
 
     async def _read(self):
-        async for text in self._socket:
-            frame = json.loads(text)
-            waiting = self._waiting.pop(frame.get("id"), None)
-            if waiting and not waiting.done():
-                waiting.set_result(frame)
+        try:
+            async for text in self._socket:
+                frame = json.loads(text)
+                waiting = self._waiting.pop(frame.get("id"), None)
+                if waiting and not waiting.done():
+                    waiting.set_result(frame)
+        finally:
+            for waiting in self._waiting.values():
+                if not waiting.done():
+                    waiting.set_exception(ConnectionError("the browser has ended"))
 
     async def command(self, method, session=None, /, **params):
         number = next(self._numbers)
@@ -116,14 +167,22 @@ class Browser:
         assert "error" not in answer, (method, answer)
         return answer["result"]
 
-    async def open(self, url):
-        """A new page at the URL, when it and its scripts are loaded."""
+    async def open(self, url, frozen=False):
+        """A new page at the URL, when it and its scripts are loaded. The time of a frozen one stands still, but for
+        `advance`: it does nothing by itself."""
         context = (await self.command("Target.createBrowserContext"))["browserContextId"]
-        target = (await self.command("Target.createTarget", url=url, browserContextId=context))["targetId"]
-        session = (await self.command("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]
-        page = Page(self, session, context)
+        self._contexts.append(context)
+        target = (await self.command("Target.createTarget", url="about:blank", browserContextId=context))["targetId"]
+        page = Page(self, await self._attach(target), context)
+        if frozen:
+            await self.command("Page.enable", page.session)
+            await self.command("Page.addScriptToEvaluateOnNewDocument", page.session, source=CLOCK)
+        await self.command("Page.navigate", page.session, url=url)
         await page.until("document.readyState === 'complete' && location.href !== 'about:blank'")
         return page
+
+    async def _attach(self, target):
+        return (await self.command("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]
 
     async def opened_by(self, page):
         """The page that a page opens by window.open: another tab of the same person's browser, to which the browser copies
@@ -134,39 +193,38 @@ class Browser:
         while not (found := [one for one in await self._targets(page) if one["targetId"] not in before]):
             assert time.monotonic() < deadline, "no page was opened"
             await asyncio.sleep(0.05)
-        session = (await self.command("Target.attachToTarget", targetId=found[0]["targetId"], flatten=True))["sessionId"]
-        return Page(self, session, page.context)
+        return Page(self, await self._attach(found[0]["targetId"]), page.context)
 
     async def _targets(self, page):
         targets = (await self.command("Target.getTargets"))["targetInfos"]
         return [one for one in targets if one["type"] == "page" and one.get("browserContextId") == page.context]
 
     async def close(self):
+        for context in self._contexts:
+            await self.command("Target.disposeBrowserContext", browserContextId=context)
         self._reader.cancel()
         await self._socket.close()
-        self.process.terminate()
-        try:
-            await asyncio.to_thread(self.process.wait, 20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
 
 
 class Page:
     def __init__(self, browser, session, context):
-        self._browser, self._session, self.context = browser, session, context
+        self._browser, self.session, self.context = browser, session, context
 
     async def run(self, expression):
         """The value of a JavaScript expression, awaited where it is a promise."""
         answer = await self._browser.command(
-            "Runtime.evaluate", self._session, expression=expression, awaitPromise=True, returnByValue=True, userGesture=True)
+            "Runtime.evaluate", self.session, expression=expression, awaitPromise=True, returnByValue=True, userGesture=True)
         assert "exceptionDetails" not in answer, (expression, answer["exceptionDetails"])
         return answer["result"].get("value")
+
+    async def advance(self, seconds):
+        """Lets the time of a frozen page pass at once."""
+        await self.run(f"testClock.pass({seconds})")
 
     async def reload(self):
         """Loads the page again; what it was is gone when this returns."""
         await self.run("window.isOld = true")
-        await self._browser.command("Page.reload", self._session)
+        await self._browser.command("Page.reload", self.session)
         await self.until("document.readyState === 'complete' && !window.isOld")
 
     async def until(self, expression, patience=PATIENCE):
@@ -200,7 +258,7 @@ class Page:
         while True:
             place = await self.until(aim)
             for kind, buttons in (("mouseMoved", {}), ("mousePressed", BUTTON), ("mouseReleased", BUTTON)):
-                await self._browser.command("Input.dispatchMouseEvent", self._session, type=kind, **place, **buttons)
+                await self._browser.command("Input.dispatchMouseEvent", self.session, type=kind, **place, **buttons)
             # A click that leads to another page takes the notes of this one along.
             if await self.run("!window.mouse || window.mouse.click"):
                 return
@@ -210,22 +268,22 @@ class Page:
         """Replaces what stands in a field, by mouse and keyboard."""
         await self.click(selector)
         await self.press("a", 65, modifiers=CONTROL, commands=["selectAll"])
-        await self._browser.command("Input.insertText", self._session, text=text)
+        await self._browser.command("Input.insertText", self.session, text=text)
 
     async def press(self, key, code, **params):
         """A key of the keyboard, by its name and Windows' number."""
         text = {"text": "\r"} if key == "Enter" else {}
         for kind in ("keyDown", "keyUp"):
             await self._browser.command(
-                "Input.dispatchKeyEvent", self._session, type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text, **params)
+                "Input.dispatchKeyEvent", self.session, type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text, **params)
 
     async def show_as(self, width=1280, height=900, scheme="light"):
         """Another size of the window, and the reader's colour scheme; colours change at once."""
         await self._browser.command(
-            "Emulation.setDeviceMetricsOverride", self._session, width=width, height=height, deviceScaleFactor=1,
+            "Emulation.setDeviceMetricsOverride", self.session, width=width, height=height, deviceScaleFactor=1,
             mobile=width < 500)
         features = [{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}]
-        await self._browser.command("Emulation.setEmulatedMedia", self._session, features=features)
+        await self._browser.command("Emulation.setEmulatedMedia", self.session, features=features)
 
     async def demand_usable(self):
         """At phone width and in the dark too: nothing is wider than the window, everything that can be used has a name,
@@ -243,5 +301,5 @@ class Page:
 
     async def screenshot(self, file):
         """A PNG, for a person who looks for a fault."""
-        answer = await self._browser.command("Page.captureScreenshot", self._session, format="png")
+        answer = await self._browser.command("Page.captureScreenshot", self.session, format="png")
         file.write_bytes(base64.b64decode(answer["data"]))

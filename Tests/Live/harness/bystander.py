@@ -14,7 +14,7 @@ from .flood import FloodSocket, Tally
 
 SENDS_PER_SECOND = 20
 SIGN_INS_PER_SECOND = 2
-PATIENCE = 15
+PATIENCE = 30
 USER = "bystander"
 GROUP = "bystanders"
 GUEST = "bystander-guest"

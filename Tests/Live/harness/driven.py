@@ -6,12 +6,14 @@ out:  {"event": "onRecvNewMessage", "params": {…}}, and the client's own: stat
       renewalFailed, resumeFailed, tokenWanted
 
 `do` is one of
-- open {url, token?, platform?, deviceID?, queueLimit?, positions?, random?}: makes the client and connects. Without
-  a token the client's callback says tokenWanted, and waits for `token`; `random` (0 to 1) takes the place of chance.
+- open {url, token?, platform?, deviceID?, queueLimit?, positions?, random?, frozen?}: makes the client and connects.
+  Without a token the client's callback says tokenWanted, and waits for `token`; `random` (0 to 1) takes the place of
+  chance. The time of a client that is `frozen` stands still but for `pass` (not of ThrongClient: Tests/ThrongClientTests
+  have a clock of their own).
 - token {token?}: what the callback gives; without one it fails.
 - call {method, params, queue?}; send {groupID, text or data, clientMsgID?, priority?, …} and resend {clientMsgID},
   which answer the message: {clientMsgID, groupID, state, seq, msgID, error}.
-- pass {seconds}: the client's clock goes on by so much at once.
+- pass {seconds}: the client's clock goes on by so much at once; of a frozen one, timers that become due fire.
 - connect (again), reconnectNow, positions, logout, close.
 - online, and state, of throng.js: a browser's news that its network is back; the client's state.
 """
@@ -58,6 +60,7 @@ NODE = [node_program() or "node", *NODE_FLAGS]
 # A driver for one more client is one more line here.
 CLIENTS = {"throng.js": [*NODE, DRIVERS / "driver.mjs"], "throng.py": [sys.executable, "-B", DRIVERS / "driver.py"],
            "ThrongClient": [(REPOSITORY / ".build/debug" if IS_CLUSTER else BINARY.parent) / "client-driver"]}
+WITH_CLOCK = ["throng.js", "throng.py"]
 
 
 class Unanswered(Exception):
@@ -162,6 +165,11 @@ class Driven:
     def told(self, event, **where):
         """The params of all such events since the start."""
         return [params for name, params in self.events if name == event and matches(params, where)]
+
+    def forget(self):
+        """Forgets what the client has told."""
+        self.inbox.clear()
+        self.events.clear()
 
     async def settled(self, message):
         """How an own message has ended."""

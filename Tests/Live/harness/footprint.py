@@ -59,6 +59,12 @@ class Process:
         raise KeyError(name)
 
 
+def metric_now(server, name, **labels):
+    """The sum of a metric's samples at this moment: figures are differences of two. What a test waits for, the server
+    tells by `metric_becomes`."""
+    return server._metric(name, **labels)
+
+
 @dataclass
 class Table:
     count: int

@@ -1,14 +1,17 @@
 """Proxies of the system under the files of Scripts/deploy, and people behind them. Where a proxy is not
 installed its tests are skipped."""
 import asyncio
+import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
 import ssl
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import connect
@@ -45,7 +48,8 @@ def replaced(name, **changes):
 
 
 def trusting():
-    context = ssl.create_default_context()
+    # Not the default context, which reads the system's certificates each time.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
 
@@ -110,24 +114,52 @@ class Proxy:
         self.process = subprocess.Popen(
             [str(word) for word in self.command], cwd=self.directory, stdout=self.log, stderr=subprocess.STDOUT,
             env=self._environment())
-        deadline = time.monotonic() + 30
-        while True:
+        self._wait_until(self._answers)
+
+    def _answers(self):
+        try:
+            socket.create_connection((self.address, self.port), 20).close()
+            return True
+        except OSError:
+            return False
+
+    def _wait_until(self, condition, patience=60):
+        deadline = time.monotonic() + patience
+        while not condition():
             assert self.process.poll() is None and time.monotonic() < deadline, (self.directory / "log").read_text()
-            try:
-                socket.create_connection((self.address, self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.05)
+            time.sleep(0.02)
 
     def reload(self):
-        """Reloads the file, as an operator does after a change."""
+        """Reloads the file, as an operator does after a change. Returns when new workers take the new connections."""
         if self.kind != "caddy":
-            self.process.send_signal(signal.SIGHUP if self.kind == "nginx" else signal.SIGUSR2)
+            number = signal.SIGHUP if self.kind == "nginx" else signal.SIGUSR2
+            # While HAProxy starts or reloads it ignores the signal.
+            self._wait_until(lambda: self._workers() and self._catches(number))
+            before = self._workers()
+            self.process.send_signal(number)
+            self._wait_until(lambda: (now := self._workers()) and not now & before)
             return
         done = subprocess.run(
             [self.program, "reload", "--force", "--adapter", "caddyfile", "--config", self.directory / "Caddyfile", "--address", self._admin],
             env=self._environment(), capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
+
+    def _catches(self, number):
+        caught = re.search(r"^SigCgt:\s*(\w+)$", Path(f"/proc/{self.process.pid}/status").read_text(), re.M)
+        return int(caught[1], 16) >> (number - 1) & 1
+
+    def _workers(self):
+        """The processes that take new connections; those of before a reload serve theirs to the end."""
+        if self.kind == "haproxy":
+            log = (self.directory / "log").read_text()
+            forked = set(re.findall(r"New worker \((\d+)\) forked", log))
+            return forked - set(re.findall(r"\((\d+)\) : Proxy \S+ stopped", log))
+        workers = set()
+        for number in Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split():
+            with contextlib.suppress(OSError):  # it has ended
+                if "is shutting down" not in Path(f"/proc/{number}/cmdline").read_text():
+                    workers.add(number)
+        return workers
 
     def end(self):
         self.process.terminate()

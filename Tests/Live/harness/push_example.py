@@ -85,7 +85,7 @@ def post(url, payload, headers):
     body = json.dumps(payload, ensure_ascii=False).encode()
     request = urllib.request.Request(url, body, {**headers, "content-type": "application/json"}, method="POST")
     try:
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=10) as answer:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         error.close()

@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from standardwebhooks import Webhook
 
+from .ports import reserve_port
+
 SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 PATIENCE = 30
 
@@ -17,10 +19,9 @@ PATIENCE = 30
 class Request:
     """One request as it came."""
 
-    def __init__(self, headers, body, time_):
+    def __init__(self, headers, body):
         self.headers = headers
         self.body = body
-        self.time = time_
         content = json.loads(body)
         assert set(content) == {"type", "timestamp", "data"}, content
         self.type = content["type"]
@@ -33,12 +34,12 @@ class Request:
 
 
 class Answer:
-    """The answer to a request: a status and a JSON body, after a delay; or silence."""
+    """The answer to a request: a status and a JSON body, as soon as `when` (a threading.Event) is set; or silence."""
 
-    def __init__(self, body=None, status=200, delay=0, text=None, headers=()):
+    def __init__(self, body=None, status=200, when=None, text=None, headers=()):
         self.text = json.dumps(body if body is not None else {}) if text is None else text
         self.status = status
-        self.delay = delay
+        self.when = when
         self.headers = headers
 
 
@@ -56,7 +57,8 @@ class Receiver:
         self.faults = []
         self.open = 0
         self.most_open = 0
-        self.port = 0
+        # After a stop nobody else takes it.
+        self.port = reserve_port()
         self._server = None
         self._news = threading.Condition()
         self._ended = threading.Event()
@@ -93,7 +95,6 @@ class Receiver:
 
         self._ended.clear()
         self._server = Server(("127.0.0.1", self.port), Handler)
-        self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
@@ -124,8 +125,8 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/hook"
 
     def settings(self, *events, **more):
-        """The configuration of a server that posts here."""
-        settings = {"webhook.url": self.url, "webhook.secret": self.secret}
+        """The configuration of a server that posts here, and is patient."""
+        settings = {"webhook.url": self.url, "webhook.secret": self.secret, "webhook.timeout": "60s"}
         if events:
             settings["webhook.events"] = ",".join(events)
         return {**settings, **{f"webhook.{name}": value for name, value in more.items()}}
@@ -138,7 +139,7 @@ class Receiver:
         try:
             Webhook(self.secret).verify(body, headers)
             assert headers["content-type"] == "application/json", headers
-            request = Request(headers, body, time.monotonic())
+            request = Request(headers, body)
         except Exception as error:  # verify has several; a fault fails the test at its end
             with self._news:
                 self.faults.append(repr(error))
@@ -151,10 +152,7 @@ class Receiver:
             self._news.notify_all()
         answer = self.answer(request)
         answer = Answer() if answer is None else answer
-        if answer is SILENCE:
-            self._ended.wait(60)
-        elif answer.delay:
-            self._ended.wait(answer.delay)
+        self._hold(answer)
         with self._news:
             self.open -= 1
             if answer is not SILENCE and 200 <= answer.status < 300:
@@ -170,6 +168,14 @@ class Receiver:
         handler.send_header("content-length", str(len(text)))
         handler.end_headers()
         handler.wfile.write(text)
+
+    def _hold(self, answer):
+        """Waits until it may be given, or for the end of the receiver."""
+        if answer is SILENCE:
+            self._ended.wait()
+            return
+        while answer.when and not answer.when.wait(0.05) and not self._ended.is_set():
+            pass
 
     def of(self, *types):
         """The accepted requests of these types (all without), each id once, in the order of their

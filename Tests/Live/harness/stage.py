@@ -5,20 +5,24 @@ import asyncio
 from .client import PATIENCE
 
 SCENARIOS = {}
+# The codes whose scenarios need that the time of the shared server stands still.
+FROZEN = set()
 
 
-def scenario(code):
+def scenario(code, frozen=False):
     """Names a coroutine that provokes a code and gives the error objects that it was answered
     with."""
     def note(coroutine):
         assert code not in SCENARIOS
         SCENARIOS[code] = coroutine
+        if frozen:
+            FROZEN.add(code)
         return coroutine
     return note
 
 
 class Stage:
-    """The servers of a scenario: the shared server and its world, or servers of its own."""
+    """The servers of a scenario: a shared server and its world, or servers of its own."""
 
     def __init__(self, server, world, make_server, make_world):
         self.server = server

@@ -1,0 +1,13 @@
+"""The programs of Tests/Campaigns, as their scripts start them: with the server and the Python of this run."""
+import os
+import subprocess
+import sys
+
+from .server import BINARY, REPOSITORY
+
+
+def run_script(name, *words):
+    """Runs Scripts/NAME to its end; gives the completed process with text output."""
+    environment = {**os.environ, "THRONG_BINARY": str(BINARY), "THRONG_PYTHON": sys.executable}
+    command = [str(REPOSITORY / "Scripts" / name), *map(str, words)]
+    return subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)

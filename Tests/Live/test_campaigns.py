@@ -1,0 +1,73 @@
+"""Scripts/chaos, Scripts/amplifications and Scripts/bench-cluster start, print and end, and their counts add up.
+Their figures and bounds are those of an idle machine: tests of these are marked `campaign`."""
+import json
+import re
+
+import pytest
+from amplifications.report import number
+
+from harness.campaigns import run_script
+from harness.limits import can_start_clusters
+from harness.server import BINARY
+
+pytestmark = [
+    pytest.mark.files,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(BINARY.name != "throng", reason="they start servers of their own, of single processes")]
+needs_a_cluster = pytest.mark.skipif(
+    not can_start_clusters(), reason="PostgreSQL does not work for root, and user namespaces are off")
+
+
+def rows_of(table):
+    """The cells of a Markdown table's rows."""
+    lines = [line for line in table.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+@pytest.mark.parametrize("script", ["chaos", "amplifications", "bench-cluster"])
+def test_the_help_needs_no_server(script):
+    done = run_script(script, "--help")
+    assert done.returncode == 0 and done.stdout.startswith(f"usage: Scripts/{script} "), done
+
+
+@needs_a_cluster
+@pytest.mark.heavy
+def test_a_round_of_chaos():
+    done = run_script("chaos", "--rounds", 1, "--seed", 1, "--only", "KillAndRestart")
+    assert done.returncode == 0 and done.stderr == "", (done.stdout, done.stderr)
+    assert done.stdout.startswith(f"seed 1, {BINARY}\n") and done.stdout.endswith("\nseed 1\n")
+    (count,) = re.findall(r"^ +1 kill -9 a node, start it at once \(node\d\); (\d+) messages in ", done.stdout, re.MULTILINE)
+    _, _, fault, total = rows_of(done.stdout)
+    assert fault[:2] == ["kill -9 a node, start it at once", "1"] and total[:2] == ["all", "1"]
+    assert int(count) > 0 and fault[-1] == total[-1] == count
+
+
+def test_an_amplification(tmp_path):
+    file = tmp_path / "figures.json"
+    done = run_script("amplifications", "--only", "load_unknown_groups", "--seconds", 0.4, "--json", file)
+    assert done.returncode == 0, done.stderr
+    _, _, row = rows_of(done.stdout)
+    assert row[0] == "`load_unknown_groups`" and "Not measured" not in done.stdout
+    (found,) = json.loads(file.read_text())["runs"]
+    # The one session leaves without a word.
+    assert found["alive"] and found["sign_ins"] == 1 and found["closed"] == {"1006": 1}
+    assert row[2] == number(found["accepted"] / found["seconds"])
+    assert 0 < found["accepted"] <= found["accepted"] + sum(found["refused"].values()) <= found["sent"]
+    assert found["rows"] == sum(found["rows_by_table"].values())
+    assert {"quiet", "during", "after"} == set(found["bystander"])
+    assert not any(phase["failed"] for phase in found["bystander"].values())
+    assert f"`load_unknown_groups` | {row[1]} | " in run_script("amplifications", "--table", file).stdout
+
+
+@needs_a_cluster
+@pytest.mark.heavy
+def test_a_measured_cluster():
+    """One node, so that it is ready soon."""
+    done = run_script("bench-cluster", "--setups", 0, "--only", "latency,signIns", "--sends", 10, "--connections", 20)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    head, _, *latencies, other_head, _, sign_ins = rows_of(done.stdout)
+    assert head[0] == other_head[0] == "setup"
+    assert [row[:3] for row in latencies] == [["one node", kind, "owner here"] for kind in ("stored", "live")]
+    assert sign_ins[:2] == ["one node", "20"]
+    # A line to each row, as soon as it is measured.
+    assert len(re.findall(r"^(?:latency|signIns) \| one node \| ", done.stderr, re.MULTILINE)) == 3
