@@ -71,7 +71,9 @@ def shared_clock_server(tmp_path_factory):
     if IS_CLUSTER:
         pytest.skip(FROZEN_ALONE)
     clock = TestClock()
-    shared = Server(tmp_path_factory.mktemp("frozen") / "data", SHARED, clock=clock).start()
+    # Its sign-ins a second are all that a worker's tests have together.
+    settings = {**SHARED, "limits.signInsPerSecond": 1_000_000}
+    shared = Server(tmp_path_factory.mktemp("frozen") / "data", settings, clock=clock).start()
     yield shared
     assert shared.running, f"the shared server ended by itself:\n{shared.log[-8000:]}"
     shared.kill()

@@ -81,15 +81,22 @@ class Scene:
         self.proxy.cut()
         await self.client.expect("state", state="waiting")
 
-    async def come_back(self):
+    async def reconnect(self):
+        """Lets connections through again, and has the client make one."""
+        made = asyncio.ensure_future(self.proxy.connected(len(self.proxy.links) + 1))
         self.proxy.refuse(False)
-        sessions = len(self.client.told("ready"))
-        while len(self.client.told("ready")) == sessions:
-            losses = len(self.client.told("state", state="waiting"))
+        while not made.done():
+            losses = self.client.told("state", state="waiting")
             await self.client.do("reconnectNow")
-            # A try that was under way is refused yet.
-            await self.client.until(
-                lambda: len(self.client.told("ready")) > sessions or len(self.client.told("state", state="waiting")) > losses, "back")
+            # It does nothing while a try is under way, which is refused yet.
+            lost = asyncio.ensure_future(
+                self.client.until(lambda: self.client.told("state", state="waiting") != losses, "connecting or waiting"))
+            await asyncio.wait({made, lost}, return_when=asyncio.FIRST_COMPLETED)
+            lost.cancel()
+        await made
+
+    async def come_back(self):
+        await self.reconnect()
         return await self.client.expect("ready")
 
     async def history(self, group):
@@ -880,9 +887,7 @@ async def test_resume_with_a_gap(scene):
     await change_some(here, group, before)
     await change_some(here, group, meanwhile)
     here.proxy.hold("to client")
-    here.proxy.refuse(False)
-    await here.client.do("reconnectNow")
-    await here.proxy.connected(2)
+    await here.reconnect()
     # The proxy keeps the first pages back while more happens, which comes as events.
     await here.proxy.holds("to client")
     here.proxy.hold()
@@ -1067,8 +1072,7 @@ async def test_a_resume_that_is_cut_goes_on(scene):
     await here.lose()
     for number in range(250):
         await here.say(group, f"meanwhile {number}")
-    here.proxy.refuse(False)
-    await here.client.do("reconnectNow")
+    await here.reconnect()
     await here.client.expect("sync", groupID=group, more=True)
     await here.lose()
     for number in range(10):

@@ -119,7 +119,7 @@ async def test_somebody_is_let_in(server, world, tmp_path):
 
 
 @pytest.mark.heavy
-async def test_a_page_of_another_origin(make_server, make_world, tmp_path):
+async def test_a_page_of_another_origin(make_server, make_world, browser, tmp_path):
     folder = tmp_path / "site"
     folder.mkdir()
     handler = partial(http.server.SimpleHTTPRequestHandler, directory=folder)
@@ -132,13 +132,11 @@ async def test_a_page_of_another_origin(make_server, make_world, tmp_path):
     (folder / "index.html").write_text(text.replace("127.0.0.1:8080", own.address))
     owner = await make_world(own).user("owner")
     group = await make_world(own).group(owner)
-    browser = await Browser.start(tmp_path)
     try:
         page = await browser.open(f"{origin}/#{make_token('reader')},{group}")
         await page.sees(f"In {group}", "#last")
         await owner.call("sendGroupTextMessage", groupID=group, text="Hello, page")
         await page.sees("Hello, page", "#last")
     finally:
-        await browser.close()
         site.shutdown()
         site.server_close()

@@ -87,11 +87,11 @@ async def test_close_ends_a_connection_that_is_being_made(silent, silent_url):
             await asyncio.Event().wait()
         return "a token"
 
-    client = ThrongClient(silent_url, token, proxy=None)
+    # It would not give up by itself.
+    client = ThrongClient(silent_url, token, proxy=None, open_timeout=None)
     connecting = asyncio.ensure_future(client.connect())
     await within_patience(asked.wait())
-    # Sooner than the client gives up by itself.
-    await asyncio.wait_for(client.close(), 15)
+    await within_patience(client.close())
     with pytest.raises(ClientError):
         await connecting
     assert asyncio.all_tasks() - {asyncio.current_task()} <= {connecting}
@@ -126,7 +126,7 @@ def test_own_messages_fill_their_places_in_their_epoch_alone():
 
 
 async def test_a_call_that_is_given_up_leaves_its_place(silent_url):
-    client = ThrongClient(silent_url, "a token", proxy=None, queue_limit=1)
+    client = ThrongClient(silent_url, "a token", proxy=None, queue_limit=1, open_timeout=None)
     connecting = asyncio.ensure_future(client.connect())
     await asyncio.sleep(0)
     for _ in range(3):
@@ -135,7 +135,7 @@ async def test_a_call_that_is_given_up_leaves_its_place(silent_url):
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-    await asyncio.wait_for(client.close(), 15)
+    await within_patience(client.close())
     with pytest.raises(ClientError):
         await connecting
 

@@ -1,7 +1,5 @@
 """TLS files that cannot be used, or not for long (Operations.md, "TLS")."""
 import json
-import os
-import subprocess
 import time
 
 import pytest

@@ -96,14 +96,15 @@
         state.alarms.append(Alarm(instant: instant, queue: queue, body: body))
         return (instant - state.now.monotonic, state.frozen != nil)
       }
-      if !isFrozen { wake(after: wait) }
+      // What was due before the time moved on does not wait for its next move.
+      if !isFrozen || wait <= .zero { wake(after: wait) }
     }
 
     private func wake(after wait: Duration) {
       // Alarms that lie further ahead than this are looked at again when the time is frozen, or never.
       guard wait < .seconds(1_000_000) else { return }
       DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(max(.zero, wait).wholeMilliseconds) + 1)) {
-        for alarm in self.state.withLock({ $0.frozen == nil ? $0.popDue() : [] }) { alarm.queue.perform(alarm.body) }
+        for alarm in self.state.withLock({ $0.popDue() }) { alarm.queue.perform(alarm.body) }
       }
     }
 

@@ -118,7 +118,7 @@ class Proxy:
 
     def _answers(self):
         try:
-            socket.create_connection((self.address, self.port), 20).close()
+            socket.create_connection((self.address, self.port), 1).close()
             return True
         except OSError:
             return False
