@@ -81,23 +81,22 @@ class Scene:
         self.proxy.cut()
         await self.client.expect("state", state="waiting")
 
-    async def reconnect(self):
-        """Lets connections through again, and has the client make one."""
-        made = asyncio.ensure_future(self.proxy.connected(len(self.proxy.links) + 1))
+    async def reconnect(self, sign):
+        """Lets connections through again, and has the client connect until there is a sign of it."""
         self.proxy.refuse(False)
-        while not made.done():
+        sign = asyncio.ensure_future(sign)
+        while not sign.done():
             losses = self.client.told("state", state="waiting")
             await self.client.do("reconnectNow")
             # It does nothing while a try is under way, which is refused yet.
             lost = asyncio.ensure_future(
-                self.client.until(lambda: self.client.told("state", state="waiting") != losses, "connecting or waiting"))
-            await asyncio.wait({made, lost}, return_when=asyncio.FIRST_COMPLETED)
+                self.client.until(lambda: self.client.told("state", state="waiting") != losses, "waiting again"))
+            await asyncio.wait({sign, lost}, return_when=asyncio.FIRST_COMPLETED)
             lost.cancel()
-        await made
+        return await sign
 
     async def come_back(self):
-        await self.reconnect()
-        return await self.client.expect("ready")
+        return await self.reconnect(self.client.expect("ready"))
 
     async def history(self, group):
         return await history_of(await self.world.session(self.user), group)
@@ -413,7 +412,7 @@ async def test_restart(scene):
 @with_clock
 async def test_a_connection_without_a_sign_of_life_is_given_up(scene):
     """(ConnectionTests.silenceIsAskedAboutAndThenGivenUp)"""
-    here = await scene({"heartbeat.interval": "20s"}, frozen=True, frozenClient=True)
+    here = await scene({"heartbeat.interval": "20s"}, frozen=True, frozenClient=True, random=1)
     here.proxy.hold("to client", "to server")
     # The client has heard something in the first interval, asks at the end of the second, and waits 10 s for an answer.
     for seconds in (20, 20, 9.9):
@@ -887,9 +886,8 @@ async def test_resume_with_a_gap(scene):
     await change_some(here, group, before)
     await change_some(here, group, meanwhile)
     here.proxy.hold("to client")
-    await here.reconnect()
     # The proxy keeps the first pages back while more happens, which comes as events.
-    await here.proxy.holds("to client")
+    await here.reconnect(here.proxy.holds("to client"))
     here.proxy.hold()
     here.proxy.links[-1].writer.write(bytes(here.proxy.links[-1].held["to client"]))
     after = [(await here.say(group, f"after {number}"))["seq"] for number in range(20)]
@@ -1072,8 +1070,7 @@ async def test_a_resume_that_is_cut_goes_on(scene):
     await here.lose()
     for number in range(250):
         await here.say(group, f"meanwhile {number}")
-    await here.reconnect()
-    await here.client.expect("sync", groupID=group, more=True)
+    await here.reconnect(here.client.expect("sync", groupID=group, more=True))
     await here.lose()
     for number in range(10):
         await here.say(group, f"again {number}")

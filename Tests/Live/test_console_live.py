@@ -147,11 +147,11 @@ async def test_a_trace_sees_a_sign_in_a_close_and_an_administrator(make_server, 
 
 async def test_a_trace_ends_by_itself(busy):
     trace = await done(busy.own, "trace", userID="bob", duration=1)
-    await busy.talk()
+    await busy.talk(times=1)
     await busy.own.advance(seconds=0.9)
     assert (await done(busy.own, "getTrace", traceID=trace["traceID"]))["nextSeq"] > 0
-    await busy.own.advance(seconds=0.1)
-    await busy.talk()
+    await busy.own.advance(seconds=0.2)
+    await busy.talk(times=1)
     page = await done(busy.own, "getTrace", traceID=trace["traceID"])
     assert page["nextSeq"] == 0 and page["entryList"]
     assert all(entry["time"] < trace["endTime"] for entry in page["entryList"])

@@ -16,6 +16,8 @@ PATIENCE = 60
 CLOCK = (Path(__file__).resolve().parents[1] / "clients/clock.mjs").read_text() + "testClock.install();"
 FLAGS = ["--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions",
          "--disable-background-networking", "--disable-component-update", "--ignore-certificate-errors", "--window-size=1280,900",
+         # The pages of several people are all looked at.
+         "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding",
          "--remote-debugging-port=0", "about:blank"]
 BUTTON = {"button": "left", "clickCount": 1}
 CONTROL = 2
