@@ -79,7 +79,14 @@ private final class SignalListener: Sendable {
     sources = [hangup] + shutdowns
     hangup.setEventHandler { reload.yield() }
     for source in shutdowns { source.setEventHandler { [self] in arrived() } }
-    for source in sources { source.resume() }
+    // Dispatch listens some time later, and a signal that comes before is lost.
+    let registrations = DispatchGroup()
+    for source in sources {
+      registrations.enter()
+      source.setRegistrationHandler { registrations.leave() }
+      source.resume()
+    }
+    registrations.wait()
   }
 
   private static func source(of number: Int32) -> any DispatchSourceSignal {

@@ -3,6 +3,7 @@ looks for them every 5 s of it."""
 import asyncio
 import contextlib
 import random
+import sqlite3
 
 import pytest
 
@@ -120,6 +121,31 @@ async def test_the_files_shrink(make_server):
     own.metric_becomes("throng_store_bytes", lambda now: now < before / 4, patience=60)
     own.metric_becomes("throng_store_longest_hold_seconds", lambda seconds: seconds > 0)
     own.wait_until(lambda: size() < before / 4, lambda: f"the files have {size()} bytes, before {before}")
+
+
+@pytest.mark.files
+async def test_the_log_is_cut_though_a_reader_was_in_the_way(make_server):
+    """A program beside the server, such as a copy of the database, reads while the log could be cut."""
+    own = make_server(limits())
+    world = World(own)
+    await written(world, 1000, text="x" * 4000)
+    await world.close()
+    own.stop()
+    own = make_server(limits(maxMessages_work=10), data_dir=own.data_dir, frozen=True)
+    database, log = own.data_dir / "throng.db", own.data_dir / "throng.db-wal"
+    before = database.stat().st_size
+    with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as reader:
+        rounds = 0
+        # Some rounds beyond the last change of the file: the reader stands at the end of the log then.
+        while rounds < 5:
+            if reader.in_transaction:
+                reader.execute("COMMIT")
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM message").fetchall()
+            await own.advance(seconds=1)
+            rounds = rounds + 1 if database.stat().st_size < before / 4 else 0
+    await own.advance(seconds=5)
+    own.wait_until(lambda: log.stat().st_size < before / 4, lambda: f"the log has {log.stat().st_size} bytes, before {before}")
 
 
 async def test_kill_9_during_removal_leaves_a_whole_history(make_server):

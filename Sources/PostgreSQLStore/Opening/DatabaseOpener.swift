@@ -1,3 +1,4 @@
+import Foundation
 import GroupModel
 import GroupRuntime
 import Logging
@@ -84,7 +85,7 @@ struct DatabaseOpener: Sendable {
   func prepare(_ connection: PostgreSQLConnection) throws {
     try checkServer(connection)
     if let schema = options.schema { try connection.runScript("CREATE SCHEMA IF NOT EXISTS \(schema)") }
-    try connection.run("SELECT pg_advisory_lock($1)", [Schema.migrationLock])
+    try lockMigrations(connection)
     defer { _ = try? connection.run("SELECT pg_advisory_unlock($1)", [Schema.migrationLock]) }
     try connection.runScript("CREATE TABLE IF NOT EXISTS schemaVersion (version bigint NOT NULL)")
     let version = try connection.count("SELECT coalesce(max(version), 0) FROM schemaVersion", [])
@@ -97,5 +98,19 @@ struct DatabaseOpener: Sendable {
       try connection.runScript("BEGIN; \(migration); INSERT INTO schemaVersion VALUES (\(index + 1)); COMMIT;")
     }
     if options.indexesMessages { try MessageTextIndex.checkRequirements(connection) }
+  }
+
+  /// How long a start waits for another one that makes the tables.
+  private static let migrationPatience = Duration.seconds(60)
+
+  /// Waits until no other process makes or migrates tables: for longer than a statement may take.
+  private func lockMigrations(_ connection: PostgreSQLConnection) throws {
+    let deadline = SystemClocks().monotonic + Self.migrationPatience
+    while try connection.count("SELECT pg_try_advisory_lock($1)::int", [Schema.migrationLock]) == 0 {
+      guard SystemClocks().monotonic < deadline else {
+        throw PostgreSQLOpenError(.locked, "another process has been making the tables for a minute")
+      }
+      Thread.sleep(forTimeInterval: 0.05)
+    }
   }
 }

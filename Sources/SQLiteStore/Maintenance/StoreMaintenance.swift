@@ -119,7 +119,7 @@ final class StoreMaintenance: Sendable {
   private func checkpoint() {
     do {
       let result = try connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
-      if result.checkpointedFrameCount == result.walFrameCount, writer.background.mayShortenLog() { try shortenLog() }
+      if result.checkpointedFrameCount == result.walFrameCount, writer.background.mayShortenLog { try shortenLog() }
       canCheckpoint.store(true, ordering: .relaxed)
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
       // The writer is checkpointing itself.
@@ -133,7 +133,8 @@ final class StoreMaintenance: Sendable {
   /// The log has grown with what was removed. Nothing is left to be copied, so this waits for no
   /// disk; where a reader or the writer is at work, the log stays as long as it is.
   private func shortenLog() throws {
-    _ = try connection.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+    let result = try connection.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+    if result.walFrameCount == 0 { writer.background.didShortenLog() }
     writeLockFile()
   }
 

@@ -108,14 +108,11 @@ final class BackgroundWork: Sendable {
 
   func noteShrunk() { state.withLock { $0.hasShrunk = true } }
 
-  /// Whether the file has become shorter since the last call, and work is at rest.
-  func mayShortenLog() -> Bool {
-    state.withLock { state in
-      guard state.hasShrunk, state.unfinished.isEmpty else { return false }
-      state.hasShrunk = false
-      return true
-    }
-  }
+  /// Whether the file has become shorter since the log was last cut, and work is at rest.
+  var mayShortenLog: Bool { state.withLock { $0.hasShrunk && $0.unfinished.isEmpty } }
+
+  /// The log has been cut; where a reader was in the way, a later round tries again.
+  func didShortenLog() { state.withLock { $0.hasShrunk = false } }
 
   /// Changes the groups that removal has to look at.
   func withRemoval<Value: Sendable>(_ body: (inout PendingGroups) -> Value) -> Value {

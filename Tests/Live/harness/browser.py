@@ -18,7 +18,7 @@ FLAGS = ["--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "-
          "--disable-background-networking", "--disable-component-update", "--ignore-certificate-errors", "--window-size=1280,900",
          # The pages of several people are all looked at.
          "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding",
-         "--no-zygote", "--remote-debugging-port=0", "about:blank"]
+         "--remote-debugging-port=0", "about:blank"]
 BUTTON = {"button": "left", "clickCount": 1}
 CONTROL = 2
 
