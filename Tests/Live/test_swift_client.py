@@ -45,6 +45,8 @@ def package(tmp_path):
     return folder
 
 
+# It builds with all processors.
+@pytest.mark.heavy
 @pytest.mark.timeout(BUILD_PATIENCE)
 async def test_an_app_depends_on_the_client_alone(server, world, package, tmp_path):
     app = tmp_path / "say"

@@ -106,7 +106,7 @@ struct DatabaseOpener: Sendable {
   /// Waits until no other process makes or migrates tables: for longer than a statement may take.
   private func lockMigrations(_ connection: PostgreSQLConnection) throws {
     let deadline = SystemClocks().monotonic + Self.migrationPatience
-    while try connection.count("SELECT pg_try_advisory_lock($1)::int", [Schema.migrationLock]) == 0 {
+    while try connection.count("SELECT pg_try_advisory_lock($1)::int::bigint", [Schema.migrationLock]) == 0 {
       guard SystemClocks().monotonic < deadline else {
         throw PostgreSQLOpenError(.locked, "another process has been making the tables for a minute")
       }
