@@ -115,7 +115,8 @@ class Scene:
 @pytest.fixture
 async def scene(make_server, make_world, spawn, through):
     async def make(settings=None, token=True, frozen=False, frozenClient=False, **options):
-        own = make_server(settings, frozen=frozen)
+        # No client gives a connection up by itself, however long the server takes.
+        own = make_server({"heartbeat.interval": "24h", "heartbeat.timeout": "24h", **(settings or {})}, frozen=frozen)
         world = make_world(own)
         proxy, client, user = await through(own), await spawn(), world.name("client")
         here = Scene(own, world, proxy, client, user)
@@ -148,7 +149,7 @@ class Peer:
             if self.login_error:
                 return {"error": self.login_error}
             return {"result": {"userID": "user", "sessionID": "one", "serverTime": 1_766_000_000_000,
-                               "tokenExpiresAt": 1_766_003_600_000, "heartbeat": 25}}
+                               "tokenExpiresAt": 1_766_003_600_000, "heartbeat": 86_400}}
         if replies := self.replies.get(request["method"]):
             return replies.pop(0)
         return {"result": {"groupList": [], "leftGroupIDList": [], "nextSeq": 0}}

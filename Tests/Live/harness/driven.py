@@ -29,10 +29,12 @@ from pathlib import Path
 
 import pytest
 
-from .client import PATIENCE, matches
+from .client import matches
 from .server import BINARY, IS_CLUSTER, REPOSITORY
 
 DRIVERS = Path(__file__).resolve().parents[1] / "clients"
+# Several processes have to come to work.
+PATIENCE = 60
 # Node 22 has a WebSocket, 20 with the first flag.
 NODE_FLAGS = ["--experimental-websocket", "--no-warnings"]
 

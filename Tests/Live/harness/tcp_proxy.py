@@ -2,7 +2,7 @@
 import asyncio
 import time
 
-from .client import PATIENCE
+PATIENCE = 60
 
 
 class Link:
