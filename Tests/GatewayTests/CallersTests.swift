@@ -61,9 +61,7 @@ import WireProtocol
   }
 
   @Test func onAWebSocketTheApplicationsAreNoMethods() async throws {
-    try await LiveGateway.with {
-      $0.requestBurst = 1000
-    } _: { live in
+    try await LiveGateway.with { live in
       let mary = try await live.signIn("mary")
       for method in Self.all where !Self.connection.contains(method) {
         let params = try #require(sampleCalls[method])

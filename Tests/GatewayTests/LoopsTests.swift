@@ -19,7 +19,6 @@ import ThrongTestKit
   @Test(arguments: [1, 2, 3]) func eventsReachEveryLoopInOneOrder(loops: Int) async throws {
     try await LiveGateway.with(loops: loops) {
       $0.sessionsPerPlatform[.web] = 1000
-      $0.requestBurst = 1000
     } _: { live in
       let listeners = try await everywhere(live, "mary")
       let olga = try await live.signIn("olga")

@@ -99,9 +99,7 @@ import ThrongTestKit
     arguments: [("Public", "mary"), ("Public", "olga"), ("AVChatRoom", "mary"), ("AVChatRoom", "olga"), ("BChatRoom", "olga")],
     [1, 2])
   func changesTakeTheirPlaceInTheChat(asked: (type: String, user: String), loops: Int) async throws {
-    try await LiveGateway.with(loops: loops) {
-      $0.requestBurst = 1000
-    } _: { live in
+    try await LiveGateway.with(loops: loops) { live in
       if asked.type == "BChatRoom" {
         try await live.backend.found(asked.type)
       } else {

@@ -7,6 +7,10 @@ final class Inbox: Sendable {
   private struct State {
     var frames: [Client.Frame] = []
     var taker: CheckedContinuation<Client.Frame, Never>?
+    /// How often the test has taken a frame.
+    var takes = 0
+    /// The last frame of the connection, once the reader has ended.
+    var end: Client.Frame?
     /// The reader has ended, and so has the client: the descriptor may be closed by the last of the
     /// two.
     var users = 2
@@ -23,18 +27,36 @@ final class Inbox: Sendable {
     }
   }
 
-  /// The next frame, waiting for it.
+  /// The next frame, waiting for it; behind the last one, that one again.
+  ///
+  /// The limit only ends a test that has already failed.
   func next() async -> Client.Frame {
-    await withCheckedContinuation { continuation in
+    let take = state.withLock { state -> Int in
+      state.takes += 1
+      return state.takes
+    }
+    let limit = Task {
+      try await Task.sleep(for: .seconds(60))
+      giveUp(take)
+    }
+    defer { limit.cancel() }
+    return await withCheckedContinuation { continuation in
       let frame = state.withLock { state -> Client.Frame? in
-        if state.frames.isEmpty {
-          state.taker = continuation
-          return nil
-        }
-        return state.frames.removeFirst()
+        if !state.frames.isEmpty { return state.frames.removeFirst() }
+        if state.end == nil { state.taker = continuation }
+        return state.end
       }
       if let frame { continuation.resume(returning: frame) }
     }
+  }
+
+  private func giveUp(_ take: Int) {
+    let taker = state.withLock { state -> CheckedContinuation<Client.Frame, Never>? in
+      guard state.takes == take else { return nil }
+      defer { state.taker = nil }
+      return state.taker
+    }
+    taker?.resume(returning: .ended("nothing came for a minute"))
   }
 
   /// One of the two who use the descriptor has done with it.
@@ -70,7 +92,9 @@ final class Inbox: Sendable {
         }
       }
     } catch {
-      add(.ended("\(error)"))
+      let end = Client.Frame.ended("\(error)")
+      state.withLock { $0.end = end }
+      add(end)
     }
   }
 }
@@ -106,7 +130,8 @@ private struct ByteStream {
 
   private mutating func fill() throws {
     var chunk = [UInt8](repeating: 0, count: 16_384)
-    let count = Foundation.read(descriptor, &chunk, chunk.count)
+    var count: Int
+    repeat { count = Foundation.read(descriptor, &chunk, chunk.count) } while count < 0 && errno == EINTR
     guard count > 0 else { throw Client.Failed(description: count == 0 ? "the stream ended" : "read: \(errno)") }
     buffer.append(contentsOf: chunk.prefix(count))
   }
