@@ -166,6 +166,8 @@ class Browser:
         frame = {"id": number, "method": method, "params": params, **({"sessionId": session} if session else {})}
         await self._socket.send(json.dumps(frame))
         answer = await asyncio.wait_for(self._waiting[number], 2 * PATIENCE)
+        if answer.get("error", {}).get("message") == "Inspected target navigated or closed":
+            raise Navigated(method)
         assert "error" not in answer, (method, answer)
         return answer["result"]
 
@@ -206,6 +208,10 @@ class Browser:
             await self.command("Target.disposeBrowserContext", browserContextId=context)
         self._reader.cancel()
         await self._socket.close()
+
+
+class Navigated(AssertionError):
+    """The page went on to another while it was asked."""
 
 
 class Page:
@@ -262,7 +268,10 @@ class Page:
             for kind, buttons in (("mouseMoved", {}), ("mousePressed", BUTTON), ("mouseReleased", BUTTON)):
                 await self._browser.command("Input.dispatchMouseEvent", self.session, type=kind, **place, **buttons)
             # A click that leads to another page takes the notes of this one along.
-            if await self.run("!window.mouse || window.mouse.click"):
+            try:
+                if await self.run("!window.mouse || window.mouse.click"):
+                    return
+            except Navigated:
                 return
             assert time.monotonic() < deadline, f"no click reached {selector} within {PATIENCE} s"
 
