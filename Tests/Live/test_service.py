@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,7 @@ async def test_the_server_works_under_the_units_restrictions(make_server, make_w
         pytest.skip("the program stands where another user cannot run it")
     # The same for the directory.
     for directory in (tmp_path, *tmp_path.parents):
-        if directory.stat().st_uid == 0 and str(directory).startswith("/tmp/"):
+        if directory.stat().st_uid == 0 and directory.is_relative_to(tempfile.gettempdir()):
             directory.chmod(directory.stat().st_mode | 0o011)
     wrapper = tmp_path / "throng"
     confined = Path(__file__).parent / "harness/confined.py"

@@ -100,7 +100,7 @@ class Proxy:
         site = "{$CHAT_HOST:chat.example.com} {"
         text = replaced("Caddyfile", site=(site, f"{site}\n\ttls {files['tls.certificateFile']} {files['tls.keyFile']}"))
         file = self.directory / "Caddyfile"
-        self._admin = f"unix/{self.directory}/admin"
+        self._admin = f"127.0.0.1:{reserve_port()}"
         file.write_text(f"{{\n\tadmin {self._admin}\n\tauto_https disable_redirects\n}}\n" + text)
         variables = {"CHAT_HOST": f"https://{self.host}", "THRONG": f"unix/{target[5:]}" if target.startswith("unix:") else target}
         return [self.program, "run", "--adapter", "caddyfile", "--config", file], variables
