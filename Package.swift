@@ -215,8 +215,8 @@ let package = Package(
 // would claim the same files.
 if Context.environment["THRONG_FUZZ"] != nil {
   let fuzzed = [
-    "CSimdJSON", "CTransport", "Cluster", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WebSocketTransport",
-    "WireProtocol",
+    "CSimdJSON", "CTLSClient", "CTransport", "Cluster", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongClient",
+    "ThrongTestKit", "WebSocketTransport", "WireProtocol",
   ]
   func fuzzer(
     _ name: String, path: String, exclude: [String] = [], sources: [String]? = nil, dependencies: [Target.Dependency]
@@ -235,6 +235,7 @@ if Context.environment["THRONG_FUZZ"] != nil {
   package.targets += [
     fuzzer("FuzzRequests", path: "Tests/Fuzz/Requests", dependencies: ["GroupModel", "WireProtocol"]),
     fuzzer("FuzzFrames", path: "Tests/Fuzz/Frames", dependencies: ["WebSocketTransport"]),
+    fuzzer("FuzzClient", path: "Tests/Fuzz/Client", dependencies: ["ThrongClient"]),
     fuzzer(
       "FuzzGroups", path: "Tests", exclude: ["Bench", "Cost", "Fuzz/corpus", "Live"],
       sources: [

@@ -29,7 +29,8 @@ from collections import deque
 
 import websockets
 
-# The bounds of a random delay before the next connection, in seconds.
+# The least delay before the next connection, and the bounds of a random one, in seconds.
+LEAST_BACKOFF = 0.1
 FIRST_BACKOFF = 0.5
 LONGEST_BACKOFF = 20
 # A session that lived this long was a good one: the next loss begins with the first delay again.
@@ -53,10 +54,44 @@ REMEMBERED = 1000
 # The server takes no longer message (Protocol.md, "Frames").
 LARGEST_FRAME = 65_536
 GROUPS_PER_SYNC = 50
-# The most events that wait for the syncs of their groups.
-HELD_LIMIT = 10_000
 # A resume looks back so much farther, in milliseconds, because the server's clock may be off.
 LOOK_BACK = 60_000
+
+# The bounds of what a client takes from a server, whoever runs it (Clients.md, "Bounds").
+
+# What a server may ask for, in seconds.
+LONGEST_WAIT = 86_400
+LONGEST_HEARTBEAT = 86_400
+# A message of the WebSocket: 50 groups of a resume with 100 long messages each. An event is much shorter.
+LARGEST_MESSAGE = 1 << 26
+LARGEST_EVENT = 1 << 20
+MOST_FRAGMENTS = 65_536
+DEEPEST_FRAME = 32
+LARGEST_NUMBER = 1 << 53
+# An ID or epoch: the protocol's longest has 64 bytes.
+LONGEST_IDENTIFIER = 256
+LONGEST_WORDS = 1024
+# The groups of a user; the text that lists them in a resume, and the pages that do.
+MOST_GROUPS = 50_000
+LARGEST_LIST = 1 << 26
+MOST_LIST_PAGES = 1000
+# The pages of one group's history in a resume: a million messages. The next one goes on there.
+MOST_HISTORY_PAGES = 10_000
+# How often a resume asks for a group anew because more events came than may wait.
+MOST_REPEATS = 10
+# Events that wait for the syncs of their groups, and their text; the text of those that wait for one reader.
+HELD_LIMIT = 10_000
+LARGEST_HELD = 1 << 23
+LARGEST_QUEUE = 1 << 25
+MOST_LOST_GROUPS = 10_000
+# Groups that are not tracked yet: those entered, and those of which the last place is kept.
+MOST_NEW_GROUPS = 1000
+# Own messages of a group beyond its place.
+MOST_OWN_MESSAGES = 1000
+# Own messages that wait at the server at the same time.
+MOST_QUEUED = 100
+# Calls of the application that the server has not answered.
+MOST_CALLS = 1000
 
 # Events whose `seq` is that of a tip, which the history keeps.
 TIPS = {"onMemberEnter", "onMemberLeave", "onMemberInvited", "onMemberKicked", "onGrantAdministrator",
@@ -80,18 +115,182 @@ class ThrongError(Exception):
 
 class ClientError(Exception):
     """A request or message without an answer; `reason` is NotConnected, ConnectionLost (whether it was carried out is
-    not known), OutcomeUnknown (the same, too long ago to send it again), QueueFull, TooLarge or Closed."""
+    not known), OutcomeUnknown (the same, too long ago to send it again), QueueFull, TooLarge, BadAnswer (the server has
+    answered what no server of this protocol does) or Closed."""
 
     def __init__(self, reason, detail=None):
         super().__init__(detail or reason)
         self.reason = reason
 
 
+# What a server says. Nothing else reads a frame: each value comes out typed and within its bounds, or the frame is no
+# answer at all. An optional member that is null counts as absent.
+
+def refuse(detail):
+    raise ClientError("BadAnswer", detail)
+
+
+def is_integer(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_text(value):
+    return isinstance(value, str)
+
+
+def is_identifier(value):
+    return isinstance(value, str) and len(value) <= LONGEST_IDENTIFIER
+
+
+def is_object(value):
+    return isinstance(value, dict)
+
+
+def list_of(fits):
+    return lambda value: isinstance(value, list) and all(map(fits, value))
+
+
+def optional(fits):
+    return lambda value: value is None or fits(value)
+
+
+def object_of(**members):
+    """Whether an object has members of these types; others do not matter."""
+    return lambda value: isinstance(value, dict) and all(fits(value.get(name)) for name, fits in members.items())
+
+
+def counted(value):
+    """A number of the server as one that can be counted on: an instant in milliseconds, a place in a history."""
+    return min(max(0, value or 0), LARGEST_NUMBER)
+
+
+def words(text):
+    return text if len(text) <= LONGEST_WORDS else text[:LONGEST_WORDS] + "…"
+
+
+is_message = object_of(
+    msgID=is_identifier, sender=is_text, clientMsgID=optional(is_text), seq=optional(is_integer),
+    changeSeq=optional(is_integer), timestamp=is_integer)
+is_group_info = object_of(
+    groupID=is_identifier, groupType=is_text, epoch=optional(is_identifier), lastSeq=optional(is_integer),
+    changeSeq=optional(is_integer), selfInfo=optional(is_object))
+is_error = object_of(code=is_integer, message=is_text, data=optional(object_of(
+    temporary=optional(lambda value: isinstance(value, bool)), field=optional(is_text), retryAfterMs=optional(is_integer))))
+is_row = object_of(groupID=is_text, code=is_integer)
+is_recovered = object_of(
+    messageList=list_of(is_message), changeList=optional(list_of(is_message)), lastSeq=is_integer, changeSeq=optional(is_integer))
+is_lost = object_of(epoch=is_identifier, lastSeq=is_integer, changeSeq=optional(is_integer))
+
+
+def is_history(row):
+    """A row of syncGroups."""
+    if not is_row(row) or row["code"] != 0:
+        return is_row(row)
+    return is_recovered(row) if row.get("recovered") is True else is_lost(row)
+
+
+# The results of the client's own requests.
+SESSION = object_of(userID=is_identifier, sessionID=is_identifier, serverTime=is_integer, tokenExpiresAt=is_integer, heartbeat=is_integer)
+TIME = object_of(serverTime=is_integer)
+SENT = object_of(msgID=is_identifier, seq=optional(is_integer), timestamp=is_integer, status=is_text)
+GROUPS = object_of(groupList=list_of(is_group_info), leftGroupIDList=list_of(is_identifier), nextSeq=is_integer)
+INFOS = object_of(resultList=list_of(lambda row: is_row(row) and (row["code"] != 0 or is_group_info(row.get("info")))))
+HISTORY = object_of(groups=list_of(is_history))
+
+# What the client reads in an event, whatever its name, and in those of these names.
+ANY_EVENT = object_of(
+    groupID=optional(is_text), opTime=optional(is_integer), seq=optional(is_integer), changeSeq=optional(is_integer),
+    memberList=optional(list_of(object_of(userID=is_text))))
+EVENTS = {
+    "onRecvNewMessage": object_of(groupID=is_text, message=is_message),
+    "onRecvMessageModified": object_of(groupID=is_text, message=is_object),
+    "onServerDraining": object_of(retryAfterMs=is_integer),
+    "onMessageDropped": object_of(msgID=is_identifier, clientMsgID=optional(is_text)),
+}
+
+
+def check_value(frame):
+    """Bounds numbers and levels: what is deeper would end a recursion of the application's."""
+    level, depth = [frame], 1
+    while level:
+        if any(isinstance(one, (int, float)) and not abs(one) <= LARGEST_NUMBER for one in level):
+            refuse("a number beyond 2⁵³")
+        outer = [one for one in level if isinstance(one, (dict, list))]
+        if outer and depth > DEEPEST_FRAME:
+            refuse(f"a frame of more than {DEEPEST_FRAME} levels")
+        level = [one for value in outer for one in (value.values() if isinstance(value, dict) else value)]
+        depth += 1
+
+
+def read_frame(text):
+    """A frame: an event (`method`), or an answer (`id`, and `result` or `error`)."""
+    if not isinstance(text, str):
+        refuse("a binary message")
+    try:
+        # RecursionError is one of Python's own, long before the stack ends.
+        frame = json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError) as error:
+        refuse(words(str(error)))
+    if not isinstance(frame, dict):
+        refuse("a frame that is no object")
+    check_value(frame)
+    name = frame.get("method")
+    if not optional(is_text)(name):
+        refuse("an event without a name")
+    if name is not None and not isinstance(frame.get("params"), dict):
+        refuse("an event without parameters")
+    if name is not None and len(text) > LARGEST_EVENT:
+        refuse(f"an event of {len(text)} characters")
+    return frame
+
+
+async def read_message(socket):
+    """The next message, whose fragments must have an end."""
+    parts = []
+    async for part in socket.recv_streaming():
+        parts.append(part)
+        if len(parts) > MOST_FRAGMENTS:
+            refuse(f"a message of more than {MOST_FRAGMENTS} fragments")
+    return "".join(parts) if all(isinstance(part, str) for part in parts) else b""
+
+
+def read_error(method, error):
+    """The error of an answer."""
+    if not is_error(error):
+        refuse("an error that is none of the protocol's")
+    data = error.get("data") or {}
+    wait = min(counted(data.get("retryAfterMs")), LONGEST_WAIT * 1000)
+    field = data.get("field")
+    data = {"temporary": data.get("temporary") or False, "field": words(field) if field else field, "retryAfterMs": wait}
+    return ThrongError(method, {"code": error["code"], "message": words(error["message"]), "data": data})
+
+
+def bounded_session(session):
+    return {**session, "serverTime": counted(session["serverTime"]), "tokenExpiresAt": counted(session["tokenExpiresAt"]),
+            "heartbeat": min(max(1, session["heartbeat"]), LONGEST_HEARTBEAT)}
+
+
+def read_page(ask, row):
+    """The place that a page of a history reaches; never one before the place that was asked from."""
+    seq, change_seq = ask["seq"], counted(row.get("changeSeq", ask["changeSeq"]))
+    for message in row["messageList"]:
+        if counted(message.get("seq")) <= seq:
+            refuse("a history that does not ascend")
+        seq = counted(message["seq"])
+    if change_seq < ask["changeSeq"]:
+        refuse("changes that do not ascend")
+    return seq, change_seq
+
+
+def fits_event(name, params):
+    return ANY_EVENT(params) and (name not in EVENTS or EVENTS[name](params))
+
+
 def place_of(name, params):
     """The place of an event in the history of its group: seq and changeSeq, 0 where it has none."""
     if name == "onRecvNewMessage":
-        return params["message"].get("seq", 0), 0
-    return params.get("seq", 0) if name in TIPS else 0, params["changeSeq"] if name in CHANGES else 0
+        return counted(params["message"].get("seq")), 0
+    return (counted(params.get("seq")) if name in TIPS else 0, counted(params.get("changeSeq")) if name in CHANGES else 0)
 
 
 def now():
@@ -101,7 +300,7 @@ def now():
 
 def backoff(random, count):
     """A random delay after so many failures."""
-    return random() * min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** min(count, 10))
+    return max(LEAST_BACKOFF, random() * min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** min(count, 10)))
 
 
 def encoded(value):
@@ -109,13 +308,39 @@ def encoded(value):
     return re.sub("[\ud800-\udfff]", "\ufffd", json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
+class EventQueue:
+    """Events that wait for one reader, bounded by their number and their text."""
+
+    def __init__(self, limit):
+        self._limit, self._events, self._size = max(1, limit), deque(), 0
+
+    def __bool__(self):
+        return bool(self._events)
+
+    def put(self, event, size):
+        """Answers whether there is room. One event alone may be larger than all may be."""
+        has_room = not self._events or (len(self._events) < self._limit and self._size + size <= LARGEST_QUEUE)
+        if has_room:
+            self._events.append((event, size))
+            self._size += size
+        return has_room
+
+    def take(self):
+        event, size = self._events.popleft()
+        self._size -= size
+        return event
+
+
 class TrackedGroup:
     """The part of one group that the application has been told."""
 
     def __init__(self, group_id, epoch=None, seq=0, changeSeq=0, is_live=False):
-        self.group_id, self.epoch, self.seq, self.change_seq, self.is_live = group_id, epoch, seq, changeSeq, is_live
+        self.group_id, self.epoch, self.is_live = group_id, epoch, is_live
+        self.seq, self.change_seq = counted(seq), counted(changeSeq)
         # Events of this connection that wait until the group is in step; None = they do not wait.
         self.held = None
+        # Their text, as they came.
+        self.held_size = 0
         # More came than may wait: the group is synchronized once more.
         self.has_overflowed = False
         # Own messages of this session beyond `seq`, which no event brings, ascending.
@@ -131,11 +356,13 @@ class TrackedGroup:
     def add_own(self, seq):
         if not self.is_live and seq > self.seq:
             bisect.insort(self._own, seq)
+            # Others' messages need not come: the next sync brings those before again, and the outbox knows them.
+            del self._own[:-MOST_OWN_MESSAGES]
             self.reach(self.seq)
 
     def restart(self, epoch, seq, change_seq):
         """The history begins anew."""
-        self.epoch, self.seq, self.change_seq, self._own = epoch, seq, change_seq, []
+        self.epoch, self.seq, self.change_seq, self._own = epoch, counted(seq), counted(change_seq), []
 
     def hold(self):
         """Events wait until the group is in step. A live room keeps nothing that a sync could bring."""
@@ -179,6 +406,8 @@ class Outbox:
     def __init__(self, client, limit):
         self.client, self.limit = client, limit
         self.waiting, self.in_flight, self.by_id = [], set(), {}
+        # Those that wait at the server.
+        self.queued = set()
         self.is_open, self.pause, self.refusals, self.order = False, None, 0, 0
 
     def start(self, message):
@@ -207,14 +436,14 @@ class Outbox:
             self.pause.cancel()
             self.pause = None
         # Whether a queued one was dropped is told to the session that is gone; sending it again asks.
-        queued = [one for one in self.by_id.values() if one.state == "queued"]
-        for message in [*(one for one in self.in_flight if one.state == "sending"), *queued]:
+        for message in [*(one for one in self.in_flight if one.state == "sending"), *self.queued]:
             message._is_uncertain = True
             self.wait(message)
         self.in_flight.clear()
 
     def pump(self):
-        while self.is_open and not self.pause and len(self.in_flight) < WINDOW and self.waiting:
+        while (self.is_open and not self.pause and self.waiting
+               and len(self.in_flight) < WINDOW and len(self.queued) < MOST_QUEUED):
             message = self.waiting.pop(0)
             if self._is_uncertain(message):
                 self.settle(message, "failed", error=ClientError("OutcomeUnknown"))
@@ -230,7 +459,7 @@ class Outbox:
             is_kept = group and not message.params.get("onlineUserOnly")
             message._sent_at, message._after = now(), group.seq if is_kept else None
         try:
-            result, error = await self.client._request(message.method, message.params), None
+            result, error = await self.client._request(message.method, message.params, SENT), None
         except (ThrongError, ClientError) as failure:
             result, error = None, failure
         # One that the connection's end has put back waits already, or is under way again: a sync, or the repeat, tells.
@@ -250,19 +479,20 @@ class Outbox:
             return  # a drop, or a sync, was quicker
         self.refusals = 0
         group = self.client._groups.get(message.group_id)
-        if group and "seq" in result:
-            group.add_own(result["seq"])
+        if group and result.get("seq") is not None:
+            group.add_own(counted(result["seq"]))
         message.msg_id, message.seq, message.timestamp = result["msgID"], result.get("seq"), result["timestamp"]
         if result["status"] != "Queued":
-            return self.settle(message, result["status"].lower())
+            return self.settle(message, {"Stored": "stored", "Dropped": "dropped"}.get(result["status"], "delivered"))
         message.state = "queued"
+        self.queued.add(message)
         self.client._emit("message", message)
         message._timer = asyncio.get_running_loop().call_later(LONGEST_QUEUED, self.client._spawn_later(self.confirm, message))
 
     async def confirm(self, message):
         """A queued message that nothing was heard of has left: the server tells of drops alone."""
         try:
-            await self.client._request("ping", {})
+            await self.client._request("ping", {}, TIME)
         except ClientError:
             return  # the connection is gone, and `shut` has seen to it
         except ThrongError as error:
@@ -273,6 +503,7 @@ class Outbox:
             return
         if message.state == "queued":
             self.settle(message, "delivered")
+            self.pump()
 
     def refused(self, message, error):
         if message.state != "sending":
@@ -298,6 +529,7 @@ class Outbox:
         """Puts a message back to its place among those that wait."""
         if message._timer:
             message._timer.cancel()
+        self.queued.discard(message)
         index = next((at for at, other in enumerate(self.waiting) if other._order > message._order), len(self.waiting))
         self.waiting.insert(index, message)
         if message.state != "sending":
@@ -342,6 +574,7 @@ class Outbox:
         if message and message.state in ("sending", "queued", "delivered"):
             message.msg_id = params["msgID"]
             self.settle(message, "dropped")
+            self.pump()
 
     def fail_all(self, error):
         self.shut()
@@ -352,6 +585,7 @@ class Outbox:
     def settle(self, message, state, error=None):
         if message._timer:
             message._timer.cancel()
+        self.queued.discard(message)
         message.state, message.error = state, error
         # Before a handler sends it again.
         if not message.done.done():
@@ -370,7 +604,7 @@ class ThrongClient:
                  **connecting):
         self.url, self._token_source, self.platform, self.device_id = url, token, platform, device_id
         # For `websockets.connect`, such as `ssl`.
-        self._connecting = {"max_size": None, "compression": None, "open_timeout": CONNECT_TIMEOUT, **connecting}
+        self._connecting = {"max_size": LARGEST_MESSAGE, "compression": None, "open_timeout": CONNECT_TIMEOUT, **connecting}
         self._queue_limit, self._random = queue_limit, random
         self.state, self.session = "idle", None
         self._handlers, self._timers, self._pending, self._calls = {}, {}, {}, []
@@ -379,12 +613,15 @@ class ThrongClient:
         self._groups = {one["groupID"]: TrackedGroup(one["groupID"], one["epoch"], one["seq"], one["changeSeq"]) for one in positions}
         for group in self._groups.values():
             group.hold()
-        self._held_count = 0
-        # `_entered`: groups entered in this session and not tracked yet; `_entered_before`: in earlier ones.
-        self._entered, self._entered_before, self._joined, self._untracked = set(), set(), set(), {}
-        self._socket, self._attempt, self._number = None, None, 0
+        # The events that wait in all groups, and their text.
+        self._held_count = self._held_size = 0
+        # `_entered`: groups entered in this session and not tracked yet, with the tries to read them;
+        # `_entered_before`: in earlier ones.
+        self._entered, self._entered_before, self._joined, self._untracked = {}, set(), set(), {}
+        self._socket, self._attempt, self._number, self._call_count = None, None, 0, 0
         # `_used`: the token of the session; a newer one may have come that is not used yet.
         self._token, self._used, self._is_stale, self._reading, self._is_renewing = None, None, False, None, False
+        self._renewal_began = None
         self._losses, self._signed_in_at, self._session_at, self._wait_at_least = 0, None, 0, 0
         self._heard = self._is_ready = self._is_logging_out = False
         self._server_time = self._told_until = 0
@@ -405,19 +642,17 @@ class ThrongClient:
 
     def events(self, limit=10_000):
         """All events of the server and of the client from now on as (name, params), until the client is closed; for
-        `async for`. Where more than `limit` wait, the rest is counted, and told as `lost` behind those: {"count",
-        "groupIDs"}."""
-        queue, lost, news = deque(), {}, asyncio.Event()
+        `async for`. Where more than `limit` wait, or more than 32 MiB of text, the rest is counted, and told as `lost`
+        behind those: {"count", "groupIDs"}."""
+        queue, lost, news = EventQueue(limit), {}, asyncio.Event()
 
-        def note(name, params):
-            if len(queue) < limit and not lost:
-                queue.append((name, params))
-            else:
+        def note(name, params, size):
+            if lost or not queue.put((name, params), size):
                 lost["count"] = lost.get("count", 0) + 1
-                groups = lost.setdefault("groupIDs", [])
+                groups = lost.setdefault("groupIDs", {})
                 group = params.get("groupID") if isinstance(params, dict) else getattr(params, "group_id", None)
-                if group and group not in groups:
-                    groups.append(group)
+                if group and is_identifier(group) and len(groups) < MOST_LOST_GROUPS:
+                    groups[group] = True
             news.set()
         self._handlers.setdefault("*", []).append(note)
         return self._iterate(queue, lost, news, note)
@@ -426,9 +661,9 @@ class ThrongClient:
         try:
             while queue or lost or self.state != "closed":
                 while queue:
-                    yield queue.popleft()
+                    yield queue.take()
                 if lost:
-                    told = dict(lost)
+                    told = {**lost, "groupIDs": [*lost["groupIDs"]]}
                     lost.clear()
                     yield "lost", told
                     continue
@@ -469,7 +704,7 @@ class ThrongClient:
         """Signs out: the server forgets the session, and the client is closed."""
         self._is_logging_out = True
         try:
-            await self._request("logout", {})
+            await self._request("logout", {}, is_object)
         finally:
             await self.close()
 
@@ -498,7 +733,13 @@ class ThrongClient:
             finally:
                 if turn in self._calls:
                     self._calls.remove(turn)
-        return await self._request(method, params or {})
+        if self._call_count >= MOST_CALLS:
+            raise ClientError("QueueFull")
+        self._call_count += 1
+        try:
+            return await self._request(method, params or {})
+        finally:
+            self._call_count -= 1
 
     def send_text(self, group_id, text, **options):
         """Sends a text, as often as it takes; the answer, a `Message`, says at any time what became of it."""
@@ -533,12 +774,13 @@ class ThrongClient:
         return [{"groupID": one.group_id, "epoch": one.epoch, "seq": one.seq, "changeSeq": one.change_seq}
                 for one in self._groups.values() if not one.is_live]
 
-    def _emit(self, name, *values):
+    def _emit(self, name, *values, size=0):
+        """`size`: of the text that the event came with."""
         for handler in [*self._handlers.get(name, ())]:
             self._protect(handler, *values)
         if name not in ("event", "frame"):
             for handler in [*self._handlers.get("*", ())]:
-                self._protect(handler, name, *values)
+                self._protect(handler, name, *values, size)
 
     def _protect(self, handler, *values):
         """A fault of one handler must stop neither the others nor the client, and be seen."""
@@ -603,13 +845,15 @@ class ThrongClient:
                 return
             self._socket, is_open = socket, True
             self._spawn(self._sign_in(attempt))
-            async for text in socket:
+            while True:
+                text = await read_message(socket)
                 if self._attempt is not attempt:
                     return
                 self._receive(text)
-            code, reason = socket.close_code or 1006, socket.close_reason
         except websockets.ConnectionClosed:
             code, reason = socket.close_code or 1006, socket.close_reason
+        except ClientError as error:
+            return self._break(error)
         except websockets.InvalidURI as error:
             return self._end(0, str(error), error)
         except Exception as error:
@@ -653,7 +897,7 @@ class ThrongClient:
         self._used = self._token
         details = {"token": self._token, "platform": self.platform, "deviceID": self.device_id}
         try:
-            session = await self._request("login", {name: value for name, value in details.items() if value is not None})
+            session = await self._request("login", {name: value for name, value in details.items() if value is not None}, SESSION)
         except ClientError as error:
             return self._end(0, "the token is too long", error) if error.reason == "TooLarge" else None
         except ThrongError as error:
@@ -664,7 +908,7 @@ class ThrongClient:
             is_final = not error.temporary and not (self._is_stale and self._may_renew)
             return self._lose(4500 if is_final else 0, error.message, error, is_final=is_final, is_open=True)
         if self._attempt is attempt:
-            self._signed_in(session)
+            self._signed_in(bounded_session(session))
 
     def _signed_in(self, session):
         self._stop("connect")
@@ -672,7 +916,7 @@ class ThrongClient:
             return self._end(0, f"the new token is of another user, {session['userID']}")
         self.session, self._signed_in_at = session, now()
         self._session_at = self._signed_in_at
-        self._watch(max(1, session["heartbeat"]))
+        self._watch(session["heartbeat"])
         self._set_state("online")
         if not self._connected.done():
             self._connected.set_result(session)
@@ -694,11 +938,17 @@ class ThrongClient:
 
     async def _ping(self):
         try:
-            await self._request("ping", {})
+            await self._request("ping", {}, TIME)
         except (ClientError, ThrongError):
             pass  # an error is a sign of life too, and a connection that has ended needs none
 
-    async def _request(self, method, params):
+    async def _request(self, method, params, fits=None):
+        """`fits`: whether a result is one of the method, for the client's own requests: otherwise the connection is
+        given up."""
+        return (await self._request_sized(method, params, fits))[0]
+
+    async def _request_sized(self, method, params, fits=None):
+        """The result, and the size of its text."""
         if self._socket is None:
             raise ClientError("NotConnected")
         self._number += 1
@@ -707,33 +957,60 @@ class ThrongClient:
         if len(text.encode()) > LARGEST_FRAME:
             raise ClientError("TooLarge")
         future = asyncio.get_running_loop().create_future()
-        self._pending[self._number] = future
+        pending, number = self._pending, self._number
+        pending[number] = future, method, fits
         self._emit("frame", "out", request)
         try:
-            await self._socket.send(text)
-        except websockets.ConnectionClosed:
-            pass  # the end of the connection answers
-        frame = await future
-        if "error" in frame:
-            raise ThrongError(method, frame["error"])
-        return frame["result"]
+            try:
+                await self._socket.send(text)
+            except websockets.ConnectionClosed:
+                pass  # the end of the connection answers
+            return await future
+        finally:
+            # Nobody waits for the answer any more.
+            pending.pop(number, None)
 
     def _receive(self, text):
         self._heard = True
         self._stop("ping")
-        frame = json.loads(text)
+        frame = read_frame(text)
         self._emit("frame", "in", frame)
-        if "method" in frame:
-            return self._receive_event(frame["method"], frame.get("params", {}))
-        self._note_time((frame.get("result") or {}).get("serverTime", 0))
-        future = self._pending.pop(frame.get("id"), None)
-        if future and not future.done():
-            future.set_result(frame)
+        if frame.get("method") is not None:
+            self._receive_event(frame["method"], frame["params"], len(text))
+        elif is_integer(frame.get("id")) and frame["id"] in self._pending:
+            self._receive_answer(frame, len(text))
+
+    def _receive_answer(self, frame, size):
+        future, method, fits = self._pending[frame["id"]]
+        error, result = frame.get("error"), frame.get("result")
+        if error is not None:
+            answer = read_error(method, error)
+        elif (fits or is_object)(result):
+            answer = None
+        elif fits:
+            # It stays among those without an answer, which the end of the connection refuses.
+            refuse(f"an answer that is none of {method}")
+        else:
+            answer = ClientError("BadAnswer", f"an answer that is none of {method}")
+        del self._pending[frame["id"]]
+        if answer is None and is_integer(result.get("serverTime")):
+            self._note_time(result["serverTime"])
+        if future.done():
+            return
+        if answer is None:
+            future.set_result((result, size))
+        else:
+            future.set_exception(answer)
+            future.exception()
+
+    def _break(self, error):
+        """The server breaks the protocol: another connection may lead to a better one."""
+        self._lose(0, "a frame that this client cannot read", error, is_open=True, is_breach=True)
 
     def _note_time(self, instant):
-        self._server_time = max(self._server_time, instant)
+        self._server_time = max(self._server_time, counted(instant))
 
-    def _lose(self, code, reason, error=None, is_final=None, is_open=False):
+    def _lose(self, code, reason, error=None, is_final=None, is_open=False, is_breach=False):
         """The connection is gone, or given up: comes back unless a retry is pointless."""
         if code == 4006:
             self._is_stale = self._token == self._used
@@ -741,7 +1018,7 @@ class ThrongClient:
         if is_final or (code == 4006 and not self._may_renew) or self._is_logging_out:
             return self._end(code, reason, error)
         self._disconnect()
-        if self._signed_in_at is not None and now() - self._signed_in_at >= GOOD_SESSION:
+        if self._signed_in_at is not None and now() - self._signed_in_at >= GOOD_SESSION and not is_breach:
             self._losses = 0
         self._signed_in_at = None
         delay = max(backoff(self._random, self._losses), self._wait_at_least)
@@ -776,16 +1053,16 @@ class ThrongClient:
         if self._is_ready:
             self._told_until = self._server_time
         self._heard = self._is_ready = False
-        self._entered_before |= self._entered
+        self._entered_before.update([*self._entered][:max(0, MOST_NEW_GROUPS - len(self._entered_before))])
         self._entered.clear()
         self._untracked.clear()
-        self._held_count = 0
+        self._held_count = self._held_size = 0
         for group in self._groups.values():
-            group.held, group.has_overflowed = None, False
+            group.held, group.held_size, group.has_overflowed = None, 0, False
             group.hold()
         pending, self._pending = self._pending, {}
         self._outbox.shut()
-        for future in pending.values():
+        for future, _, _ in pending.values():
             if not future.done():
                 future.set_exception(ClientError("ConnectionLost"))
                 future.exception()
@@ -795,70 +1072,98 @@ class ThrongClient:
         if not self._may_renew or self._is_renewing or self._attempt is None:
             return
         self._stop("renew")
+        self._renewal_began = now()
         self._is_renewing, self._is_stale, attempt = True, True, self._attempt
         try:
             await self._read_token()
             if self._attempt is attempt:
-                session = await self._request("login", {"token": self._token})
+                session = bounded_session(await self._request("login", {"token": self._token}, SESSION))
                 self._used = self._token
                 self.session, self._session_at = session, now()
                 self._emit("renewed", session)
                 if self._left < 60:
                     # The server warns of it at once, and the application may have no better one.
-                    self._renew_later(max(1, self._left / 2))
+                    self._renew_later()
         except Exception as error:
             # A token that the server has not seen is a good one.
             self._is_stale = not isinstance(error, ClientError)
             self._emit("renewalFailed", error)
-            # Half of what is left, so that there are a few tries.
-            if self._attempt is attempt and self._left > 2:
-                self._renew_later(self._left / 2)
+            if self._attempt is attempt:
+                self._renew_later()
         finally:
             self._is_renewing = False
 
-    def _renew_later(self, delay):
-        self._start("renew", min(RENEWAL_PAUSE, delay), self._spawn_later(self._renew))
+    def _renew_later(self):
+        # Half of what is left, so that there are a few tries.
+        if self._left > 2:
+            self._start("renew", min(RENEWAL_PAUSE, self._left / 2), self._spawn_later(self._renew))
+
+    def _renew_soon(self):
+        """The token is about to end. A renewal that is under way, or planned, sees to it."""
+        if self._is_renewing or "renew" in self._timers:
+            return
+        if self._renewal_began is not None and now() - self._renewal_began < RENEWAL_PAUSE:
+            self._renew_later()
+        else:
+            self._spawn(self._renew())
 
     # Events
 
-    def _receive_event(self, name, params):
-        self._note_time(params.get("opTime", 0))
+    def _receive_event(self, name, params, size):
+        if not fits_event(name, params):
+            # Of a later server, if of any: handlers of the name expect other parameters.
+            return self._emit("event", name, params)
+        self._note_time(params.get("opTime"))
         if name == "onServerDraining":
-            self._wait_at_least = params["retryAfterMs"] / 1000
+            self._wait_at_least = min(counted(params["retryAfterMs"]) / 1000, LONGEST_WAIT)
         if name == "onUserSigExpired":
-            # One that is under way, or planned, sees to it.
-            if not self._is_renewing and "renew" not in self._timers:
-                self._spawn(self._renew())
+            self._renew_soon()
         if name == "onMessageDropped":
             self._outbox.drop(params)
         group = self._groups.get(params.get("groupID"))
         if group and group.held is not None:
-            self._hold(group, (name, params))
+            self._hold(group, (name, params, size))
         else:
-            self._tell(name, params)
+            self._tell(name, params, size)
 
     def _hold(self, group, event):
-        if self._held_count < HELD_LIMIT and not group.has_overflowed:
+        size = event[-1]
+        has_room = self._held_count < HELD_LIMIT and self._held_size + size <= LARGEST_HELD
+        if has_room and not group.has_overflowed:
             group.held.append(event)
+            group.held_size += size
             self._held_count += 1
+            self._held_size += size
         else:
-            self._held_count -= len(group.held)
+            self._take_held(group)
             group.held, group.has_overflowed = [], True
 
-    def _tell(self, name, params):
+    def _take_held(self, group):
+        held = group.held or []
+        self._held_count -= len(held)
+        self._held_size -= group.held_size
+        group.held, group.held_size = None, 0
+        return held
+
+    def _forget(self, group_id):
+        if group := self._groups.pop(group_id, None):
+            self._take_held(group)
+
+    def _tell(self, name, params, size):
         group_id, place = params.get("groupID"), place_of(name, params)
         group = self._groups.get(group_id)
         if group:
             group.reach(*place)
-        elif place != (0, 0):
+        elif place != (0, 0) and is_identifier(group_id) and (
+                group_id in self._untracked or len(self._untracked) < MOST_NEW_GROUPS):
             self._untracked[group_id] = tuple(map(max, self._untracked.get(group_id, (0, 0)), place))
         if name == "onRecvNewMessage" and self._find_own(params["message"]):
             return
-        self._emit(name, params)
+        self._emit(name, params, size=size)
         self._emit("event", name, params)
-        names_me = any(one["userID"] == self.user_id for one in params.get("memberList", ()))
+        names_me = any(one["userID"] == self.user_id for one in params.get("memberList") or ())
         if name in ENDS or (name == "onMemberKicked" and names_me):
-            self._groups.pop(group_id, None)
+            self._forget(group_id)
         elif not group and name in ENTRIES and (names_me or name == "onGroupCreated"):
             self._spawn(self._enter(group_id))
 
@@ -872,26 +1177,33 @@ class ThrongClient:
 
     async def _enter(self, group_id):
         """The user is a member of one more group: its position is read once."""
-        self._entered.add(group_id)
-        attempt = self._attempt
+        tries, attempt = self._entered.get(group_id, 0), self._attempt
+        if not is_identifier(group_id) or (tries == 0 and len(self._entered) >= MOST_NEW_GROUPS):
+            return  # the next resume finds the group
+        self._entered[group_id] = tries + 1
         try:
-            (row,) = (await self._request("getGroupsInfo", {"groupIDList": [group_id]}))["resultList"]
+            rows = (await self._request("getGroupsInfo", {"groupIDList": [group_id]}, INFOS))["resultList"]
         except ThrongError as error:
             if self._attempt is not attempt:
                 return
-            return self._start(f"enter {group_id}", error.retry_after + 1, self._spawn_later(self._enter, group_id))
+            pause = max(2 ** min(tries + 1, 5), error.retry_after)
+            return self._start(f"enter {group_id}", pause, self._spawn_later(self._enter, group_id))
         except ClientError:
             return  # the next resume looks at the group
-        if row["code"] == 0 and "selfInfo" in row["info"] and group_id not in self._groups:
+        row = next((row for row in rows if row["groupID"] == group_id), {"code": None})
+        if row["code"] == 0 and row["info"].get("selfInfo") is not None and row["info"]["groupID"] == group_id:
             self._track(row["info"])
-        self._entered.discard(group_id)
+        self._entered.pop(group_id, None)
 
     def _track(self, info):
         """Begins with the group as it is: the application reads what is before from its history."""
         group_id = info["groupID"]
-        group = TrackedGroup(group_id, info["epoch"], info["lastSeq"], info["changeSeq"], info["groupType"] == LIVE)
+        if group_id in self._groups or len(self._groups) >= MOST_GROUPS:
+            return False
+        group = TrackedGroup(group_id, info.get("epoch"), info.get("lastSeq"), info.get("changeSeq"), info["groupType"] == LIVE)
         group.reach(*self._untracked.pop(group_id, (0, 0)))
         self._groups[group_id] = group
+        return True
 
     # Resuming
 
@@ -902,7 +1214,10 @@ class ThrongClient:
         try:
             told = await self._catch_up(self._told_until)
         except ClientError as error:
-            return self._end(0, "the positions are too long", error) if error.reason == "TooLarge" else None
+            if error.reason == "TooLarge":
+                return self._end(0, "the positions are too long", error)
+            # Any other comes with the end of the connection.
+            return self._break(error) if error.reason == "BadAnswer" and self._attempt is attempt else None
         except ThrongError as error:
             if self._attempt is not attempt:
                 return
@@ -922,18 +1237,17 @@ class ThrongClient:
             self._outbox.open()
 
     async def _catch_up(self, since):
-        is_first, known = since == 0, [*self._groups]
+        is_first, known = since == 0, dict.fromkeys(self._groups)
         infos, gone = await self._read_joined(None if is_first else max(0, since - LOOK_BACK))
-        left = [one for one in gone if one in known]
+        # Dictionaries without values are sets that keep their order.
+        left = dict.fromkeys(one for one in gone if one in known)
         if is_first:
-            left += [one for one in known if one not in infos and one in self._groups and not self._groups[one].is_live]
+            left.update(dict.fromkeys(one for one in known if one not in infos and one in self._groups and not self._groups[one].is_live))
         for group_id, info in infos.items():
-            if group_id not in self._groups:
-                self._track(info)
+            if self._track(info):
                 self._joined.add(group_id)
         kept = [self._groups[one] for one in known if one in self._groups and one not in left]
-        told = {"isFirst": is_first, "groups": [*infos.values()], "joined": [*self._joined], "left": left,
-                "recovered": [], "notRecovered": []}
+        told = {"left": left, "recovered": {}, "notRecovered": {}, "repeats": {}}
         live = [one.group_id for one in kept if one.is_live] + [one for one in self._entered_before if one not in self._groups]
         for start in range(0, len(live), GROUPS_PER_SYNC):
             await self._check_live(live[start:start + GROUPS_PER_SYNC], told)
@@ -944,98 +1258,126 @@ class ThrongClient:
             if group := self._groups.get(group_id):
                 self._release(group)
             self._groups.pop(group_id, None)
-        return told
+        return {"isFirst": is_first, "groups": [*infos.values()], "joined": [*self._joined], "left": [*left],
+                "recovered": [*told["recovered"]], "notRecovered": [*told["notRecovered"]]}
 
     async def _read_joined(self, since):
-        infos, gone, ask = {}, [], {} if since is None else {"updatedSince": since}
-        next_seq = None
-        while next_seq != 0:
-            page = await self._request("getJoinedGroupList", {**ask, "count": 200, "nextSeq": next_seq or 0})
+        infos, gone, ask = {}, {}, {} if since is None else {"updatedSince": since}
+        # `ends`: where each page ended.
+        ends, next_seq, size = set(), 0, 0
+        while 0 not in ends:
+            page, of_page = await self._request_sized("getJoinedGroupList", {**ask, "count": 200, "nextSeq": next_seq}, GROUPS)
+            next_seq, size = page["nextSeq"], size + of_page
+            if next_seq in ends or len(ends) >= MOST_LIST_PAGES:
+                refuse("a list of groups without an end")
+            ends.add(next_seq)
             infos.update({info["groupID"]: info for info in page["groupList"]})
-            gone += page["leftGroupIDList"]
-            next_seq = page["nextSeq"]
+            gone.update(dict.fromkeys(page["leftGroupIDList"]))
+            if len(infos) > MOST_GROUPS or len(gone) > MOST_GROUPS or size > LARGEST_LIST:
+                refuse("more groups than a user has")
         return infos, gone
 
     async def _check_live(self, group_ids, told):
         """Live rooms keep nothing, and forget members who stay away too long."""
-        for row in (await self._request("getGroupsInfo", {"groupIDList": group_ids}))["resultList"]:
+        asked, (answer, size) = set(group_ids), await self._request_sized("getGroupsInfo", {"groupIDList": group_ids}, INFOS)
+        for row in answer["resultList"]:
             group_id = row["groupID"]
-            self._entered_before.discard(group_id)
-            if row["code"] != 0 or "selfInfo" not in row["info"]:
-                told["left"].append(group_id)
+            if group_id not in asked:
                 continue
-            if group_id not in self._groups:
-                self._track(row["info"])
-            told["notRecovered"].append(group_id)
-            self._tell_sync(group_id, row["info"], recovered=False)
+            asked.discard(group_id)
+            self._entered_before.discard(group_id)
+            if row["code"] != 0 or row["info"].get("selfInfo") is None:
+                told["left"][group_id] = None
+                continue
+            self._track(row["info"])
+            told["notRecovered"][group_id] = None
+            self._tell_sync(group_id, row["info"], size // len(answer["resultList"]), recovered=False)
 
-    def _tell_sync(self, group_id, info, recovered, changes=(), messages=(), more=False):
+    def _tell_sync(self, group_id, info, size, recovered, changes=(), messages=(), more=False):
         self._emit("sync", {"groupID": group_id, "info": info, "recovered": recovered, "changeList": [*changes],
-                            "messageList": [*messages], "more": more})
+                            "messageList": [*messages], "more": more}, size=size)
 
     async def _sync(self, groups, infos, told):
         behind = [(group, [group.seq, group.change_seq], {
             "groupID": group.group_id, "epoch": group.epoch, "seq": self._outbox.start_of_sync(group),
             "changeSeq": group.change_seq}) for group in groups]
+        pages = dict.fromkeys((group.group_id for group in groups), 0)
         while behind:
-            answer = await self._request("syncGroups", {"groups": [ask for _, _, ask in behind]})
-            behind = [one for one, row in zip(behind, answer["groups"]) if self._take_row(*one, row, infos, told)]
+            answer, size = await self._request_sized("syncGroups", {"groups": [ask for _, _, ask in behind]}, HISTORY)
+            rows, left, has_advanced = {row["groupID"]: row for row in answer["groups"]}, [], False
+            for one in behind:
+                ask, group_id = dict(one[2]), one[0].group_id
+                if group_id not in rows:
+                    refuse("a row is missing")
+                more = self._take_row(*one, rows[group_id], size // len(rows), infos, told)
+                if more:
+                    left.append(one)
+                pages[group_id] = pages[group_id] + 1 if more == "page" else 0
+                if pages[group_id] >= MOST_HISTORY_PAGES:
+                    refuse("a history without an end")
+                # A row alone may stay where it is: all rows share the bytes of an answer.
+                has_advanced = has_advanced or more != "page" or one[2] != ask
+            if not has_advanced:
+                refuse("pages of a history that do not advance")
+            behind = left
 
-    def _take_row(self, group, known, ask, row, infos, told):
-        """Takes one row of a sync; answers whether there is more."""
+    def _take_row(self, group, known, ask, row, size, infos, told):
+        """Takes one row of a sync; answers whether there is more: a "page", or the same "again"."""
         group_id, info = group.group_id, infos.get(group.group_id)
         if row["code"] != 0:
-            told["left"].append(group_id)
-            return False
-        if not row["recovered"]:
-            group.restart(row["epoch"], row["lastSeq"], row["changeSeq"])
-            if group_id not in told["notRecovered"]:
-                told["notRecovered"].append(group_id)
-            self._tell_sync(group_id, info, recovered=False)
-            return self._release_or_repeat(group, known, ask)
+            told["left"][group_id] = None
+            return None
+        if row.get("recovered") is not True:
+            group.restart(row["epoch"], row["lastSeq"], row.get("changeSeq"))
+            told["notRecovered"][group_id] = None
+            self._tell_sync(group_id, info, size, recovered=False)
+            return self._release_or_repeat(group, known, ask, told)
+        last, of_page = read_page(ask, row)
+        more = row.get("more") is True
         changes, messages = self._sorted(known, row)
-        last = row["messageList"][-1]["seq"] if row["messageList"] else ask["seq"]
         # Before the group's own position a page tells of changes that its changeSeq does not cover.
-        change_seq = row["changeSeq"] if not row["more"] or last >= known[0] else known[1]
-        group.reach(last if row["more"] else row["lastSeq"], change_seq)
-        ask.update(seq=last, changeSeq=row["changeSeq"])
-        self._tell_sync(group_id, info, True, changes, messages, row["more"])
-        if row["more"]:
-            return True
+        change_seq = of_page if not more or last >= known[0] else known[1]
+        group.reach(last if more else counted(row["lastSeq"]), change_seq)
+        ask.update(seq=last, changeSeq=of_page)
+        self._tell_sync(group_id, info, size, True, changes, messages, more)
+        if more:
+            return "page"
         self._outbox.prove_absent(group_id)
-        if self._release_or_repeat(group, known, ask):
-            return True
+        if again := self._release_or_repeat(group, known, ask, told):
+            return again
         if group_id not in told["notRecovered"]:
-            told["recovered"].append(group_id)
-        return False
+            told["recovered"][group_id] = None
+        return None
 
-    def _release_or_repeat(self, group, known, ask):
+    def _release_or_repeat(self, group, known, ask, told):
         """The group is in step, unless more events came than may wait: then it is asked for once more."""
         if not group.has_overflowed:
             self._release(group)
-            return False
+            return None
+        repeats = told["repeats"][group.group_id] = told["repeats"].get(group.group_id, 0) + 1
+        if repeats > MOST_REPEATS:
+            refuse("more events than the history of a group holds")
         group.has_overflowed = False
         known[:] = group.seq, group.change_seq
         ask.update(epoch=group.epoch, seq=self._outbox.start_of_sync(group), changeSeq=group.change_seq)
-        return True
+        return "again"
 
     def _sorted(self, known, row):
         """A page without what the application has: own messages, and those before its position that did not change."""
-        changes, messages = [*row["changeList"]], []
+        changes, messages = [*(row.get("changeList") or ())], []
         for message in row["messageList"]:
             if not self._find_own(message) and message["seq"] > known[0]:
                 messages.append(message)
-            elif message.get("changeSeq", 0) > known[1]:
+            elif counted(message.get("changeSeq")) > known[1]:
                 changes.append(message)
         return changes, messages
 
     def _release(self, group):
         """The group is in step: events that came meanwhile are told, those that the sync held are not."""
-        held, group.held, group.has_overflowed = group.held or [], None, False
-        self._held_count -= len(held)
-        for name, params in held:
+        held, group.has_overflowed = self._take_held(group), False
+        for name, params, size in held:
             if not group.knows(*place_of(name, params)):
-                self._tell(name, params)
+                self._tell(name, params, size)
 
 
 async def join(client, group):

@@ -27,6 +27,8 @@ public struct ClientError: Error, Hashable, Sendable {
     case queueFull = "QueueFull"
     /// The server takes no such frame.
     case tooLarge = "TooLarge"
+    /// The server has answered what no server of this protocol does.
+    case badAnswer = "BadAnswer"
     /// The client has come to its end.
     case closed = "Closed"
   }
@@ -37,6 +39,11 @@ public struct ClientError: Error, Hashable, Sendable {
 
   init(_ reason: Reason, detail: String? = nil) {
     self.reason = reason
-    self.detail = detail
+    self.detail = detail?.shortened
+  }
+
+  /// - Parameter error: of a decoder.
+  init(unreadable error: any Error) {
+    self = error as? ClientError ?? ClientError(.badAnswer, detail: "\(error)")
   }
 }

@@ -45,7 +45,7 @@ public struct ConnectionLoss: Sendable {
 
   init(_ code: Int, _ reason: String, error: (any Error)? = nil, didOpen: Bool = false) {
     self.code = CloseCode(rawValue: code)
-    self.reason = reason
+    self.reason = reason.shortened
     self.error = error
     self.didOpen = didOpen
   }
@@ -89,7 +89,7 @@ public struct Ready: Sendable {
 public struct LostEvents: Sendable, Hashable {
   /// How many events are gone.
   public var count = 0
-  /// Their groups: the application reads them anew.
+  /// Their groups, up to 10,000: the application reads them anew.
   public var groupIDs: Set<String> = []
 }
 

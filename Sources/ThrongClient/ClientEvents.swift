@@ -31,27 +31,33 @@ final class Subscription: Sendable {
   deinit { Task { [client, number] in await client.unsubscribe(number) } }
 }
 
-/// Events that wait for one reader, up to a bound. Beyond it they are counted, and what is told of
-/// them stands behind those that wait.
+/// Events that wait for one reader, up to bounds of their number and their bytes. Beyond these they are
+/// counted, and what is told of them stands behind those that wait.
 struct EventBuffer {
   private let limit: Int
-  private var events: [ClientEvent] = []
+  private var events: [(event: ClientEvent, bytes: Int)] = []
   private var first = 0
+  private var bytes = 0
   private var lost: LostEvents?
 
   init(limit: Int) { self.limit = max(1, limit) }
 
   var isEmpty: Bool { first == events.count && lost == nil }
 
-  mutating func append(_ event: ClientEvent) {
-    guard lost == nil, events.count - first < limit else { return lose(event) }
-    events.append(event)
+  /// - Parameter bytes: of the frame that the event came with. One alone may be larger than the bound.
+  mutating func append(_ event: ClientEvent, bytes: Int = 0) {
+    let hasRoom = isEmpty || (events.count - first < limit && self.bytes + bytes <= ClientLimits.waitingBytes)
+    guard lost == nil, hasRoom else { return lose(event) }
+    events.append((event, bytes))
+    self.bytes += bytes
   }
 
   private mutating func lose(_ event: ClientEvent) {
     var lost = lost ?? LostEvents()
     lost.count += 1
-    if let groupID = event.groupID { lost.groupIDs.insert(groupID) }
+    if let groupID = event.groupID, lost.groupIDs.count < ClientLimits.lostGroups, ClientLimits.isIdentifier(groupID) {
+      lost.groupIDs.insert(groupID)
+    }
     self.lost = lost
   }
 
@@ -68,6 +74,7 @@ struct EventBuffer {
         first = 0
       }
     }
-    return events[first]
+    bytes -= events[first].bytes
+    return events[first].event
   }
 }

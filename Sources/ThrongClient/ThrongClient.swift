@@ -119,7 +119,7 @@ public actor ThrongClient {
     subscriptions[number] = nil
   }
 
-  private func tell(_ event: ClientEvent) {
+  private func tell(_ event: ClientEvent, bytes: Int) {
     switch event {
     case .state(let state):
       connectionState = state
@@ -132,7 +132,7 @@ public actor ThrongClient {
         subscriptions[number]?.reader = nil
         reader.resume(returning: event)
       } else {
-        subscriptions[number]?.buffer.append(event)
+        subscriptions[number]?.buffer.append(event, bytes: bytes)
       }
     }
     if case .state(.closed) = event { for number in subscriptions.keys { cancelReader(of: number) } }
@@ -279,7 +279,7 @@ public actor ThrongClient {
     case .stopAllTimers:
       for timer in timers.values { timer.cancel() }
       timers = [:]
-    case .tell(let event): tell(event)
+    case .tell(let event, let bytes): tell(event, bytes: bytes)
     case .answer(let number, let result): calls.removeValue(forKey: number)?.resume(with: result)
     }
   }

@@ -33,6 +33,23 @@ import Testing
     #expect(drain(&buffer) == ["f"])
   }
 
+  @Test func theirBytesHaveABoundToo() {
+    var buffer = EventBuffer(limit: 1_000)
+    // One alone may be larger: the reader takes it before others come.
+    for name in ["a", "b"] { buffer.append(event(name), bytes: 40 << 20) }
+    #expect(drain(&buffer) == ["a", "lost 1 [\"b\"]"])
+    for name in ["a", "b", "c", "d"] { buffer.append(event(name), bytes: 10 << 20) }
+    #expect(drain(&buffer) == ["a", "b", "c", "lost 1 [\"d\"]"])
+  }
+
+  @Test func groupsWithoutEndAreNotNamed() {
+    var buffer = EventBuffer(limit: 1)
+    for number in 0..<10_010 { buffer.append(event("\(number)")) }
+    _ = buffer.next()
+    guard case .lost(let lost) = buffer.next() else { Issue.record("nothing is lost"); return }
+    #expect(lost.count == 10_009 && lost.groupIDs.count == 10_000)
+  }
+
   @Test func eventsWithoutAGroupAreCounted() {
     var buffer = EventBuffer(limit: 1)
     buffer.append(event("a"))

@@ -63,13 +63,50 @@ import Testing
     @Test func fragmentsHaveABoundTogether() throws {
       var decoder = FrameDecoder()
       decoder.append(Self.serverFrame(1, [1], isFinal: false))
-      decoder.append([0x80, 127] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: FrameDecoder.longestMessage >> (8 * $0)) })
+      decoder.append([0x80, 127] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: ClientLimits.messageBytes >> (8 * $0)) })
       do {
         _ = try decoder.next()
         Issue.record("accepted")
       } catch {
         #expect(error.code == 1009)
       }
+    }
+
+    @Test func fragmentsHaveAnEnd() {
+      var decoder = FrameDecoder()
+      decoder.append(Self.serverFrame(1, [], isFinal: false))
+      var fragments = 1
+      do {
+        while fragments < 100_000 {
+          decoder.append(Self.serverFrame(0, [], isFinal: false))
+          _ = try decoder.next()
+          fragments += 1
+        }
+        Issue.record("accepted")
+      } catch {
+        #expect(error.code == 1009 && fragments == 65_536)
+      }
+    }
+
+    @Test func pingsAreNotAnsweredWithoutEnd() {
+      var output: [UInt8] = []
+      for _ in 0..<10_000 { FrameEncoder.answer(ping: [UInt8](repeating: 1, count: 125), in: &output) }
+      #expect(output.count < 66_000)
+      output = []
+      FrameEncoder.answer(ping: [7], in: &output)
+      #expect(output.count == 7)
+    }
+
+    @Test func emptyMessagesTakeRoom() {
+      var incoming = IncomingMessages()
+      var count = 0
+      while incoming.hasRoom, count < 100_000 {
+        incoming.append(Data())
+        count += 1
+      }
+      #expect(count == (1 << 20) / 64)
+      for _ in 0..<count { #expect(incoming.next() == Data()) }
+      #expect(incoming.next() == nil && incoming.hasRoom)
     }
 
     @Test(arguments: [0, 1, 125, 126, 65_535, 65_536]) func framesOfAClientAreMasked(length: Int) {

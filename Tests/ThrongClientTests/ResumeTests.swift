@@ -154,7 +154,7 @@ import Testing
   @Test func moreEventsThanMayWaitAreAskedForOnceMore() {
     var scene = back()
     scene.answer("getJoinedGroupList", Scene.noGroups)
-    let count = GroupTracker.heldLimit + 5
+    let count = ClientLimits.waitingEvents + 5
     for seq in 11..<11 + count { scene.newMessage("g", seq: seq) }
     scene.answer("syncGroups", row(lastSeq: 12, messages: [11, 12]))
     #expect(scene.takeEffects().readies.isEmpty)

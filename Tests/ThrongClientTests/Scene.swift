@@ -137,7 +137,7 @@ struct Scene {
 extension Array where Element == ClientEffect {
   var events: [ClientEvent] {
     compactMap { effect in
-      if case .tell(let event) = effect { event } else { nil }
+      if case .tell(let event, _) = effect { event } else { nil }
     }
   }
 

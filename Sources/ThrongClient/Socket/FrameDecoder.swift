@@ -3,9 +3,6 @@
 
   /// Reads the frames of a server (RFC 6455, section 5) out of a stream.
   struct FrameDecoder {
-    /// 50 groups of a resume with 100 long messages each.
-    static let longestMessage = 64 << 20
-
     /// Something that the server sent.
     enum Output: Equatable {
       case message(Data)
@@ -33,6 +30,7 @@
     private var start = 0
     /// The fragments of a message so far; nil = none is open.
     private var message: [UInt8]?
+    private var fragments = 0
 
     mutating func append(_ more: some Sequence<UInt8>) {
       if start > 0 {
@@ -64,8 +62,8 @@
       let end = start + 2 + width
       guard bytes.count >= end else { return nil }
       let length = width == 0 ? UInt64(second) : bytes[start + 2..<end].reduce(0) { $0 << 8 | UInt64($1) }
-      guard length <= UInt64(FrameDecoder.longestMessage - (message?.count ?? 0)) else {
-        throw Fault(code: 1009, reason: "a message of more than \(FrameDecoder.longestMessage) bytes")
+      guard length <= UInt64(ClientLimits.messageBytes - (message?.count ?? 0)) else {
+        throw Fault(code: 1009, reason: "a message of more than \(ClientLimits.messageBytes) bytes")
       }
       return Head(isFinal: first & 0x80 != 0, opcode: first & 0x0f, length: Int(length), end: end)
     }
@@ -74,10 +72,10 @@
       switch head.opcode {
       case 0:
         guard message != nil else { throw .breach("a continuation of nothing") }
-        return finish(head, payload)
+        return try finish(head, payload)
       case 1:
         guard message == nil else { throw .breach("a message inside another") }
-        return finish(head, payload)
+        return try finish(head, payload)
       case 2: throw Fault(code: 1003, reason: "a binary message")
       case 8: return try close(payload)
       case 9: return .ping(Array(payload))
@@ -86,11 +84,17 @@
       }
     }
 
-    private mutating func finish(_ head: Head, _ payload: ArraySlice<UInt8>) -> Output? {
+    private mutating func finish(_ head: Head, _ payload: ArraySlice<UInt8>) throws(Fault) -> Output? {
       if head.isFinal, message == nil { return .message(Data(payload)) }
-      message = (message ?? []) + payload
+      fragments += 1
+      guard fragments <= ClientLimits.fragments else {
+        throw Fault(code: 1009, reason: "a message of more than \(ClientLimits.fragments) fragments")
+      }
+      if message == nil { message = [] }
+      // In place: a copy for each fragment would cost the square of the message.
+      message?.append(contentsOf: payload)
       guard head.isFinal else { return nil }
-      defer { message = nil }
+      defer { (message, fragments) = (nil, 0) }
       return message.map { .message(Data($0)) }
     }
 
@@ -107,6 +111,14 @@
     static let text: UInt8 = 1
     static let close: UInt8 = 8
     static let pong: UInt8 = 10
+    /// With more than that to send, pings are not answered: a server that reads nothing sees no pong
+    /// either.
+    private static let pongLimit = 64 << 10
+
+    /// Appends the answer to a ping to what is to be sent.
+    static func answer(ping payload: [UInt8], in output: inout [UInt8]) {
+      if output.count < pongLimit { output += frame(pong, payload) }
+    }
 
     /// A whole frame with a random masking key (RFC 6455, section 5.3).
     static func frame(_ opcode: UInt8, _ payload: some Collection<UInt8>) -> [UInt8] {

@@ -48,16 +48,12 @@
   final class SocketConnection: TransportConnection {
     /// More than that waits for the socket before `send` returns.
     private static let outgoingLimit = 256 << 10
-    /// With more than that the thread reads nothing until a message is received.
-    private static let incomingLimit = 1 << 20
-
     private struct Shared {
       var isOpen = false
       var opener: CheckedContinuation<Void, any Error>?
       var outgoing: [UInt8] = []
       var sender: CheckedContinuation<Void, any Error>?
-      var incoming: [Data] = []
-      var incomingBytes = 0
+      var incoming = IncomingMessages()
       var receiver: CheckedContinuation<Data, any Error>?
       /// The close code that was asked for.
       var closing: Int?
@@ -126,11 +122,7 @@
       try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { continuation in
           let result: Result<Data, any Error>? = shared.withLock { shared in
-            if !shared.incoming.isEmpty {
-              let message = shared.incoming.removeFirst()
-              shared.incomingBytes -= message.count
-              return .success(message)
-            }
+            if let message = shared.incoming.next() { return .success(message) }
             if let end = shared.end { return .failure(end) }
             shared.receiver = continuation
             return nil
@@ -177,7 +169,7 @@
       return (bytes, closing)
     }
 
-    fileprivate var hasRoom: Bool { shared.withLock { $0.incomingBytes < SocketConnection.incomingLimit } }
+    fileprivate var hasRoom: Bool { shared.withLock { $0.incoming.hasRoom } }
 
     fileprivate func deliver(_ message: Data) {
       let receiver = shared.withLock { shared -> CheckedContinuation<Data, any Error>? in
@@ -186,7 +178,6 @@
           return receiver
         }
         shared.incoming.append(message)
-        shared.incomingBytes += message.count
         return nil
       }
       receiver?.resume(returning: message)
@@ -290,7 +281,7 @@
       while let next = try next(&decoder, output, &socket) {
         switch next {
         case .message(let message): connection.deliver(message)
-        case .ping(let payload): output += FrameEncoder.frame(FrameEncoder.pong, payload)
+        case .ping(let payload): FrameEncoder.answer(ping: payload, in: &output)
         case .pong: continue
         case .close(let code, let reason):
           connection.finish(.closed(code: code, reason: reason))

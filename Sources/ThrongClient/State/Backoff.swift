@@ -1,5 +1,7 @@
-/// Random delays between tries, up to a bound that doubles: "full jitter".
+/// Random delays between tries, up to a bound that doubles: "full jitter" above a least delay, so
+/// that no server makes a client try without a pause.
 struct Backoff {
+  static let leastDelay = Duration.milliseconds(100)
   static let firstBound = Duration.milliseconds(500)
   static let longestBound = Duration.seconds(20)
 
@@ -13,7 +15,7 @@ struct Backoff {
     // 0.5 s · 2⁶ is beyond the longest.
     let bound = min(Backoff.longestBound, Backoff.firstBound * (1 << min(tries, 6)))
     tries += 1
-    return max(bound * random, least)
+    return max(bound * random, least, Backoff.leastDelay)
   }
 
   mutating func reset() { tries = 0 }

@@ -37,7 +37,8 @@ enum ClientEffect {
   case start(ClientTimer, Duration)
   case stop(ClientTimer)
   case stopAllTimers
-  case tell(ClientEvent)
+  /// `bytes`: of the frame that the event came with, roughly what it takes to keep it.
+  case tell(ClientEvent, bytes: Int)
   /// The frame with the result of a call, or its error.
   case answer(Int, Result<Data, any Error>)
 }

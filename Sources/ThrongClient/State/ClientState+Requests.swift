@@ -35,7 +35,8 @@ extension ClientState {
 
   mutating func receive(_ text: Data) {
     noteLife()
-    do {
+    frameBytes = text.count
+    do throws(ClientError) {
       let frame = try ServerFrame(text)
       switch frame.kind {
       case .event(let event): receive(event)
@@ -47,23 +48,29 @@ extension ClientState {
     } catch {
       // Neither JSON-RPC nor an answer of the method: another connection may lead to a server of
       // this protocol.
-      lose(ConnectionLoss(0, "a frame that this client cannot read", error: error, didOpen: true))
+      lose(ConnectionLoss(0, "a frame that this client cannot read", error: error, didOpen: true), isBreach: true)
     }
   }
 
-  private mutating func accept(_ purpose: RequestTable.Purpose, _ text: Data) throws {
-    func result<Value: Decodable>() throws -> Value { try ServerFrame.result(Value.self, in: text) }
+  private mutating func accept(_ purpose: RequestTable.Purpose, _ text: Data) throws(ClientError) {
+    func result<Value: Decodable>() throws(ClientError) -> Value { try ServerFrame.result(Value.self, in: text) }
+    func session() throws(ClientError) -> Session {
+      let session: Session = try result()
+      guard let session = session.bounded else { throw ClientError(.badAnswer, detail: "a session with IDs that are too long") }
+      return session
+    }
     switch purpose {
     case .login:
-      let session: Session = try result()
+      let session = try session()
       tracker.note(time: session.serverTime)
       didSignIn(.success(session))
-    case .renewal: didRenew(try result())
+    case .renewal: didRenew(try session())
     case .signOfLife: tracker.note(time: (try result() as Methods.Ping.Result).serverTime)
     case .call(let number): effects.append(.answer(number, .success(text)))
     case .logout(let number): didLogOut(number, .success(text))
     case .message(let clientMsgID, let order):
       let answer: Outbox.Answer = try result()
+      guard ClientLimits.isIdentifier(answer.msgID) else { throw ClientError(.badAnswer, detail: "a msgID that is too long") }
       guard outbox.isCurrent(clientMsgID, order) else { return }
       let groupID = outbox.message(clientMsgID)?.groupID
       if outbox.didAnswer(clientMsgID, answer), let seq = answer.seq, let groupID { tracker.addOwn(seq, in: groupID) }
@@ -72,9 +79,9 @@ extension ClientState {
       outbox.confirm(clientMsgID)
       performOutbox()
     case .entry(let groupID): didReadEntry(try result() as Methods.GetGroupsInfo.Result, of: groupID)
-    case .resume(.joined): didReadJoined(try result())
+    case .resume(.joined): try didReadJoined(try result(), bytes: text.count)
     case .resume(.live): didCheckLive(try result())
-    case .resume(.history): didSync(try result())
+    case .resume(.history): try didSync(try result())
     }
   }
 
@@ -92,7 +99,9 @@ extension ClientState {
       performOutbox()
     // Asked once more: a drop that is under way would come before the answer.
     case .confirmation(let clientMsgID): start(.queued(clientMsgID: clientMsgID), max(Outbox.longestQueued, error.retryAfter))
-    case .entry(let groupID): start(.entry(groupID: groupID), error.retryAfter + .seconds(1))
+    case .entry(let groupID):
+      let pause = Backoff.longestBound / 20 * (1 << min(tracker.entered[groupID] ?? 0, 5))
+      start(.entry(groupID: groupID), max(pause, error.retryAfter))
     case .resume: didFailToResume(error)
     }
   }
@@ -123,6 +132,7 @@ extension ClientState {
   mutating func renew() {
     guard tokens.mayRenew, tokens.renewal == .none, let attempt else { return }
     tokens.renewal = .reading(attempt: attempt)
+    tokens.renewalBegan = now
     tokens.mark(stale: true)
     readToken()
   }
@@ -136,7 +146,6 @@ extension ClientState {
 
   private mutating func didRenew(_ session: Session) {
     tokens.renewal = .none
-    tokens.renewedAt = now
     _ = tokens.use()
     note(session)
     tell(.renewed(session))
@@ -155,12 +164,15 @@ extension ClientState {
     guard isOnline, let signedIn else { return }
     let left = signedIn.tokenEnd - now
     // Half of what is left, so that there are a few tries.
-    if left > .seconds(2) { start(.renewal, min(ClientState.renewalPause, left / 2)) }
+    guard left > .seconds(2) else { return }
+    tokens.isRenewalPlanned = true
+    start(.renewal, min(ClientState.renewalPause, left / 2))
   }
 
-  /// Renews now, or somewhat later where that has just been done: the server warns at once of a
+  /// Renews now, or somewhat later where that has just been tried: the server warns at once of a
   /// token with a minute left, and the application may have no better one.
   mutating func renewSoon() {
-    if let renewedAt = tokens.renewedAt, now - renewedAt < ClientState.renewalPause { renewLater() } else { renew() }
+    guard tokens.renewal == .none, !tokens.isRenewalPlanned else { return }
+    if let began = tokens.renewalBegan, now - began < ClientState.renewalPause { renewLater() } else { renew() }
   }
 }

@@ -14,9 +14,9 @@ extension ClientState {
       Methods.GetJoinedGroupList(updatedSince: since, count: Resume.groupsPerPage, nextSeq: nextSeq), .resume(.joined))
   }
 
-  mutating func didReadJoined(_ page: Methods.GetJoinedGroupList.Result) {
+  mutating func didReadJoined(_ page: Methods.GetJoinedGroupList.Result, bytes: Int) throws(ClientError) {
     guard resume != nil else { return }
-    resume?.add(page)
+    try resume?.add(page, bytes: bytes)
     if page.nextSeq != 0 { return readJoined(from: page.nextSeq) }
     plan()
     continueResume()
@@ -30,8 +30,7 @@ extension ClientState {
     if resume.isFirst {
       resume.left.formUnion(known.filter { resume.infos[$0] == nil && tracker.groups[$0]?.isLive == false })
     }
-    for (groupID, info) in resume.infos where !tracker.isTracked(groupID) {
-      tracker.track(info)
+    for (groupID, info) in resume.infos where !tracker.isTracked(groupID) && tracker.track(info) {
       tracker.didJoin(groupID)
     }
     let kept = known.subtracting(resume.left).sorted()
@@ -44,7 +43,8 @@ extension ClientState {
   private mutating func continueResume() {
     guard var resume else { return }
     if !resume.live.isEmpty {
-      request(Methods.GetGroupsInfo(groupIDList: Resume.takeBatch(of: &resume.live)), .resume(.live))
+      resume.asked = Resume.takeBatch(of: &resume.live)
+      request(Methods.GetGroupsInfo(groupIDList: resume.asked), .resume(.live))
     } else {
       // A group that has ended meanwhile has no row.
       while resume.rows.isEmpty, !resume.stored.isEmpty {
@@ -66,8 +66,8 @@ extension ClientState {
 
   /// Live rooms keep nothing, and forget members who stay away too long.
   mutating func didCheckLive(_ result: Methods.GetGroupsInfo.Result) {
-    guard resume != nil else { return }
-    for row in result.resultList {
+    guard let asked = resume?.asked else { return }
+    for row in result.resultList where asked.contains(row.groupID) {
       tracker.didEnter(row.groupID)
       guard row.code == 0, let info = row.info, info.selfInfo != nil else {
         resume?.left.insert(row.groupID)
@@ -75,57 +75,73 @@ extension ClientState {
       }
       if !tracker.isTracked(row.groupID) { tracker.track(info) }
       resume?.notRecovered.insert(row.groupID)
-      tell(.sync(GroupSync(groupID: row.groupID, recovered: false, info: info)))
+      tell(.sync(GroupSync(groupID: row.groupID, recovered: false, info: info)), bytes: frameBytes / result.resultList.count)
     }
     continueResume()
   }
 
-  mutating func didSync(_ result: Methods.SyncGroups.Result) {
+  /// - Throws: where a row is missing, or nothing has advanced. A row alone may stay where it is: all
+  ///   rows share the bytes of an answer.
+  mutating func didSync(_ result: Methods.SyncGroups.Result) throws(ClientError) {
     guard let rows = resume?.rows else { return }
     let answers = Dictionary(result.groups.map { ($0.groupID, $0) }, uniquingKeysWith: { first, _ in first })
     var behind: [Resume.Row] = []
+    var hasAdvanced = rows.isEmpty
     for row in rows {
-      guard let answer = answers[row.ask.groupID] else { continue }
-      if let next = take(answer, for: row) { behind.append(next) }
+      guard let answer = answers[row.ask.groupID] else { throw ClientError(.badAnswer, detail: "a row is missing") }
+      let next = try take(answer, for: row, bytes: frameBytes / answers.count)
+      if let next { behind.append(next) }
+      if next.map(row.isStill) != true { hasAdvanced = true }
     }
+    guard hasAdvanced else { throw ClientError(.badAnswer, detail: "pages of a history that do not advance") }
     resume?.rows = behind
     continueResume()
   }
 
   /// Takes one row of a sync; answers what is still to be asked.
-  private mutating func take(_ answer: Methods.SyncGroups.Result.GroupRow, for row: Resume.Row) -> Resume.Row? {
+  private mutating func take(
+    _ answer: Methods.SyncGroups.Result.GroupRow, for row: Resume.Row, bytes: Int
+  ) throws(ClientError) -> Resume.Row? {
     let groupID = answer.groupID
     guard answer.code == 0, tracker.isTracked(groupID) else {
       resume?.left.insert(groupID)
       return nil
     }
     guard answer.recovered == true else {
-      tracker.restart(groupID, epoch: answer.epoch ?? "", at: Place(seq: answer.lastSeq ?? 0, changeSeq: answer.changeSeq ?? 0))
+      guard ClientLimits.isIdentifier(answer.epoch ?? "") else {
+        throw ClientError(.badAnswer, detail: "an epoch that is too long")
+      }
+      tracker.restart(groupID, epoch: answer.epoch ?? "", at: Place(seq: answer.lastSeq, changeSeq: answer.changeSeq))
       resume?.notRecovered.insert(groupID)
       resume?.recovered.remove(groupID)
-      tell(.sync(GroupSync(groupID: groupID, recovered: false, info: resume?.infos[groupID])))
-      return releaseOrRepeat(groupID)
+      tell(.sync(GroupSync(groupID: groupID, recovered: false, info: resume?.infos[groupID])), bytes: bytes)
+      return try releaseOrRepeat(groupID)
     }
-    let more = answer.more ?? false
+    let page = try answer.page(after: row.ask)
+    let (more, last) = (page.more, page.place.seq)
     let (messages, changes) = sorted(answer, known: row.known)
-    let last = answer.messageList?.last?.seq ?? row.ask.seq
     // Before the group's own position a page tells of changes that its changeSeq does not cover.
-    let changeSeq = !more || last >= row.known.seq ? answer.changeSeq ?? 0 : row.known.changeSeq
+    let changeSeq = !more || last >= row.known.seq ? page.place.changeSeq : row.known.changeSeq
     tracker.reach(Place(seq: more ? last : answer.lastSeq ?? last, changeSeq: changeSeq), in: groupID)
     tell(
       .sync(
         GroupSync(
           groupID: groupID, recovered: true, messageList: messages, changeList: changes, more: more, info: resume?.infos[groupID])
-      ))
+      ),
+      bytes: bytes)
     guard !more else {
       var next = row
       next.ask.seq = last
-      next.ask.changeSeq = answer.changeSeq
+      next.ask.changeSeq = answer.changeSeq.map { _ in page.place.changeSeq }
+      next.pages += 1
+      guard next.pages < ClientLimits.historyPages else {
+        throw ClientError(.badAnswer, detail: "a history without an end")
+      }
       return next
     }
     if resume?.notRecovered.contains(groupID) == false { resume?.recovered.insert(groupID) }
     outbox.proveAbsent(in: groupID)
-    return releaseOrRepeat(groupID)
+    return try releaseOrRepeat(groupID)
   }
 
   /// A page without what the application has: own messages, and those before its position that did
@@ -146,14 +162,17 @@ extension ClientState {
   }
 
   /// The group is in step, unless more events came than could wait: then it is asked for once more.
-  private mutating func releaseOrRepeat(_ groupID: String) -> Resume.Row? {
-    if tracker.retryAfterOverflow(groupID) { return row(of: groupID) }
+  private mutating func releaseOrRepeat(_ groupID: String) throws(ClientError) -> Resume.Row? {
+    if tracker.retryAfterOverflow(groupID) {
+      try resume?.addRepeat(of: groupID)
+      return row(of: groupID)
+    }
     release(groupID)
     return nil
   }
 
   private mutating func release(_ groupID: String) {
-    for event in tracker.release(groupID) where tracker.isNews(event) { tell(event) }
+    for held in tracker.release(groupID) where tracker.isNews(held.event) { tell(held.event, bytes: held.bytes) }
   }
 
   private mutating func finish(_ resume: Resume) {
@@ -166,7 +185,7 @@ extension ClientState {
     tracker.didResume()
     outbox.failUncertain(at: now)
     performOutbox()
-    tell(.ready(ready))
+    tell(.ready(ready), bytes: resume.bytes)
     outbox.open()
   }
 

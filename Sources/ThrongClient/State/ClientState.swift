@@ -48,6 +48,8 @@ struct ClientState {
 
   var now: Instant
   var effects: [ClientEffect] = []
+  /// The bytes of the frame that was received last.
+  var frameBytes = 0
   private(set) var phase = Phase.idle
   private var lastAttempt = 0
   private var backoff = Backoff()
@@ -200,11 +202,13 @@ struct ClientState {
   }
 
   /// The connection is gone, or given up: another one is made unless that has no sense.
-  mutating func lose(_ loss: ConnectionLoss, isFinal: Bool? = nil) {
+  /// - Parameter isBreach: the server broke the protocol, so that the session was no good one however
+  ///   long it was.
+  mutating func lose(_ loss: ConnectionLoss, isFinal: Bool? = nil, isBreach: Bool = false) {
     if loss.code == .tokenExpired { tokens.expire() }
     let hasNoToken = loss.code == .tokenExpired && !tokens.mayRenew
     guard !(isFinal ?? loss.code.isFinal), !hasNoToken, !isLoggingOut else { return end(loss) }
-    if case .online(_, let since) = phase, now - since >= ClientState.goodSession { backoff.reset() }
+    if case .online(_, let since) = phase, now - since >= ClientState.goodSession, !isBreach { backoff.reset() }
     disconnect()
     let delay = backoff.next(random: random(), least: waitAtLeast)
     waitAtLeast = .zero
@@ -238,10 +242,12 @@ struct ClientState {
       case .call(let number): effects.append(.answer(number, .failure(ClientError(.connectionLost))))
       // The server closes once it has answered, so that an answer may be late.
       case .logout(let number): effects.append(.answer(number, .failure(ClientError(.connectionLost))))
-      case .renewal: failRenewal(ClientError(.connectionLost))
-      case .login, .signOfLife, .message, .confirmation, .entry, .resume: continue
+      case .login, .renewal, .signOfLife, .message, .confirmation, .entry, .resume: continue
       }
     }
+    // Its answer may be the one that could not be read.
+    if tokens.renewal == .requested { failRenewal(ClientError(.connectionLost)) }
+    tokens.isRenewalPlanned = false
     // Behind everything that might have started one.
     effects.append(.stopAllTimers)
   }
@@ -258,7 +264,9 @@ struct ClientState {
     case .connect: if attempt != nil, !isOnline { lose(ConnectionLoss(1006, "no answer in time", didOpen: isOpen)) }
     case .life: if isOnline { lookForLife() }
     case .ping: if isOnline { lose(ConnectionLoss(CloseCode.noSignOfLife.rawValue, "no sign of life", didOpen: true)) }
-    case .renewal: if isOnline { renew() }
+    case .renewal:
+      tokens.isRenewalPlanned = false
+      if isOnline { renew() }
     case .resume: if isOnline { startResume() }
     case .pause: outbox.endPause()
     case .entry(let groupID): if isOnline { enter(groupID) }
@@ -300,9 +308,10 @@ struct ClientState {
       case .readingToken, .opening, .signingIn, .waiting: waits ? nil : ClientError(.notConnected)
       }
     if let refusal { return effects.append(.answer(number, .failure(refusal))) }
-    if isOnline { return transmit(request, .call(number)) }
-    guard calls.count < queueLimit else { return effects.append(.answer(number, .failure(ClientError(.queueFull)))) }
-    calls.append((number, request))
+    guard isOnline ? requests.callCount < ClientLimits.unansweredCalls : calls.count < queueLimit else {
+      return effects.append(.answer(number, .failure(ClientError(.queueFull))))
+    }
+    if isOnline { transmit(request, .call(number)) } else { calls.append((number, request)) }
   }
 
   private mutating func logout(_ number: Int) {
@@ -334,7 +343,8 @@ struct ClientState {
     performOutbox()
   }
 
-  mutating func tell(_ event: ClientEvent) { effects.append(.tell(event)) }
+  /// - Parameter bytes: of the frame that the event came with.
+  mutating func tell(_ event: ClientEvent, bytes: Int = 0) { effects.append(.tell(event, bytes: bytes)) }
 }
 
 extension CloseCode {

@@ -42,7 +42,8 @@ protocol ParameterDecoder {
   func decode<Params: Decodable>(_ type: Params.Type) throws -> Params
 }
 
-/// A frame of the server, of which the envelope was read.
+/// A frame of the server, of which the envelope was read. Nothing else reads what a server sends;
+/// `ClientLimits` has the bounds.
 struct ServerFrame {
   /// The kinds of frames.
   enum Kind {
@@ -83,10 +84,23 @@ struct ServerFrame {
     }
   }
 
-  init(_ text: Data) throws {
+  /// - Throws: a ClientError.
+  init(_ text: Data) throws(ClientError) {
+    if let fault = FrameCheck.fault(in: text) { throw ClientError(.badAnswer, detail: fault) }
+    do {
+      try self.init(checked: text)
+    } catch {
+      throw ClientError(unreadable: error)
+    }
+  }
+
+  private init(checked text: Data) throws {
     self.text = text
     let head = try JSONDecoder().decode(Head.self, from: text)
     if let name = head.method {
+      guard text.count <= ClientLimits.eventBytes else {
+        throw ClientError(.badAnswer, detail: "an event of \(text.count) bytes")
+      }
       kind = .event(try ServerFrame.event(name, text))
     } else if let number = head.id {
       kind = .answer(number: number, error: head.error)
@@ -105,16 +119,21 @@ struct ServerFrame {
     return .other(name: name, params: try reader.decode(JSONValue.self))
   }
 
-  /// The result of an answer.
-  static func result<Value: Decodable>(_ type: Value.Type, in text: Data) throws -> Value {
-    try JSONDecoder().decode(Result<Value>.self, from: text).result
+  /// The result of an answer, whose frame was read before.
+  static func result<Value: Decodable>(_ type: Value.Type, in text: Data) throws(ClientError) -> Value {
+    do {
+      return try JSONDecoder().decode(Result<Value>.self, from: text).result
+    } catch {
+      throw ClientError(unreadable: error)
+    }
   }
 }
 
 extension ThrongError {
   init(_ method: String, _ body: ServerFrame.ErrorBody) {
     self.init(
-      method: method, code: ErrorCode(rawValue: body.code), message: body.message, isTemporary: body.data?.temporary ?? false,
-      field: body.data?.field, retryAfter: .milliseconds(body.data?.retryAfterMs ?? 0))
+      method: method, code: ErrorCode(rawValue: body.code), message: body.message.shortened,
+      isTemporary: body.data?.temporary ?? false, field: body.data?.field?.shortened,
+      retryAfter: ClientLimits.wait(milliseconds: body.data?.retryAfterMs))
   }
 }

@@ -1,18 +1,17 @@
 /// The groups of the user, and up to where the application was told of each.
 struct GroupTracker {
-  /// The most events that wait for syncs of their groups.
-  static let heldLimit = 10_000
-
   private(set) var groups: [String: TrackedGroup]
-  /// Groups that the user has entered in this session and that are not tracked yet.
-  private var entered: Set<String> = []
+  /// Groups that the user has entered in this session and that are not tracked yet, with the number
+  /// of tries to read them.
+  private(set) var entered: [String: Int] = [:]
   /// The same of earlier sessions, which ended before the groups' positions were read.
   private(set) var enteredBefore: Set<String> = []
   /// Groups that a resume has found and that the application was not told of yet.
   private(set) var joined: Set<String> = []
   /// The last places that were told of groups that are not tracked yet.
-  private var untracked: [String: Place] = [:]
-  private var heldCount = 0
+  private(set) var untracked: [String: Place] = [:]
+  /// How much waits in all groups.
+  private(set) var held = HeldEvent.Size()
   /// The server's clock at the last frame that shows it, and at the end of the last session that
   /// was in step.
   private var serverTime = 0
@@ -36,7 +35,7 @@ struct GroupTracker {
 
   func place(of groupID: String) -> Place? { groups[groupID]?.place }
 
-  mutating func note(time: Int) { serverTime = max(serverTime, time) }
+  mutating func note(time: Int?) { serverTime = max(serverTime, ClientLimits.count(time)) }
 
   mutating func addOwn(_ seq: Int, in groupID: String) { groups[groupID]?.addOwn(seq) }
 
@@ -45,15 +44,26 @@ struct GroupTracker {
   mutating func restart(_ groupID: String, epoch: String, at place: Place) { groups[groupID]?.restart(epoch: epoch, at: place) }
 
   /// Begins with the group as it is: the application reads what is before from its history.
-  mutating func track(_ info: GroupInfo) {
+  /// - Returns: false where there is no room for one more group.
+  @discardableResult
+  mutating func track(_ info: GroupInfo) -> Bool {
+    guard groups.count < ClientLimits.groups, info.hasIdentifiers else { return false }
     var group = TrackedGroup(info)
     group.reach(untracked.removeValue(forKey: info.groupID) ?? Place())
     groups[info.groupID] = group
+    return true
   }
 
-  mutating func enter(_ groupID: String) { entered.insert(groupID) }
+  /// The user has entered a group. Answers how often its position was asked for; nil = it is not to be
+  /// asked for: the next resume finds the group.
+  mutating func enter(_ groupID: String) -> Int? {
+    let tries = entered[groupID]
+    guard tries != nil || entered.count < ClientLimits.newGroups, ClientLimits.isIdentifier(groupID) else { return nil }
+    entered[groupID] = (tries ?? 0) + 1
+    return tries ?? 0
+  }
   mutating func didEnter(_ groupID: String) {
-    entered.remove(groupID)
+    entered[groupID] = nil
     enteredBefore.remove(groupID)
   }
   mutating func didJoin(_ groupID: String) { joined.insert(groupID) }
@@ -61,10 +71,12 @@ struct GroupTracker {
   // MARK: Events
 
   /// Keeps an event whose group waits for its sync; false = it does not wait.
-  mutating func hold(_ event: ServerEvent) -> Bool {
-    guard let groupID = event.groupID, let before = groups[groupID]?.heldCount else { return false }
-    groups[groupID]?.keep(event, hasRoom: heldCount < GroupTracker.heldLimit)
-    heldCount += (groups[groupID]?.heldCount ?? 0) - before
+  mutating func hold(_ event: HeldEvent) -> Bool {
+    guard let groupID = event.event.groupID, let group = groups[groupID], group.isHeld else { return false }
+    let before = group.heldSize
+    groups[groupID]?.keep(event, hasRoom: held.hasRoom(for: event.bytes))
+    held -= before
+    held += groups[groupID]?.heldSize ?? HeldEvent.Size()
     return true
   }
 
@@ -74,19 +86,21 @@ struct GroupTracker {
     let place = event.place
     if groups[groupID] != nil {
       groups[groupID]?.reach(place)
-    } else if !place.isNone {
+    } else if !place.isNone, ClientLimits.isIdentifier(groupID),
+      untracked[groupID] != nil || untracked.count < ClientLimits.newGroups
+    {
       untracked[groupID] = (untracked[groupID] ?? Place()).reaching(place)
     }
   }
 
   /// The group is in step: answers the events that came meanwhile, without those that the sync
   /// held.
-  mutating func release(_ groupID: String) -> [ServerEvent] {
+  mutating func release(_ groupID: String) -> [HeldEvent] {
     guard var group = groups[groupID] else { return [] }
-    let held = group.release()
-    heldCount -= held.count
+    held -= group.heldSize
+    let events = group.release()
     groups[groupID] = group
-    return held
+    return events
   }
 
   /// Whether an event is news: a sync may have told of it.
@@ -103,7 +117,7 @@ struct GroupTracker {
   }
 
   mutating func remove(_ groupID: String) {
-    heldCount -= groups[groupID]?.heldCount ?? 0
+    held -= groups[groupID]?.heldSize ?? HeldEvent.Size()
     groups[groupID] = nil
   }
 
@@ -117,10 +131,10 @@ struct GroupTracker {
   mutating func endSession() {
     if isInStep { toldUntil = serverTime }
     isInStep = false
-    enteredBefore.formUnion(entered)
-    entered = []
+    enteredBefore.formUnion(entered.keys.sorted().prefix(max(0, ClientLimits.newGroups - enteredBefore.count)))
+    entered = [:]
     untracked = [:]
-    heldCount = 0
+    held = HeldEvent.Size()
     for groupID in groups.keys { groups[groupID]?.endSession() }
     hold()
   }

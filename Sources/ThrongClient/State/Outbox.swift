@@ -43,6 +43,8 @@ struct Outbox {
   private var records: [String: Record] = [:]
   private var waiting: [String] = []
   private var inFlight: Set<String> = []
+  /// Those that wait at the server.
+  private var queued: Set<String> = []
   private var settled: [String] = []
   private var lastOrder = 0
   private var isOpen = false
@@ -98,7 +100,6 @@ struct Outbox {
     isPaused = false
     refusals.reset()
     // Whether a queued one was dropped is told to the session that is gone; sending it again asks.
-    let queued = records.values.filter { $0.message.state == .queued }.map(\.message.clientMsgID)
     for clientMsgID in inFlight.union(queued) {
       records[clientMsgID]?.isUncertain = true
       wait(clientMsgID)
@@ -109,7 +110,8 @@ struct Outbox {
   /// The next message to send; nil where none may leave.
   /// - Parameter place: the place of a group in its history, where it is tracked.
   mutating func next(at now: Instant, place: (String) -> Int?) -> LocalMessage? {
-    guard isOpen, !isPaused, inFlight.count < Outbox.windowSize, !waiting.isEmpty else { return nil }
+    guard isOpen, !isPaused, inFlight.count < Outbox.windowSize, queued.count < ClientLimits.queuedMessages, !waiting.isEmpty
+    else { return nil }
     let clientMsgID = waiting.removeFirst()
     guard var record = records[clientMsgID] else { preconditionFailure("a waiting message has a record") }
     if record.isTooOld(at: now) {
@@ -144,6 +146,7 @@ struct Outbox {
       settle(message, state)
       return true
     }
+    queued.insert(clientMsgID)
     message.state = .queued
     records[clientMsgID]?.message = message
     effects.append(.show(message))
@@ -182,6 +185,7 @@ struct Outbox {
     let index = waiting.firstIndex { (records[$0]?.order ?? 0) > record.order } ?? waiting.count
     waiting.insert(clientMsgID, at: index)
     guard record.message.state == .queued else { return }
+    queued.remove(clientMsgID)
     record.message.state = .sending
     records[clientMsgID] = record
     effects.append(.stop(.queued(clientMsgID: clientMsgID)))
@@ -228,7 +232,8 @@ struct Outbox {
 
   /// A drop counts also where `confirm` had given up waiting for it.
   mutating func drop(_ event: ServerEvent.MessageDropped) {
-    guard let clientMsgID = event.clientMsgID, var message = records[clientMsgID]?.message,
+    guard ClientLimits.isIdentifier(event.msgID),
+      let clientMsgID = event.clientMsgID, var message = records[clientMsgID]?.message,
       [.sending, .queued, .delivered].contains(message.state)
     else { return }
     message.msgID = event.msgID
@@ -254,6 +259,7 @@ struct Outbox {
   private mutating func settle(_ message: LocalMessage, _ state: LocalMessage.State) {
     var message = message
     let clientMsgID = message.clientMsgID
+    queued.remove(clientMsgID)
     if message.state == .queued { effects.append(.stop(.queued(clientMsgID: clientMsgID))) }
     let wasSettled = message.state.isFinal
     message.state = state

@@ -17,15 +17,20 @@ struct RequestTable {
 
   private var pending: [Int: (method: String, purpose: Purpose)] = [:]
   private var lastNumber = 0
+  /// Calls of the application among them.
+  private(set) var callCount = 0
 
   mutating func add(_ method: String, _ purpose: Purpose) -> Int {
     lastNumber += 1
+    if case .call = purpose { callCount += 1 }
     pending[lastNumber] = (method, purpose)
     return lastNumber
   }
 
   mutating func remove(_ number: Int) -> (method: String, purpose: Purpose)? {
-    pending.removeValue(forKey: number)
+    let request = pending.removeValue(forKey: number)
+    if case .call = request?.purpose { callCount -= 1 }
+    return request
   }
 
   /// The application does not wait any more: the answer is of no interest.
@@ -38,7 +43,7 @@ struct RequestTable {
 
   /// All, in the order in which they were made.
   mutating func removeAll() -> [Purpose] {
-    defer { pending = [:] }
+    defer { (pending, callCount) = ([:], 0) }
     return pending.sorted { $0.key < $1.key }.map(\.value.purpose)
   }
 }

@@ -20,6 +20,13 @@ struct Resume {
   struct Row {
     var known: Place
     var ask: Methods.SyncGroups.GroupRow
+    /// The pages that were read.
+    var pages = 0
+
+    /// Whether a page has left the row where it was.
+    func isStill(_ next: Row) -> Bool {
+      next.pages > pages && next.ask.seq == ask.seq && next.ask.changeSeq == ask.changeSeq
+    }
   }
 
   let since: Int
@@ -28,12 +35,19 @@ struct Resume {
   private(set) var infos: [String: GroupInfo] = [:]
   private var order: [String] = []
   private(set) var gone: Set<String> = []
+  /// The pages of the list of groups: where each began, and their bytes together.
+  private var pages: Set<Int> = []
+  private(set) var bytes = 0
+  /// How often each group was asked for anew.
+  private var repeats: [String: Int] = [:]
   var left: Set<String> = []
   var recovered: Set<String> = []
   var notRecovered: Set<String> = []
   /// The groups that `live` and `history` still ask for.
   var live: [String] = []
   var stored: [String] = []
+  /// The groups of the last request about live rooms.
+  var asked: [String] = []
   /// The groups of the sync that is under way.
   var rows: [Row] = []
 
@@ -44,11 +58,31 @@ struct Resume {
 
   var isFirst: Bool { since == 0 }
 
-  mutating func add(_ page: Methods.GetJoinedGroupList.Result) {
+  /// - Throws: where the list has no end.
+  mutating func add(_ page: Methods.GetJoinedGroupList.Result, bytes: Int) throws(ClientError) {
+    self.bytes += bytes
+    guard pages.insert(page.nextSeq).inserted, pages.count <= ClientLimits.listPages else {
+      throw ClientError(.badAnswer, detail: "a list of groups without an end")
+    }
+    guard self.bytes <= ClientLimits.listBytes, infos.count + page.groupList.count <= ClientLimits.groups,
+      gone.count + page.leftGroupIDList.count <= ClientLimits.groups
+    else { throw ClientError(.badAnswer, detail: "more groups than a user has") }
+    guard page.groupList.allSatisfy(\.hasIdentifiers), page.leftGroupIDList.allSatisfy(ClientLimits.isIdentifier) else {
+      throw ClientError(.badAnswer, detail: "a groupID that is too long")
+    }
     for info in page.groupList {
       if infos.updateValue(info, forKey: info.groupID) == nil { order.append(info.groupID) }
     }
     gone.formUnion(page.leftGroupIDList)
+  }
+
+  /// A group is asked for anew.
+  /// - Throws: where that has no end.
+  mutating func addRepeat(of groupID: String) throws(ClientError) {
+    repeats[groupID, default: 0] += 1
+    guard repeats[groupID, default: 0] <= ClientLimits.repeatedSyncs else {
+      throw ClientError(.badAnswer, detail: "more events than the history of a group holds")
+    }
   }
 
   /// The groups of the next request.
@@ -61,5 +95,32 @@ struct Resume {
     Ready(
       isFirst: isFirst, groups: order.compactMap { infos[$0] }, joined: joined.sorted(), left: left.sorted(),
       recovered: recovered.sorted(), notRecovered: notRecovered.sorted())
+  }
+}
+
+extension GroupInfo {
+  /// Whether its ID and epoch are as short as those of a server.
+  var hasIdentifiers: Bool { ClientLimits.isIdentifier(groupID) && ClientLimits.isIdentifier(epoch ?? "") }
+}
+
+extension Methods.SyncGroups.Result.GroupRow {
+  /// A page of a history that was recovered.
+  struct Page {
+    let place: Place
+    let more: Bool
+  }
+
+  /// The place that the page reaches.
+  /// - Throws: where it lies before the place that was asked from.
+  func page(after ask: Methods.SyncGroups.GroupRow) throws(ClientError) -> Page {
+    var last = ask.seq
+    for message in messageList ?? [] {
+      let seq = ClientLimits.count(message.seq)
+      guard seq > last else { throw ClientError(.badAnswer, detail: "a history that does not ascend") }
+      last = seq
+    }
+    let changeSeq = ClientLimits.count(self.changeSeq ?? ask.changeSeq)
+    guard changeSeq >= ask.changeSeq ?? 0 else { throw ClientError(.badAnswer, detail: "changes that do not ascend") }
+    return Page(place: Place(seq: last, changeSeq: changeSeq), more: more ?? false)
   }
 }

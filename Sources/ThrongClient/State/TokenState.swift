@@ -16,8 +16,10 @@ struct TokenState {
   private(set) var isReading = false
   private var isStale = false
   var renewal = Renewal.none
-  /// When the last renewal succeeded.
-  var renewedAt: Instant?
+  /// When the last renewal began.
+  var renewalBegan: Instant?
+  /// A timer will begin the next.
+  var isRenewalPlanned = false
 
   init(_ source: TokenSource) {
     switch source {

@@ -3,10 +3,44 @@ struct Place: Equatable {
   var seq = 0
   var changeSeq = 0
 
+  init() {}
+
+  /// - Parameters: as a server, or an application's memory of one, has them.
+  init(seq: Int? = nil, changeSeq: Int? = nil) {
+    self.seq = ClientLimits.count(seq)
+    self.changeSeq = ClientLimits.count(changeSeq)
+  }
+
   var isNone: Bool { seq == 0 && changeSeq == 0 }
 
   /// The later of both, in each of the two countings.
   func reaching(_ other: Place) -> Place { Place(seq: max(seq, other.seq), changeSeq: max(changeSeq, other.changeSeq)) }
+}
+
+/// An event that waits until its group is in step.
+struct HeldEvent {
+  /// How much waits.
+  struct Size {
+    var count = 0
+    var bytes = 0
+
+    static func += (size: inout Size, other: Size) {
+      size.count += other.count
+      size.bytes += other.bytes
+    }
+
+    static func -= (size: inout Size, other: Size) {
+      size.count -= other.count
+      size.bytes -= other.bytes
+    }
+
+    func hasRoom(for more: Int) -> Bool {
+      count < ClientLimits.waitingEvents && bytes + more <= ClientLimits.heldBytes
+    }
+  }
+
+  let event: ServerEvent
+  let bytes: Int
 }
 
 /// One group, up to where the application was told of it.
@@ -15,13 +49,16 @@ struct TrackedGroup {
   private(set) var epoch: String
   private(set) var place: Place
   /// Events of this connection that wait until the group is in step; nil = they do not wait.
-  private var held: [ServerEvent]?
+  private var held: [HeldEvent]?
+  /// How much waits.
+  private(set) var heldSize = HeldEvent.Size()
   /// More came than may wait: the group is synchronized once more.
   private(set) var hasOverflowed = false
-  /// Own messages of this session beyond `seq`, which no event brings.
+  /// Own messages of this session beyond `seq`, which no event brings. Only the last ones where
+  /// others' messages do not come: the next sync brings those before again, and `Outbox` knows them.
   private(set) var own: Set<Int> = []
 
-  var heldCount: Int? { held?.count }
+  var isHeld: Bool { held != nil }
 
   init(epoch: String, place: Place, isLive: Bool = false) {
     self.epoch = epoch
@@ -31,7 +68,7 @@ struct TrackedGroup {
 
   init(_ info: GroupInfo) {
     self.init(
-      epoch: info.epoch ?? "", place: Place(seq: info.lastSeq ?? 0, changeSeq: info.changeSeq ?? 0),
+      epoch: info.epoch ?? "", place: Place(seq: info.lastSeq, changeSeq: info.changeSeq),
       isLive: info.groupType == .avChatRoom)
   }
 
@@ -45,7 +82,8 @@ struct TrackedGroup {
 
   mutating func addOwn(_ seq: Int) {
     guard !isLive, seq > place.seq else { return }
-    own.insert(seq)
+    own.insert(ClientLimits.count(seq))
+    if own.count > ClientLimits.ownMessages, let first = own.min() { own.remove(first) }
     reach(Place())
   }
 
@@ -62,21 +100,20 @@ struct TrackedGroup {
   }
 
   /// A connection has ended, and what waits with it.
-  mutating func endSession() {
-    held = nil
-    hasOverflowed = false
-  }
+  mutating func endSession() { _ = release() }
 
   /// Events wait until the group is in step. A live room keeps nothing that a sync could bring.
   mutating func hold() {
     if !isLive, held == nil { held = [] }
   }
 
-  mutating func keep(_ event: ServerEvent, hasRoom: Bool) {
+  mutating func keep(_ event: HeldEvent, hasRoom: Bool) {
     if hasRoom, !hasOverflowed {
       held?.append(event)
+      heldSize += HeldEvent.Size(count: 1, bytes: event.bytes)
     } else {
       held = []
+      heldSize = HeldEvent.Size()
       hasOverflowed = true
     }
   }
@@ -85,9 +122,10 @@ struct TrackedGroup {
   mutating func retryAfterOverflow() { hasOverflowed = false }
 
   /// The events that have waited; later ones do not.
-  mutating func release() -> [ServerEvent] {
+  mutating func release() -> [HeldEvent] {
     defer {
       held = nil
+      heldSize = HeldEvent.Size()
       hasOverflowed = false
     }
     return held ?? []
@@ -98,15 +136,15 @@ extension ServerEvent {
   /// The place of an event in the history of its group.
   var place: Place {
     switch self {
-    case .onRecvNewMessage(let event): Place(seq: event.message.seq ?? 0)
-    case .onMemberEnter(let event): Place(seq: event.seq ?? 0)
-    case .onMemberLeave(let event): Place(seq: event.seq ?? 0)
-    case .onMemberInvited(let event): Place(seq: event.seq ?? 0)
-    case .onMemberKicked(let event): Place(seq: event.seq ?? 0)
-    case .onGrantAdministrator(let event): Place(seq: event.seq ?? 0)
-    case .onRevokeAdministrator(let event): Place(seq: event.seq ?? 0)
-    case .onGroupInfoChanged(let event): Place(seq: event.seq ?? 0)
-    case .onGroupMemberInfoChanged(let event): Place(seq: event.seq ?? 0)
+    case .onRecvNewMessage(let event): Place(seq: event.message.seq)
+    case .onMemberEnter(let event): Place(seq: event.seq)
+    case .onMemberLeave(let event): Place(seq: event.seq)
+    case .onMemberInvited(let event): Place(seq: event.seq)
+    case .onMemberKicked(let event): Place(seq: event.seq)
+    case .onGrantAdministrator(let event): Place(seq: event.seq)
+    case .onRevokeAdministrator(let event): Place(seq: event.seq)
+    case .onGroupInfoChanged(let event): Place(seq: event.seq)
+    case .onGroupMemberInfoChanged(let event): Place(seq: event.seq)
     case .onRecvMessageRevoked(let event): Place(changeSeq: event.changeSeq)
     case .onRecvMessageModified(let event): Place(changeSeq: event.changeSeq)
     case .onRecvMessageReactionsChanged(let event): Place(changeSeq: event.changeSeq)

@@ -3,9 +3,6 @@
 
   /// WebSockets of URLSession.
   public struct URLSessionTransport: Transport {
-    /// A message of the server: 50 groups of a resume with 100 long messages each.
-    private static let longestMessage = 64 << 20
-
     private let session: URLSession
 
     /// - Parameter session: for proxies, certificates and the like.
@@ -16,7 +13,7 @@
         throw TransportError.badAddress("\(url)")
       }
       let task = session.webSocketTask(with: url, protocols: [subprotocol])
-      task.maximumMessageSize = URLSessionTransport.longestMessage
+      task.maximumMessageSize = ClientLimits.messageBytes
       task.resume()
       // The task has no word for "open": a pong is the first sign of it.
       let connection = URLSessionConnection(task: task)

@@ -38,9 +38,11 @@ export interface Position {
 /**
  * Without an answer of the server: NotConnected, it was not sent; ConnectionLost, whether it was carried out is not
  * known; OutcomeUnknown, a message of which that is so, too long ago to send it again; QueueFull, too much waits
- * already; TooLarge, the server takes no such frame; Closed, the client has come to its end.
+ * already; TooLarge, the server takes no such frame; BadAnswer, the server has answered what no server of this protocol
+ * does; Closed, the client has come to its end.
  */
-export type ClientErrorReason = "NotConnected" | "ConnectionLost" | "OutcomeUnknown" | "QueueFull" | "TooLarge" | "Closed";
+export type ClientErrorReason =
+  | "NotConnected" | "ConnectionLost" | "OutcomeUnknown" | "QueueFull" | "TooLarge" | "BadAnswer" | "Closed";
 
 export declare class ClientError extends Error {
   constructor(reason: ClientErrorReason, detail?: string);

@@ -59,10 +59,12 @@ const clientErrors = {
   OutcomeUnknown: "The connection ended before the answer came, too long ago to send the message again.",
   QueueFull: "Too much waits for the connection already.",
   TooLarge: "The request is larger than the server takes.",
+  BadAnswer: "The server has answered what no server of this protocol does.",
   Closed: "The client is closed.",
 };
 
-/** The bounds of a random delay before the next connection, in milliseconds. */
+/** The least delay before the next connection, and the bounds of a random one, in milliseconds. */
+const leastBackoff = 100;
 const firstBackoff = 500;
 const longestBackoff = 20_000;
 /** A session that lived this long was a good one: the next loss begins with the first delay again. */
@@ -85,10 +87,183 @@ const rememberedMessages = 1_000;
 /** The server takes no longer message (Protocol.md, "Frames"). */
 const largestFrame = 65_536;
 const groupsPerSync = 50;
-/** The most events that wait for the syncs of their groups. */
-const heldLimit = 10_000;
 /** A clock of the server may be off by so much, and events may overtake: a resume looks back so much farther. */
 const lookBack = 60_000;
+
+// The bounds of what a client takes from a server, whoever runs it (Clients.md, "Bounds").
+
+/** The longest wait that a server may ask for. Timers hold no more than 2³¹ ms, and fire at once beyond. */
+const longestWait = 86_400_000;
+const longestHeartbeat = 86_400;
+/** A message of the WebSocket: 50 groups of a resume with 100 long messages each. An event is much shorter. */
+const largestMessage = 67_108_864;
+const largestEvent = 1_048_576;
+const deepestFrame = 32;
+const largestNumber = 2 ** 53;
+/** An ID or epoch: the protocol's longest has 64 bytes. */
+const longestIdentifier = 256;
+const longestWords = 1_024;
+/** The groups of a user; the text that lists them in a resume, and the pages that do. */
+const mostGroups = 50_000;
+const largestList = 67_108_864;
+const mostListPages = 1_000;
+/** The pages of one group's history in a resume: a million messages. The next one goes on there. */
+const mostHistoryPages = 10_000;
+/** How often a resume asks for a group anew because more events came than may wait. */
+const mostRepeats = 10;
+/** Events that wait for the syncs of their groups, and their text. */
+const heldLimit = 10_000;
+const largestHeld = 8_388_608;
+/** Groups that are not tracked yet: those entered, and those of which the last place is kept. */
+const mostNewGroups = 1_000;
+/** Own messages of a group beyond its place. */
+const mostOwnMessages = 1_000;
+/** Own messages that wait at the server at the same time. */
+const mostQueued = 100;
+/** Calls of the application that the server has not answered. */
+const mostCalls = 1_000;
+
+// What a server says. Nothing else reads a frame: each value comes out typed and within its bounds, or the frame is no
+// answer at all. An optional member that is null counts as absent.
+
+/** @returns {never} */
+function refuse(detail) {
+  throw new ClientError("BadAnswer", detail);
+}
+
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isText = (value) => typeof value === "string";
+const isIdentifier = (value) => isText(value) && value.length <= longestIdentifier;
+const isListOf = (fits) => (value) => Array.isArray(value) && value.every(fits);
+const isAbsentOr = (fits) => (value) => value === undefined || value === null || fits(value);
+/** Whether an object has members of these types; others do not matter. */
+const isOf = (members) => {
+  const rows = Object.entries(members);
+  return (value) => isObject(value) && rows.every(([name, fits]) => fits(value[name]));
+};
+
+/** A number of the server as one that can be counted on: an instant in milliseconds, a place in a history. */
+const counted = (value) => Math.min(Math.max(0, value ?? 0), largestNumber);
+const words = (text) => (text.length <= longestWords ? text : `${text.slice(0, longestWords)}…`);
+
+const optionalInteger = isAbsentOr(Number.isInteger);
+const isMessage = isOf({
+  msgID: isIdentifier, sender: isText, clientMsgID: isAbsentOr(isText), seq: optionalInteger, changeSeq: optionalInteger,
+});
+const isMember = isOf({ userID: isText });
+const isGroupInfo = isOf({
+  groupID: isIdentifier, groupType: isText, epoch: isAbsentOr(isIdentifier), lastSeq: optionalInteger,
+  changeSeq: optionalInteger, selfInfo: isAbsentOr(isObject),
+});
+
+/** The results of the client's own requests. */
+const results = {
+  object: isObject,
+  session: isOf({
+    userID: isIdentifier, sessionID: isIdentifier, serverTime: Number.isInteger, tokenExpiresAt: Number.isInteger,
+    heartbeat: Number.isInteger,
+  }),
+  time: isOf({ serverTime: Number.isInteger }),
+  sent: isOf({ msgID: isIdentifier, seq: optionalInteger, timestamp: Number.isInteger, status: isText }),
+  groups: isOf({ groupList: isListOf(isGroupInfo), leftGroupIDList: isListOf(isIdentifier), nextSeq: Number.isInteger }),
+  infos: isOf({
+    resultList: isListOf((row) => isOf({ groupID: isText, code: Number.isInteger })(row) && (row.code !== 0 || isGroupInfo(row.info))),
+  }),
+  history: isOf({ groups: isListOf(isHistory) }),
+};
+
+const isError = isOf({
+  code: Number.isInteger, message: isText,
+  data: isAbsentOr(isOf({ temporary: isAbsentOr((value) => typeof value === "boolean"), field: isAbsentOr(isText), retryAfterMs: optionalInteger })),
+});
+
+const isRecovered = isOf({
+  messageList: isListOf(isMessage), changeList: isAbsentOr(isListOf(isMessage)), lastSeq: Number.isInteger,
+  changeSeq: optionalInteger,
+});
+
+/** A row of syncGroups. */
+function isHistory(row) {
+  if (!isOf({ groupID: isText, code: Number.isInteger })(row)) return false;
+  if (row.code !== 0) return true;
+  if (row.recovered === true) return isRecovered(row);
+  return isOf({ epoch: isIdentifier, lastSeq: Number.isInteger, changeSeq: optionalInteger })(row);
+}
+
+/** What the client reads in an event, whatever its name. */
+const isEvent = isOf({
+  groupID: isAbsentOr(isText), opTime: optionalInteger, seq: optionalInteger, changeSeq: optionalInteger,
+  memberList: isAbsentOr(isListOf(isMember)),
+});
+/** What it reads in events of these names. */
+const events = {
+  onRecvNewMessage: isOf({ groupID: isText, message: isMessage }),
+  onRecvMessageModified: isOf({ groupID: isText, message: isMessage }),
+  onServerDraining: isOf({ retryAfterMs: Number.isInteger }),
+  onMessageDropped: isOf({ msgID: isIdentifier, clientMsgID: isAbsentOr(isText) }),
+};
+const fitsEvent = (name, params) => isEvent(params) && (!Object.hasOwn(events, name) || events[name](params));
+
+/** The text that each result came with. */
+const sizes = new WeakMap();
+
+/** Bounds numbers and levels: what is deeper would end a recursion of the application's, JSON.stringify to begin with. */
+function checkValue(value, depth) {
+  if (typeof value === "number" && !(Math.abs(value) <= largestNumber)) refuse("a number beyond 2⁵³");
+  if (typeof value !== "object" || value === null) return;
+  if (depth > deepestFrame) refuse(`a frame of more than ${deepestFrame} levels`);
+  for (const member of Object.values(value)) checkValue(member, depth + 1);
+}
+
+/** A frame: an event (`method`), or an answer (`id`, and `result` or `error`). */
+function readFrame(text) {
+  if (!isText(text)) refuse("a binary message");
+  if (text.length > largestMessage) refuse(`a message of ${text.length} characters`);
+  let frame;
+  try {
+    frame = JSON.parse(text);
+  } catch (error) {
+    refuse(words(error.message));
+  }
+  if (!isObject(frame)) refuse("a frame that is no object");
+  checkValue(frame, 1);
+  if (!isAbsentOr(isText)(frame.method)) refuse("an event without a name");
+  if (isText(frame.method) && !isObject(frame.params)) refuse("an event without parameters");
+  if (isText(frame.method) && text.length > largestEvent) refuse(`an event of ${text.length} characters`);
+  return frame;
+}
+
+/** The error of an answer. */
+function readError(method, error) {
+  if (!isError(error)) refuse("an error that is none of the protocol's");
+  const { temporary, field, retryAfterMs } = error.data ?? {};
+  const data = { temporary: temporary ?? false, retryAfterMs: Math.min(counted(retryAfterMs), longestWait) };
+  return new ThrongError(method, { code: error.code, message: words(error.message), data: { ...data, field: isText(field) ? words(field) : undefined } });
+}
+
+function boundedSession(session) {
+  const { serverTime, tokenExpiresAt, heartbeat } = session;
+  return {
+    ...session, serverTime: counted(serverTime), tokenExpiresAt: counted(tokenExpiresAt),
+    heartbeat: Math.min(Math.max(1, heartbeat), longestHeartbeat),
+  };
+}
+
+/** The place that a page of a history reaches; never one before the place that was asked from. */
+function readPage(ask, row) {
+  let { seq } = ask;
+  for (const message of row.messageList) {
+    if (!(counted(message.seq) > seq)) refuse("a history that does not ascend");
+    seq = counted(message.seq);
+  }
+  const changeSeq = counted(row.changeSeq ?? ask.changeSeq);
+  if (changeSeq < ask.changeSeq) refuse("changes that do not ascend");
+  return { seq, changeSeq };
+}
+
+/** The delay before the next try of something that has failed so often. */
+const backoffAfter = (failures, random) =>
+  Math.max(leastBackoff, random() * Math.min(longestBackoff, firstBackoff * 2 ** Math.min(failures, 10)));
 
 /** Events whose `seq` is that of a tip, which the history keeps. */
 const tipEvents = new Set([
@@ -103,22 +278,24 @@ const entryEvents = new Set(["onGroupCreated", "onMemberEnter", "onMemberInvited
 
 /** The place of an event in the history of its group: `seq` and `changeSeq`, 0 where it has none. */
 function placeOf(name, params) {
-  if (name === "onRecvNewMessage") return { seq: params.message.seq ?? 0, changeSeq: 0 };
-  if (tipEvents.has(name)) return { seq: params.seq ?? 0, changeSeq: 0 };
-  return { seq: 0, changeSeq: changeEvents.has(name) ? params.changeSeq : 0 };
+  if (name === "onRecvNewMessage") return { seq: counted(params.message.seq), changeSeq: 0 };
+  if (tipEvents.has(name)) return { seq: counted(params.seq), changeSeq: 0 };
+  return { seq: 0, changeSeq: changeEvents.has(name) ? counted(params.changeSeq) : 0 };
 }
 
 /** The part of one group that the application has been told. */
 class TrackedGroup {
   /** Events of this connection that wait until the group is in step again; null = they do not wait. */
   held = null;
+  /** Their text, as they came. */
+  heldSize = 0;
   /** More came than may wait: the group is synchronized once more. */
   hasOverflowed = false;
   /** Own messages of this session beyond `seq`, which no event brings. */
   #own = new Set();
 
   constructor(groupID, { epoch, seq = 0, changeSeq = 0, isLive = false }) {
-    Object.assign(this, { groupID, epoch, seq, changeSeq, isLive });
+    Object.assign(this, { groupID, epoch, seq: counted(seq), changeSeq: counted(changeSeq), isLive });
   }
 
   /** Events of a group come in their order: one tells that those before it have come. */
@@ -136,12 +313,14 @@ class TrackedGroup {
   addOwn(seq) {
     if (this.isLive || seq <= this.seq) return;
     this.#own.add(seq);
+    // Others' messages need not come: the next sync brings those before again, and the outbox knows them.
+    if (this.#own.size > mostOwnMessages) this.#own.delete(this.#own.values().next().value);
     this.reach(this);
   }
 
   /** The history begins anew. */
   restart({ epoch, lastSeq, changeSeq }) {
-    Object.assign(this, { epoch, seq: lastSeq, changeSeq });
+    Object.assign(this, { epoch, seq: counted(lastSeq), changeSeq: counted(changeSeq) });
     this.#own.clear();
   }
 
@@ -162,6 +341,8 @@ class Outbox {
   #limit;
   #waiting = [];
   #inFlight = new Set();
+  /** Those that wait at the server. */
+  #queued = new Set();
   /** The records of messages by clientMsgID: all that are under way, and the last that were settled. */
   #records = new Map();
   /** The clientMsgIDs of those that were settled, the oldest first. */
@@ -237,7 +418,8 @@ class Outbox {
 
   #pump() {
     // A socket that is closing takes nothing, and tells its end later.
-    const isFree = () => this.#isOpen && this.#pauseTimer === 0 && this.#inFlight.size < windowSize;
+    const isFree = () =>
+      this.#isOpen && this.#pauseTimer === 0 && this.#inFlight.size < windowSize && this.#queued.size < mostQueued;
     while (isFree() && this.#client.canSend() && this.#waiting.length > 0) {
       const record = this.#waiting.shift();
       if (isUncertain(record)) this.#fail(record, new ClientError("OutcomeUnknown"));
@@ -253,7 +435,7 @@ class Outbox {
       if (!record.params.onlineUserOnly) record.after = this.#client.positionOf(record.message.groupID)?.seq;
     }
     try {
-      this.#answered(record, await this.#client.request(record.method, record.params));
+      this.#answered(record, await this.#client.request(record.method, record.params, results.sent));
     } catch (error) {
       this.#refused(record, error);
     } finally {
@@ -266,23 +448,27 @@ class Outbox {
     // A message that a sync has brought meanwhile, or that is sent again, stays as it is.
     if (record.message.state !== "sending" || !this.#isCurrent(record)) return;
     this.#refusals = 0;
-    if (seq !== undefined) this.#client.positionOf(record.message.groupID)?.addOwn(seq);
-    const news = { msgID, timestamp, ...(seq === undefined ? {} : { seq }) };
-    if (status !== "Queued") return this.#settle(record, status.toLowerCase(), news);
+    const hasSeq = Number.isInteger(seq);
+    if (hasSeq) this.#client.positionOf(record.message.groupID)?.addOwn(counted(seq));
+    const news = { msgID, timestamp, ...(hasSeq ? { seq } : {}) };
+    const final = { Stored: "stored", Dropped: "dropped" };
+    if (status !== "Queued") return this.#settle(record, Object.hasOwn(final, status) ? final[status] : "delivered", news);
+    this.#queued.add(record);
     Object.assign(record.message, news, { state: "queued" });
     this.#client.show(record.message);
-    record.queuedTimer = setTimeout(() => this.#confirm(record), longestQueued);
+    record.queuedTimer = after(longestQueued, () => this.#confirm(record));
   }
 
   /** A queued message that nothing was heard of has left: the server tells of drops alone. */
   async #confirm(record) {
     try {
-      await this.#client.request("ping", {});
+      await this.#client.request("ping", {}, results.time);
       if (record.message.state === "queued" && this.#isCurrent(record)) this.#settle(record, "delivered", {});
+      this.#pump();
     } catch (error) {
       // Without a connection `shut` has seen to it. A refusal, for the rate as a rule, says nothing: asked again.
       if (!(error instanceof ThrongError) || record.message.state !== "queued" || !this.#isCurrent(record)) return;
-      record.queuedTimer = setTimeout(() => this.#confirm(record), Math.max(longestQueued, error.retryAfterMs));
+      record.queuedTimer = after(Math.max(longestQueued, error.retryAfterMs), () => this.#confirm(record));
     }
   }
 
@@ -305,17 +491,18 @@ class Outbox {
     if (!error.temporary || Date.now() - record.refusedAt > longestRefusal) return this.#fail(record, error);
     this.#wait(record);
     if (this.#pauseTimer !== 0) return;
-    const backoff = this.#client.random() * Math.min(longestBackoff, firstBackoff * 2 ** this.#refusals);
+    const backoff = backoffAfter(this.#refusals, this.#client.random);
     this.#refusals += 1;
     const resume = () => {
       this.#pauseTimer = 0;
       this.#pump();
     };
-    this.#pauseTimer = setTimeout(resume, Math.max(error.retryAfterMs, backoff));
+    this.#pauseTimer = after(Math.max(error.retryAfterMs, backoff), resume);
   }
 
   /** Puts a message back to its place among those that wait. */
   #wait(record) {
+    this.#queued.delete(record);
     if (record.message.state !== "sending") {
       record.message.state = "sending";
       this.#client.show(record.message);
@@ -334,7 +521,8 @@ class Outbox {
     if (["stored", "delivered"].includes(record.message.state)) return;
     delete record.message.error;
     this.#waiting = this.#waiting.filter((other) => other !== record);
-    this.#settle(record, seq === undefined ? "delivered" : "stored", { msgID, timestamp, ...(seq === undefined ? {} : { seq }) });
+    const hasSeq = Number.isInteger(seq);
+    this.#settle(record, hasSeq ? "stored" : "delivered", { msgID, timestamp, ...(hasSeq ? { seq } : {}) });
   }
 
   /** Where a sync of the group has to begin so that it holds whatever is under way. */
@@ -363,6 +551,7 @@ class Outbox {
     const record = this.#records.get(clientMsgID);
     if (!record || !["sending", "queued", "delivered"].includes(record.message.state)) return;
     this.#settle(record, "dropped", { msgID });
+    this.#pump();
   }
 
   /** The client is closed: nothing is sent any more. */
@@ -383,6 +572,7 @@ class Outbox {
 
   #settle(record, state, news) {
     clearTimeout(record.queuedTimer);
+    this.#queued.delete(record);
     Object.assign(record.message, news, { state });
     this.#client.show(record.message);
     record.settle(record.message);
@@ -404,8 +594,11 @@ export class ThrongClient {
   #socket = null;
   #state = "idle";
   #session = null;
+  /** Requests without an answer yet, by their number. */
   #pending = new Map();
   #nextID = 1;
+  /** Calls of the application among them. */
+  #callCount = 0;
   /** Calls that wait for a connection: functions that make them, or refuse them with an error. */
   #calls = [];
   #token;
@@ -414,6 +607,7 @@ export class ThrongClient {
   #tokenInReading;
   #isTokenStale = false;
   #isRenewing = false;
+  #renewalBegan = 0;
   #losses = 0;
   #signedInAt = 0;
   #waitAtLeast = 0;
@@ -421,9 +615,10 @@ export class ThrongClient {
   #heard = false;
   #isLoggingOut = false;
   #groups = new Map();
-  #heldCount = 0;
-  /** Groups that the user has entered in this session and that are not tracked yet. */
-  #entered = new Set();
+  /** The events that wait in all groups, and their text. */
+  #held = { count: 0, size: 0 };
+  /** Groups that the user has entered in this session and that are not tracked yet, with the tries to read them. */
+  #entered = new Map();
   /** The same of earlier sessions, which ended before the groups' positions were read. */
   #enteredBefore = new Set();
   /** Groups that a resume has found and that the application was not told of yet. */
@@ -452,7 +647,7 @@ export class ThrongClient {
       this.#groups.get(groupID).hold();
     }
     this.#outbox = new Outbox({
-      request: (method, params) => this.#request(method, params),
+      request: (method, params, fits) => this.#request(method, params, fits),
       canSend: () => this.#canSend,
       positionOf: (groupID) => this.#groups.get(groupID),
       show: (message) => this.#emit("message", message),
@@ -535,7 +730,7 @@ export class ThrongClient {
   async logout() {
     this.#isLoggingOut = true;
     try {
-      await this.#request("logout", {});
+      await this.#request("logout", {}, results.object);
     } finally {
       this.close();
     }
@@ -550,7 +745,9 @@ export class ThrongClient {
    * @returns {Promise<Methods[Name]["result"]>}
    */
   call(method, params = {}, { queue = true } = {}) {
-    if (this.#state === "online" && (this.#canSend || !queue)) return this.#request(method, params);
+    if (this.#state === "online" && (this.#canSend || !queue)) {
+      return this.#callCount < mostCalls ? this.#request(method, params) : Promise.reject(new ClientError("QueueFull"));
+    }
     if (this.#state === "closed") return Promise.reject(new ClientError("Closed"));
     if (!queue || this.#state === "idle") return Promise.reject(new ClientError("NotConnected"));
     if (this.#calls.length >= this.#options.queueLimit) return Promise.reject(new ClientError("QueueFull"));
@@ -665,8 +862,8 @@ export class ThrongClient {
     const { platform, deviceID } = this.#options;
     const token = (this.#usedToken = this.#token);
     try {
-      const session = await this.#request("login", { token, platform, deviceID });
-      this.#signedIn(session);
+      const session = await this.#request("login", { token, platform, deviceID }, results.session);
+      this.#signedIn(boundedSession(session));
     } catch (error) {
       if (error.reason === "TooLarge") return this.#end({ code: 0, reason: "the token is too long", error });
       if (error instanceof ClientError) return;
@@ -688,7 +885,7 @@ export class ThrongClient {
     }
     this.#session = { ...session, at: Date.now() };
     this.#signedInAt = Date.now();
-    this.#watch(Math.max(1, session.heartbeat) * 1000);
+    this.#watch(session.heartbeat * 1000);
     this.#setState("online");
     this.#connected.resolve(session);
     for (const make of this.#calls.splice(0)) make();
@@ -703,7 +900,7 @@ export class ThrongClient {
       this.#heard = false;
       if (wasHeard || this.#timers.has("ping")) return;
       this.#start("ping", () => this.#lose({ code: 4003, reason: "no sign of life", isOpen: true }), pingTimeout);
-      this.#request("ping", {}).catch(() => {});
+      this.#request("ping", {}, results.time).catch(() => {});
     }, interval);
   }
 
@@ -711,13 +908,15 @@ export class ThrongClient {
     return this.#socket?.readyState === 1;
   }
 
-  #request(method, params) {
+  /** `fits`: whether a result is one of the method, for the client's own requests: otherwise the connection is given up. */
+  #request(method, params, fits) {
     return new Promise((resolve, reject) => {
       if (!this.#canSend) return reject(new ClientError("NotConnected"));
       const request = { jsonrpc: "2.0", id: this.#nextID++, method, params };
       const text = encoded(request);
       if (byteLength(text) > largestFrame) return reject(new ClientError("TooLarge"));
-      this.#pending.set(request.id, { method, resolve, reject });
+      this.#pending.set(request.id, { method, fits, resolve, reject });
+      if (!fits) this.#callCount += 1;
       this.#emit("frame", "out", request);
       this.#socket.send(text);
     });
@@ -726,34 +925,49 @@ export class ThrongClient {
   #receive(text) {
     this.#heard = true;
     this.#stop("ping");
-    let frame;
     try {
-      frame = JSON.parse(text);
+      const frame = readFrame(text);
+      this.#emit("frame", "in", frame);
+      if (isText(frame.method)) this.#receiveEvent(frame.method, frame.params, text.length);
+      else this.#receiveAnswer(frame, text.length);
     } catch (error) {
-      return this.#lose({ code: 0, reason: "a frame that this client cannot read", error, isOpen: true });
+      this.#break(error);
     }
-    this.#emit("frame", "in", frame);
-    if (frame.method !== undefined) return this.#receiveEvent(frame.method, frame.params);
-    const request = this.#pending.get(frame.id);
-    if (request === undefined) return;
-    this.#pending.delete(frame.id);
-    this.#noteTime(frame.result?.serverTime);
-    if (frame.error) request.reject(new ThrongError(request.method, frame.error));
-    else request.resolve(frame.result);
   }
 
-  #noteTime(instant = 0) {
-    this.#serverTime = Math.max(this.#serverTime, instant);
+  /** `size`: of its text. */
+  #receiveAnswer({ id, result, error }, size) {
+    const request = this.#pending.get(id);
+    if (request === undefined) return;
+    const refusal = (error ?? null) === null ? undefined : readError(request.method, error);
+    const isGood = refusal !== undefined || (request.fits ?? results.object)(result);
+    // It stays among those without an answer, which the end of the connection refuses.
+    if (!isGood && request.fits) refuse(`an answer that is none of ${request.method}`);
+    this.#pending.delete(id);
+    if (!request.fits) this.#callCount -= 1;
+    if (isGood && !refusal && Number.isInteger(result.serverTime)) this.#noteTime(result.serverTime);
+    if (isGood && !refusal) sizes.set(result, size);
+    if (isGood && !refusal) request.resolve(result);
+    else request.reject(refusal ?? new ClientError("BadAnswer", `an answer that is none of ${request.method}`));
+  }
+
+  /** The server breaks the protocol: another connection may lead to a better one. */
+  #break(error) {
+    this.#lose({ code: 0, reason: "a frame that this client cannot read", error, isOpen: true, isBreach: true });
+  }
+
+  #noteTime(instant) {
+    this.#serverTime = Math.max(this.#serverTime, counted(instant));
   }
 
   /** The connection is gone, or given up: comes back unless a retry is pointless. */
-  #lose({ code, reason, error, isOpen = false, isFinal = code >= 4500 && code < 5000 }) {
+  #lose({ code, reason, error, isOpen = false, isBreach = false, isFinal = code >= 4500 && code < 5000 }) {
     if (code === 4006) this.#isTokenStale = this.#token === this.#usedToken;
     if (isFinal || (code === 4006 && !this.#mayRenew) || this.#isLoggingOut) return this.#end({ code, reason, error });
     this.#disconnect();
-    if (this.#signedInAt > 0 && Date.now() - this.#signedInAt >= goodSession) this.#losses = 0;
+    if (this.#signedInAt > 0 && Date.now() - this.#signedInAt >= goodSession && !isBreach) this.#losses = 0;
     this.#signedInAt = 0;
-    const backoff = this.#options.random() * Math.min(longestBackoff, firstBackoff * 2 ** this.#losses);
+    const backoff = backoffAfter(this.#losses, this.#options.random);
     const retryInMs = Math.ceil(Math.max(backoff, this.#waitAtLeast));
     this.#notBefore = Date.now() + this.#waitAtLeast;
     this.#losses += 1;
@@ -785,16 +999,17 @@ export class ThrongClient {
     }
     if (this.#isReady) this.#toldUntil = this.#serverTime;
     this.#heard = this.#isReady = false;
-    for (const groupID of this.#entered) this.#enteredBefore.add(groupID);
+    for (const groupID of this.#entered.keys()) if (this.#enteredBefore.size < mostNewGroups) this.#enteredBefore.add(groupID);
     this.#entered.clear();
     this.#untracked.clear();
-    this.#heldCount = 0;
+    this.#held = { count: 0, size: 0 };
     for (const group of this.#groups.values()) {
-      Object.assign(group, { held: null, hasOverflowed: false });
+      Object.assign(group, { held: null, heldSize: 0, hasOverflowed: false });
       group.hold();
     }
     const pending = [...this.#pending.values()];
     this.#pending.clear();
+    this.#callCount = 0;
     for (const { reject } of pending) reject(new ClientError("ConnectionLost"));
     this.#outbox.shut();
   }
@@ -806,7 +1021,7 @@ export class ThrongClient {
 
   #start(name, act, delay) {
     this.#stop(name);
-    this.#timers.set(name, setTimeout(act, delay));
+    this.#timers.set(name, after(delay, act));
   }
 
   #stop(name) {
@@ -818,32 +1033,40 @@ export class ThrongClient {
   async #renew() {
     if (!this.#mayRenew || this.#isRenewing) return;
     this.#isRenewing = true;
+    this.#renewalBegan = Date.now();
     this.#stop("renew");
     const socket = this.#socket;
     this.#isTokenStale = true;
     try {
       await this.#readToken();
       if (this.#socket === socket) {
-        const session = await this.#request("login", { token: this.#token });
+        const session = boundedSession(await this.#request("login", { token: this.#token }, results.session));
         this.#usedToken = this.#token;
         this.#session = { ...session, at: Date.now() };
         this.#emit("renewed", session);
         // The server warns of it at once, and the application may have no better one.
-        if (this.#socket === socket && this.#left < 60_000) this.#renewLater(Math.max(1_000, this.#left / 2));
+        if (this.#socket === socket && this.#left < 60_000) this.#renewLater();
       }
     } catch (error) {
       // A token that the server has not seen is a good one.
       this.#isTokenStale = !(error instanceof ClientError);
       this.#emit("renewalFailed", error);
-      // Half of what is left, so that there are a few tries.
-      if (this.#socket === socket && this.#left > 2_000) this.#renewLater(this.#left / 2);
+      if (this.#socket === socket) this.#renewLater();
     } finally {
       this.#isRenewing = false;
     }
   }
 
-  #renewLater(delay) {
-    this.#start("renew", () => this.#renew(), Math.min(renewalPause, delay));
+  #renewLater() {
+    // Half of what is left, so that there are a few tries.
+    if (this.#left > 2_000) this.#start("renew", () => this.#renew(), Math.min(renewalPause, this.#left / 2));
+  }
+
+  /** The token is about to end. A renewal that is under way, or planned, sees to it. */
+  #renewSoon() {
+    if (this.#isRenewing || this.#timers.has("renew")) return;
+    if (Date.now() - this.#renewalBegan < renewalPause) this.#renewLater();
+    else this.#renew();
   }
 
   /** How long the session's token still holds. */
@@ -854,25 +1077,34 @@ export class ThrongClient {
 
   // Events
 
-  #receiveEvent(name, params) {
+  #receiveEvent(name, params, size) {
+    // Of a later server, if of any: handlers of the name expect other parameters.
+    if (!fitsEvent(name, params)) return this.#emit("event", name, params);
     this.#noteTime(params.opTime);
-    if (name === "onServerDraining") this.#waitAtLeast = params.retryAfterMs;
-    // A renewal that is planned sees to it.
-    if (name === "onUserSigExpired" && !this.#timers.has("renew")) this.#renew();
+    if (name === "onServerDraining") this.#waitAtLeast = Math.min(counted(params.retryAfterMs), longestWait);
+    if (name === "onUserSigExpired") this.#renewSoon();
     if (name === "onMessageDropped") this.#outbox.drop(params);
     const group = this.#groups.get(params.groupID);
-    if (group?.held) this.#hold(group, [name, params]);
+    if (group?.held) this.#hold(group, [name, params], size);
     else this.#tell(name, params);
   }
 
-  #hold(group, event) {
-    if (this.#heldCount < heldLimit && !group.hasOverflowed) {
+  #hold(group, event, size) {
+    const hasRoom = this.#held.count < heldLimit && this.#held.size + size <= largestHeld;
+    if (hasRoom && !group.hasOverflowed) {
       group.held.push(event);
-      this.#heldCount += 1;
+      group.heldSize += size;
+      this.#held.count += 1;
+      this.#held.size += size;
     } else {
-      this.#heldCount -= group.held.length;
-      Object.assign(group, { held: [], hasOverflowed: true });
+      this.#forgetHeld(group);
+      Object.assign(group, { held: [], heldSize: 0, hasOverflowed: true });
     }
+  }
+
+  #forgetHeld({ held, heldSize }) {
+    this.#held.count -= held?.length ?? 0;
+    this.#held.size -= heldSize;
   }
 
   #tell(name, params) {
@@ -884,7 +1116,7 @@ export class ThrongClient {
     this.#emit(name, params);
     this.#emit("event", name, params);
     const namesMe = params.memberList?.some(({ userID }) => userID === this.userID) ?? false;
-    if (endEvents.has(name) || (name === "onMemberKicked" && namesMe)) this.#groups.delete(params.groupID);
+    if (endEvents.has(name) || (name === "onMemberKicked" && namesMe)) this.#forget(params.groupID);
     else if (!group && entryEvents.has(name) && (namesMe || name === "onGroupCreated")) this.#enter(params.groupID);
   }
 
@@ -895,7 +1127,14 @@ export class ThrongClient {
     return record !== undefined;
   }
 
+  #forget(groupID) {
+    const group = this.#groups.get(groupID);
+    if (group) this.#forgetHeld(group);
+    this.#groups.delete(groupID);
+  }
+
   #noteUntracked(groupID, { seq, changeSeq }) {
+    if (!isIdentifier(groupID) || (this.#untracked.size >= mostNewGroups && !this.#untracked.has(groupID))) return;
     const before = this.#untracked.get(groupID) ?? { seq: 0, changeSeq: 0 };
     this.#untracked.set(groupID, { seq: Math.max(before.seq, seq), changeSeq: Math.max(before.changeSeq, changeSeq) });
   }
@@ -903,24 +1142,31 @@ export class ThrongClient {
   /** The user is a member of one more group: its position is read once. */
   async #enter(groupID) {
     const socket = this.#socket;
-    this.#entered.add(groupID);
+    const tries = this.#entered.get(groupID) ?? 0;
+    // The next resume finds what is not asked for.
+    if (!isIdentifier(groupID) || (tries === 0 && this.#entered.size >= mostNewGroups)) return;
+    this.#entered.set(groupID, tries + 1);
     try {
-      const { resultList: [{ code, info }] } = await this.#request("getGroupsInfo", { groupIDList: [groupID] });
-      if (code === 0 && info.selfInfo && !this.#groups.has(groupID)) this.#track(info);
+      const { resultList } = await this.#request("getGroupsInfo", { groupIDList: [groupID] }, results.infos);
+      const row = resultList.find((one) => one.groupID === groupID);
+      if (row?.code === 0 && row.info.selfInfo && row.info.groupID === groupID) this.#track(row.info);
       this.#entered.delete(groupID);
     } catch (error) {
       // Without a connection the next resume looks at the group.
       if (!(error instanceof ThrongError) || this.#socket !== socket) return;
-      this.#start(`enter ${groupID}`, () => this.#enter(groupID), error.retryAfterMs + 1000);
+      const pause = 1_000 * 2 ** Math.min(tries + 1, 5);
+      this.#start(`enter ${groupID}`, () => this.#enter(groupID), Math.max(error.retryAfterMs, pause));
     }
   }
 
   /** Begins with the group as it is: the application reads what is before from its history. */
-  #track({ groupID, groupType, epoch, lastSeq = 0, changeSeq = 0 }) {
+  #track({ groupID, groupType, epoch, lastSeq, changeSeq }) {
+    if (this.#groups.has(groupID) || this.#groups.size >= mostGroups) return false;
     const group = new TrackedGroup(groupID, { epoch, seq: lastSeq, changeSeq, isLive: groupType === "AVChatRoom" });
     group.reach(this.#untracked.get(groupID) ?? { seq: 0, changeSeq: 0 });
     this.#untracked.delete(groupID);
     this.#groups.set(groupID, group);
+    return true;
   }
 
   // Resuming
@@ -939,14 +1185,17 @@ export class ThrongClient {
       if (this.#socket === socket) this.#outbox.open();
     } catch (error) {
       if (error.reason === "TooLarge") return this.#end({ code: 0, reason: "the positions are too long", error });
-      if (error instanceof ClientError || this.#socket !== socket) return;
+      if (this.#socket !== socket) return;
+      // Any other than BadAnswer comes with the end of the connection.
+      if (error instanceof ClientError && error.reason !== "BadAnswer") return;
+      if (!(error instanceof ThrongError)) return this.#break(error);
       if (!error.temporary) {
         // Nothing that a later try could mend: everything is told, and the application reads its groups anew.
         this.#emit("resumeFailed", error);
         for (const group of this.#groups.values()) this.#release(group);
         return this.#outbox.open();
       }
-      const backoff = this.#options.random() * Math.min(longestBackoff, firstBackoff * 2 ** tries);
+      const backoff = backoffAfter(tries, this.#options.random);
       this.#start("resume", () => this.#resume(tries + 1), Math.max(error.retryAfterMs, backoff));
     }
   }
@@ -955,47 +1204,54 @@ export class ThrongClient {
     const isFirst = since === 0;
     const known = new Set(this.#groups.keys());
     const { infos, gone } = await this.#readJoined(isFirst ? undefined : Math.max(0, since - lookBack));
-    const left = gone.filter((groupID) => known.has(groupID));
-    if (isFirst) left.push(...[...known].filter((groupID) => !infos.has(groupID) && !this.#groups.get(groupID)?.isLive));
-    for (const [groupID, info] of infos) {
-      if (this.#groups.has(groupID)) continue;
-      this.#track(info);
-      this.#joined.add(groupID);
-    }
-    const kept = [...known].map((groupID) => this.#groups.get(groupID)).filter((group) => group && !left.includes(group.groupID));
-    const told = { isFirst, infos, left, recovered: [], notRecovered: [] };
+    const left = new Set([...gone].filter((groupID) => known.has(groupID)));
+    if (isFirst) for (const groupID of known) if (!infos.has(groupID) && !this.#groups.get(groupID)?.isLive) left.add(groupID);
+    for (const [groupID, info] of infos) if (this.#track(info)) this.#joined.add(groupID);
+    const kept = [...known].map((groupID) => this.#groups.get(groupID)).filter((group) => group && !left.has(group.groupID));
+    const told = { isFirst, infos, left, recovered: new Set(), notRecovered: new Set(), repeats: new Map() };
     const live = kept.filter(({ isLive }) => isLive).map(({ groupID }) => groupID);
     const entered = [...this.#enteredBefore].filter((groupID) => !this.#groups.has(groupID));
     for (const groupIDs of slices([...live, ...entered], groupsPerSync)) await this.#checkLive(groupIDs, told);
     for (const groups of slices(kept.filter(({ isLive }) => !isLive), groupsPerSync)) await this.#sync(groups, told);
     for (const groupID of told.left) this.#leave(groupID);
     const { recovered, notRecovered } = told;
-    return { isFirst, groups: [...infos.values()], joined: [...this.#joined], left: told.left, recovered, notRecovered };
+    return {
+      isFirst, groups: [...infos.values()], joined: [...this.#joined], left: [...told.left], recovered: [...recovered],
+      notRecovered: [...notRecovered],
+    };
   }
 
   async #readJoined(updatedSince) {
     const infos = new Map();
-    const gone = [];
-    for (let nextSeq = 0, isFirst = true; isFirst || nextSeq !== 0; isFirst = false) {
-      const page = await this.#request("getJoinedGroupList", { updatedSince, count: 200, nextSeq });
-      for (const info of page.groupList) infos.set(info.groupID, info);
-      gone.push(...page.leftGroupIDList);
+    const gone = new Set();
+    // Where each page ended.
+    const ends = new Set();
+    for (let nextSeq = 0, size = 0; !ends.has(0); ) {
+      const page = await this.#request("getJoinedGroupList", { updatedSince, count: 200, nextSeq }, results.groups);
+      size += sizes.get(page);
       ({ nextSeq } = page);
+      if (ends.has(nextSeq) || ends.size >= mostListPages) refuse("a list of groups without an end");
+      ends.add(nextSeq);
+      for (const info of page.groupList) infos.set(info.groupID, info);
+      for (const groupID of page.leftGroupIDList) gone.add(groupID);
+      if (infos.size > mostGroups || gone.size > mostGroups || size > largestList) refuse("more groups than a user has");
     }
     return { infos, gone };
   }
 
   /** Live rooms keep nothing, and forget members who stay away too long. */
   async #checkLive(groupIDList, told) {
-    const { resultList } = await this.#request("getGroupsInfo", { groupIDList });
+    const { resultList } = await this.#request("getGroupsInfo", { groupIDList }, results.infos);
+    const asked = new Set(groupIDList);
     for (const { groupID, code, info } of resultList) {
+      if (!asked.delete(groupID)) continue;
       this.#enteredBefore.delete(groupID);
       if (code !== 0 || !info.selfInfo) {
-        told.left.push(groupID);
+        told.left.add(groupID);
         continue;
       }
-      if (!this.#groups.has(groupID)) this.#track(info);
-      told.notRecovered.push(groupID);
+      this.#track(info);
+      told.notRecovered.add(groupID);
       this.#emit("sync", { groupID, info, recovered: false, changeList: [], messageList: [], more: false });
     }
   }
@@ -1004,48 +1260,69 @@ export class ThrongClient {
     let behind = groups.map((group) => {
       const { groupID, epoch, seq, changeSeq } = group;
       const ask = { groupID, epoch, seq: this.#outbox.startOfSync(group), changeSeq };
-      return { group, known: { seq, changeSeq }, ask };
+      return { group, known: { seq, changeSeq }, ask, pages: 0 };
     });
     while (behind.length > 0) {
-      const answer = await this.#request("syncGroups", { groups: behind.map(({ ask }) => ask) });
-      behind = behind.filter((one, index) => this.#takeRow(one, answer.groups[index], told));
+      const answer = await this.#request("syncGroups", { groups: behind.map(({ ask }) => ask) }, results.history);
+      const rows = new Map(answer.groups.map((row) => [row.groupID, row]));
+      // A row alone may stay where it is: all rows share the bytes of an answer.
+      let hasAdvanced = false;
+      behind = behind.filter((one) => {
+        const before = { ...one.ask, pages: one.pages };
+        const hasMore = this.#takeRow(one, rows.get(one.group.groupID) ?? refuse("a row is missing"), told);
+        const { ask: { seq, changeSeq }, pages } = one;
+        hasAdvanced ||= !hasMore || pages === 0 || seq > before.seq || changeSeq > before.changeSeq;
+        return hasMore;
+      });
+      if (!hasAdvanced) refuse("pages of a history that do not advance");
     }
   }
 
   /** Takes one row of a sync; answers whether there is more. */
-  #takeRow({ group, known, ask }, row, told) {
+  #takeRow(one, row, told) {
+    const { group, known, ask } = one;
     const { groupID } = group;
     if (row.code !== 0) {
-      told.left.push(groupID);
+      told.left.add(groupID);
       return false;
     }
     const info = told.infos.get(groupID);
-    if (!row.recovered) {
+    if (row.recovered !== true) {
       group.restart(row);
-      if (!told.notRecovered.includes(groupID)) told.notRecovered.push(groupID);
+      told.notRecovered.add(groupID);
       this.#emit("sync", { groupID, info, recovered: false, changeList: [], messageList: [], more: false });
-      return this.#releaseOrRepeat(group, known, ask);
+      return this.#releaseOrRepeat(one, told);
     }
+    const page = readPage(ask, row);
+    const more = row.more === true;
     const { changeList, messageList } = this.#sorted(known, row);
-    const last = row.messageList.at(-1)?.seq ?? ask.seq;
     // Before the group's own position a page tells of changes that its changeSeq does not cover.
-    const changeSeq = !row.more || last >= known.seq ? row.changeSeq : known.changeSeq;
-    group.reach({ seq: row.more ? last : row.lastSeq, changeSeq });
-    Object.assign(ask, { seq: last, changeSeq: row.changeSeq });
-    this.#emit("sync", { groupID, info, recovered: true, changeList, messageList, more: row.more });
-    if (row.more) return true;
+    const changeSeq = !more || page.seq >= known.seq ? page.changeSeq : known.changeSeq;
+    group.reach({ seq: more ? page.seq : counted(row.lastSeq), changeSeq });
+    Object.assign(ask, page);
+    this.#emit("sync", { groupID, info, recovered: true, changeList, messageList, more });
+    if (more) {
+      one.pages += 1;
+      if (one.pages >= mostHistoryPages) refuse("a history without an end");
+      return true;
+    }
     this.#outbox.proveAbsent(groupID);
-    if (this.#releaseOrRepeat(group, known, ask)) return true;
-    if (!told.notRecovered.includes(groupID)) told.recovered.push(groupID);
+    if (this.#releaseOrRepeat(one, told)) return true;
+    if (!told.notRecovered.has(groupID)) told.recovered.add(groupID);
     return false;
   }
 
   /** The group is in step, unless more events came than may wait: then it is asked for once more. */
-  #releaseOrRepeat(group, known, ask) {
+  #releaseOrRepeat(one, told) {
+    const { group, known, ask } = one;
     if (!group.hasOverflowed) {
       this.#release(group);
       return false;
     }
+    const repeats = (told.repeats.get(group.groupID) ?? 0) + 1;
+    if (repeats > mostRepeats) refuse("more events than the history of a group holds");
+    told.repeats.set(group.groupID, repeats);
+    one.pages = 0;
     group.hasOverflowed = false;
     const { epoch, seq, changeSeq } = group;
     Object.assign(known, { seq, changeSeq });
@@ -1055,7 +1332,7 @@ export class ThrongClient {
 
   /** A page without what the application has: own messages, and those before its position that did not change. */
   #sorted(known, row) {
-    const changeList = [...row.changeList];
+    const changeList = [...(row.changeList ?? [])];
     const messageList = [];
     for (const message of row.messageList) {
       const isKnown = this.#findOwn(message) || message.seq <= known.seq;
@@ -1068,8 +1345,8 @@ export class ThrongClient {
   /** The group is in step: events that came meanwhile are told, those that the sync held are not. */
   #release(group) {
     const held = group.held ?? [];
-    this.#heldCount -= held.length;
-    Object.assign(group, { held: null, hasOverflowed: false });
+    this.#forgetHeld(group);
+    Object.assign(group, { held: null, heldSize: 0, hasOverflowed: false });
     for (const [name, params] of held) if (!group.knows(placeOf(name, params))) this.#tell(name, params);
   }
 
@@ -1083,6 +1360,11 @@ export class ThrongClient {
 /** Whether a message was sent so long ago, without an answer, that the server would take it for a new one. */
 function isUncertain({ sentAt }) {
   return sentAt > 0 && Date.now() - sentAt > repeatable;
+}
+
+/** Every timer: none is given a delay that it cannot hold. */
+function after(delay, act) {
+  return setTimeout(act, Math.min(Math.max(0, delay), longestWait));
 }
 
 function deferred() {
