@@ -139,7 +139,8 @@ def is_text(value):
 
 
 def is_identifier(value):
-    return isinstance(value, str) and len(value) <= LONGEST_IDENTIFIER
+    # With half of a surrogate pair it would go back as another one (see `encoded`).
+    return isinstance(value, str) and len(value) <= LONGEST_IDENTIFIER and not re.search("[\ud800-\udfff]", value)
 
 
 def is_object(value):
@@ -886,6 +887,8 @@ class ThrongClient:
     @property
     def _left(self):
         """How long the token still holds, in seconds."""
+        if self.session is None:
+            return 0
         lifetime = (self.session["tokenExpiresAt"] - self.session["serverTime"]) / 1000
         return lifetime - (now() - self._session_at)
 
@@ -1100,7 +1103,7 @@ class ThrongClient:
 
     def _renew_soon(self):
         """The token is about to end. A renewal that is under way, or planned, sees to it."""
-        if self._is_renewing or "renew" in self._timers:
+        if self.state != "online" or self._is_renewing or "renew" in self._timers:
             return
         if self._renewal_began is not None and now() - self._renewal_began < RENEWAL_PAUSE:
             self._renew_later()

@@ -124,11 +124,23 @@ def test_new_groups_without_end(play):
     assert 1000 <= found["requests"] <= 1050
 
 
+def test_a_group_with_half_of_a_surrogate_pair_is_not_followed(play):
+    """Its ID would go back as another one, and no row of a later sync would be the one that was asked for."""
+    listed = result("getJoinedGroupList", groupList=[{**GROUP, "groupID": "\ud800"}])
+    assert one(play, getJoinedGroupList=[listed])["errors"] == ["BadAnswer"]
+    created = event("onGroupCreated", groupID="\ud800", opTime=1, platform="Web")
+    found = one(play, login=[result("login"), created], ping=[{"close": 1001}])
+    assert found["errors"] == [None] and found["connections"] == 2
+
+
 def test_warnings_of_the_tokens_end_without_end(play):
     session = result("login", tokenExpiresAt=RESULTS["login"]["serverTime"] + 1000)
     warning = {**event("onUserSigExpired", expiresAt=1), "times": 1000}
     found = one(play, login=[session, warning], ping=[{"close": 1001}])
     assert found["tokens"] <= 4
+    # Before there is a session.
+    found = one(play, login=[warning, {"close": 1001}])
+    assert found["tokens"] <= 2
 
 
 def test_a_session_that_is_closed_at_once(play):

@@ -90,7 +90,7 @@ class Generator:
         if self.chance(0.05):
             depth = self.random.choice([25, 40, 2000])
             return f"@{'[' * depth}{']' * depth}@"
-        return self.random.choice(VALUES)
+        return copy.deepcopy(self.random.choice(VALUES))
 
     def changed(self, value):
         """The value with a few of its nodes replaced, removed, or doubled."""

@@ -133,7 +133,8 @@ function refuse(detail) {
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const isText = (value) => typeof value === "string";
-const isIdentifier = (value) => isText(value) && value.length <= longestIdentifier;
+// With half of a surrogate pair it would go back as another one (see `encoded`).
+const isIdentifier = (value) => isText(value) && value.length <= longestIdentifier && !/[\ud800-\udfff]/u.test(value);
 const isListOf = (fits) => (value) => Array.isArray(value) && value.every(fits);
 const isAbsentOr = (fits) => (value) => value === undefined || value === null || fits(value);
 /** Whether an object has members of these types; others do not matter. */
@@ -1064,13 +1065,14 @@ export class ThrongClient {
 
   /** The token is about to end. A renewal that is under way, or planned, sees to it. */
   #renewSoon() {
-    if (this.#isRenewing || this.#timers.has("renew")) return;
+    if (this.#state !== "online" || this.#isRenewing || this.#timers.has("renew")) return;
     if (Date.now() - this.#renewalBegan < renewalPause) this.#renewLater();
     else this.#renew();
   }
 
   /** How long the session's token still holds. */
   get #left() {
+    if (this.#session === null) return 0;
     const { tokenExpiresAt, serverTime, at } = this.#session;
     return tokenExpiresAt - serverTime - (Date.now() - at);
   }
