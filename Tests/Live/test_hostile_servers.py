@@ -1,13 +1,16 @@
 """Clients that face a server, or members, who send whatever they like (Clients.md, "Bounds"). Everything is counted in
 frames, requests and timers; the players' time goes on from timer to timer. ThrongClient has tests of its own:
 Tests/ThrongClientTests/HostileServerTests and the fuzzer of Tests/Fuzz/Client."""
+import asyncio
+import base64
+import hashlib
 import json
 import subprocess
 import sys
 
 import pytest
 
-from harness.driven import DRIVERS, NODE, has_node
+from harness.driven import DRIVERS, NODE, Driven, has_node
 from harness.hostile import ERROR, GROUP, RESULTS, Generator, message
 
 PLAYERS = {"throng.js": [*NODE, DRIVERS / "hostile.mjs"], "throng.py": [sys.executable, "-B", DRIVERS / "hostile.py"]}
@@ -167,6 +170,29 @@ def test_frames_that_are_too_long_or_too_deep(play):
         text = {"text": f'{{"method":"onSomethingNew","params":{{"value":{nested}}}}}'}
         found = one(play, login=[result("login"), text], ping=[{"close": 1001}])
         assert found["errors"] == [None if isRead else "BadAnswer"]
+
+
+async def test_fragments_without_end():
+    """Empty ones have no bytes to count. (FrameTests.fragmentsHaveAnEnd; throng.js leaves frames to its platform)"""
+    async def serve(reader, writer):
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        key = next(line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("sec-websocket-key"))
+        accept = base64.b64encode(hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()).decode()
+        writer.write(f"HTTP/1.1 101 OK\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n"
+                     "Sec-WebSocket-Protocol: throng.v1.json\r\n\r\n".encode() + b"\x01\x00" + b"\x00\x00" * 100_000)
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    client = await Driven.start("throng.py")
+    try:
+        await client.open("ws://127.0.0.1:%d/ws" % server.sockets[0].getsockname()[1], "a token", random=1)
+        state = await client.expect("state", state="waiting")
+        assert state["error"]["reason"] == "BadAnswer"
+    finally:
+        await client.end()
+        server.close()
+        await server.wait_closed()
 
 
 def generate(play, first, count):
