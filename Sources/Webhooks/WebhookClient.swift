@@ -19,11 +19,13 @@ public final class WebhookClient: Sendable {
     self.clocks = clocks
   }
 
-  /// Posts a request once. Each attempt has a time and a signature of its own.
-  func post(_ request: WebhookRequest) async -> Result<HTTPResponse, HTTPError> {
+  /// Posts a request once, when it is the user's turn. Each attempt has a time and a signature of its
+  /// own.
+  func post(_ request: WebhookRequest, for user: UserID) async -> Result<HTTPResponse, HTTPError> {
     let start = clocks.monotonic
-    let result = await http.post(request.body, to: url, headers: request.headers(at: clocks.wall, signedWith: secret))
-    duration.recordNanoseconds(clocks.monotonic.nanoseconds(since: start))
+    let headers = request.headers(at: clocks.wall, signedWith: secret)
+    let result = await http.post(request.body, to: url, headers: headers, for: user)
+    WebhookClient.record(result, in: duration, since: start, clocks)
     return result
   }
 
@@ -32,9 +34,16 @@ public final class WebhookClient: Sendable {
   func post(_ request: WebhookRequest, completion: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void) {
     let start = clocks.monotonic
     http.post(request.body, to: url, headers: request.headers(at: clocks.wall, signedWith: secret)) { [duration, clocks] in
-      duration.recordNanoseconds(clocks.monotonic.nanoseconds(since: start))
+      WebhookClient.record($0, in: duration, since: start, clocks)
       completion($0)
     }
+  }
+
+  private static func record(
+    _ result: Result<HTTPResponse, HTTPError>, in duration: Timer, since start: MonotonicInstant, _ clocks: any Clocks
+  ) {
+    if case .failure(let error) = result, !error.code.isReceivers { return }
+    duration.recordNanoseconds(clocks.monotonic.nanoseconds(since: start))
   }
 
   /// Performs `work` on the client's thread, unless the client is shut down.
@@ -61,8 +70,12 @@ final class WebhookCounter: Sendable {
     case lost
     /// The answers to a before-event.
     case allowed, refused, dropped
+    /// A refusal with a code that the application may not give.
+    case unknownCode
     /// A before-event without a useful answer.
     case unanswered
+    /// A request that has not reached the receiver, because others were before it or the server ends.
+    case notSent
   }
 
   private struct Key: Hashable {

@@ -4,6 +4,17 @@ import Logging
 
 /// Asks the application before something happens (Protocol.md, "Webhooks").
 public final class WebhookQuestioner: Sendable {
+  /// What has come of a question.
+  public enum Outcome: Sendable, Equatable {
+    case answer(WebhookAnswer)
+    /// No answer, or one that makes no sense.
+    case silence
+    /// The receiver was not asked, or this process has broken the request off: nothing is known of what
+    /// it would say.
+    /// - Parameter isBusy: others were before it, and a later request may have its turn.
+    case notAsked(isBusy: Bool)
+  }
+
   private let client: WebhookClient
   private let maxContentBytes: Int
   private let counter = WebhookCounter()
@@ -18,28 +29,40 @@ public final class WebhookQuestioner: Sendable {
     log = WebhookLog(logger, client.clocks)
   }
 
-  /// Asks once; nil = no answer, or one that makes no sense.
-  /// - Parameter data: the text of a JSON object.
-  public func ask(_ type: WebhookType, data: [UInt8], about subject: WebhookAnswer.Subject) async -> WebhookAnswer? {
+  /// Asks once.
+  /// - Parameters:
+  ///   - data: the text of a JSON object.
+  ///   - user: whose request it is about; users take turns.
+  public func ask(
+    _ type: WebhookType, data: [UInt8], about subject: WebhookAnswer.Subject, of user: UserID
+  ) async -> Outcome {
     let request = WebhookRequest(id: RandomID.with128Bits(), type, at: client.clocks.wall, data: data)
-    let failure: String
-    switch await client.post(request) {
+    switch await client.post(request, for: user) {
     case .success(let response):
       do throws(WebhookAnswer.Fault) {
         let answer = try WebhookAnswer(response, about: subject, maxContentBytes: maxContentBytes)
         note(answer, to: type, id: request.id)
-        return answer
+        return .answer(answer)
       } catch {
-        failure = error.description
+        return noteSilence(of: type, request.id, error.description)
       }
-    case .failure(let error): failure = error.description
+    case .failure(let error) where error.code.isReceivers: return noteSilence(of: type, request.id, error.description)
+    case .failure(let error):
+      counter.count(type, .notSent)
+      log.warn(
+        "a before-event was not posted",
+        ["type": "\(type.rawValue)", "id": "\(request.id)", "user": "\(user)", "error": "\(error)"])
+      return .notAsked(isBusy: error.code == .queueFull || error.code == .waitedTooLong)
     }
-    counter.count(type, .unanswered)
-    log.warn("a before-event got no useful answer", ["type": "\(type.rawValue)", "id": "\(request.id)", "error": "\(failure)"])
-    return nil
   }
 
-  /// Ends all requests, which count as unanswered.
+  private func noteSilence(of type: WebhookType, _ id: String, _ failure: String) -> Outcome {
+    counter.count(type, .unanswered)
+    log.warn("a before-event got no useful answer", ["type": "\(type.rawValue)", "id": "\(id)", "error": "\(failure)"])
+    return .silence
+  }
+
+  /// Ends all requests, which count as not sent.
   public func stop() async { await client.shutDown() }
 
   private func note(_ answer: WebhookAnswer, to type: WebhookType, id: String) {
@@ -49,6 +72,10 @@ public final class WebhookQuestioner: Sendable {
     case .refuse(let code, message: _):
       counter.count(type, .refused)
       log.inform("the application refused", ["type": "\(type.rawValue)", "id": "\(id)", "code": "\(code)"])
+    case .refuseWithUnknownCode:
+      counter.count(type, .unknownCode)
+      log.warn(
+        "the application refused with a code that it may not give", ["type": "\(type.rawValue)", "id": "\(id)"])
     }
   }
 }

@@ -238,6 +238,29 @@ private final class Posts: WebhookPoster {
     #expect(posts.types == [.messageModified])
   }
 
+  /// An edit brings in nothing that could not be sent: who moderates sends alone is asked about it, too.
+  @Test func anEditIsAskedAboutAsASendWhereNothingElseAsks() async throws {
+    let application = Application([.beforeSendMessage], immediate: .allow(replacement: "other"))
+    let backend = backend(application)
+    _ = try await create(backend)
+    _ = try await backend.ask(send("x"), by: "olga")
+    #expect(try await backend.ask(edit("y"), by: "olga")["error"] == .null)
+    #expect(application.questions.map(\.type) == [.beforeSendMessage, .beforeSendMessage])
+    #expect(application.questions.map(\.user) == ["olga", "olga"])
+    let question = try JSON(#require(application.questions.last).data)
+    #expect(question["message"]["text"].string == "y" && question["message"]["seq"].integer == 1)
+    #expect(backend.store.inner.allMessages(of: "g").map(\.content) == [.text("other")])
+  }
+
+  @Test func anEditIsAskedAboutOnce() async throws {
+    let application = Application([.beforeSendMessage, .beforeModifyMessage])
+    let backend = backend(application)
+    _ = try await create(backend)
+    _ = try await backend.ask(send("x"), by: "olga")
+    _ = try await backend.ask(edit("y"), by: "olga")
+    #expect(application.questions.map(\.type) == [.beforeSendMessage, .beforeModifyMessage])
+  }
+
   /// The application decides over the message, so it sees the options that it was sent with.
   @Test func anEditsQuestionHoldsTheMessagesOptions() async throws {
     let application = Application([.beforeModifyMessage], immediate: .allow(replacement: nil))

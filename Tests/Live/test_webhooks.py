@@ -769,7 +769,7 @@ async def test_a_dropped_message_is_answered_as_if_it_were_sent(hooked, receiver
 
 NONSENSE = [
     Answer(status=500), Answer(status=302), Answer(text="{"), Answer(text="[]"), Answer(text=""),
-    Answer({"action": "Maybe"}), Answer({"action": "Refuse", "code": 10007}), Answer({"action": "Refuse", "code": 10131}),
+    Answer({"action": "Maybe"}), Answer({"action": "refuse"}),
     Answer({"action": "Allow", "data": "of another kind"}), Answer({"action": "Allow", "text": ""}),
     Answer({"action": "Allow", "text": "x" * 12_289}), Answer({"action": "Allow", "text": 5}),
 ]
@@ -801,6 +801,19 @@ async def test_what_no_useful_answer_means(hooked, receiver, policy):
     own.wait_until(lambda: '"a before-event got no useful answer"' in own.log, "a line")
 
 
+@pytest.mark.parametrize("code", [10007, 10131, 0, "10120", None, {}])
+async def test_a_refusal_refuses_whatever_its_code(hooked, receiver, code):
+    own, world = hooked("beforeSendMessage", onFailure="allow")
+    owner = await world.user("owner")
+    group = await world.group(owner, "Work")
+    receiver.answer = lambda request: Answer({"action": "Refuse", "code": code, "message": 5})
+    assert not (await owner.refused(10016, "sendGroupTextMessage", groupID=group, text="x"))["temporary"]
+    assert (await owner.call("getGroupHistoryMessageList", groupID=group))["messageList"] == []
+    if code is not None:
+        own.metric_becomes("throng_webhooks_total", 1, type="beforeSendMessage", result="unknownCode")
+        own.wait_until(lambda: '"the application refused with a code that it may not give"' in own.log, "a line")
+
+
 @pytest.mark.parametrize("policy", ["allow", "refuse"])
 async def test_no_answer_in_time_means_the_same(hooked, receiver, policy):
     own, world = hooked("beforeSendMessage", onFailure=policy, timeout="10ms")
@@ -811,6 +824,103 @@ async def test_no_answer_in_time_means_the_same(hooked, receiver, policy):
         assert (await owner.call("sendGroupTextMessage", groupID=group, text="x"))["status"] == "Stored"
     else:
         assert (await owner.refused(10016, "sendGroupTextMessage", groupID=group, text="x"))["temporary"]
+
+
+FORBIDDEN = "forbidden"
+
+
+def moderate(gate):
+    """Answers that come late, and refuse some."""
+    return lambda request: Answer({"action": "Refuse"}, when=gate) if request.data["message"]["text"] == FORBIDDEN else None
+
+
+@pytest.mark.parametrize("policy", ["allow", "refuse"])
+async def test_many_questions_of_one_user_keep_nobody_waiting_and_let_nothing_pass(hooked, receiver, gate, policy):
+    """Half of four connections are one user's, 64 requests wait, and more are not asked about."""
+    own, world = hooked("beforeSendMessage", onFailure=policy, settings={
+        "limits.requestsPerSecond": 100000, "limits.requestBurst": 100000})
+    flooder, other = await world.users("flooder", "other")
+    # One session has 64 requests under way at most.
+    devices = [flooder, await world.session(flooder.user, platform="iOS")]
+    groups = [await world.group(flooder, "Public") for _ in range(100)]
+    quiet = await world.group(other, "Public")
+    receiver.answer = moderate(gate)
+    sends = [await devices[number % 2].start("sendGroupTextMessage", groupID=group, text=FORBIDDEN)
+             for number, group in enumerate(groups)]
+    # No answer has come: these were not asked about.
+    own.metric_becomes("throng_webhooks_total", 34, type="beforeSendMessage", result="notSent")
+    await receiver.wait(lambda r: r.open == 2)
+    assert (await other.call("sendGroupTextMessage", groupID=quiet, text="fine"))["status"] == "Stored"
+    assert receiver.open == 2
+    gate.set()
+    errors = [answer["error"] for answer in await asyncio.gather(*sends)]
+    assert sorted(error["code"] for error in errors) == [10002] * 34 + [10016] * 66
+    assert all(error["data"] == {"temporary": True, "retryAfterMs": 1000} for error in errors if error["code"] == 10002)
+    assert all(error["data"] == {"temporary": False} for error in errors if error["code"] == 10016)
+    for group in groups:
+        assert (await flooder.call("getGroupHistoryMessageList", groupID=group))["messageList"] == []
+    own.metric_becomes("throng_webhooks_total", 0, type="beforeSendMessage", result="unanswered")
+    own.wait_until(lambda: '"a before-event was not posted"' in own.log, "a line")
+
+
+@pytest.mark.parametrize("policy", ["allow", "refuse"])
+async def test_a_wait_for_a_connection_is_no_failure_of_the_receiver(hooked, receiver, gate, policy):
+    """One connection asks. It is busy for as long as a request may wait: of the two behind it one at most has its turn."""
+    own, world = hooked("beforeSendMessage", onFailure=policy, timeout="500ms", connections=2)
+    users = await world.users("one", "two", "three")
+    groups = [await world.group(user, "Public") for user in users]
+    receiver.answer = lambda request: SILENCE
+    first = await users[0].start("sendGroupTextMessage", groupID=groups[0], text="x")
+    await receiver.wait(lambda r: r.open == 1)
+    behind = [await user.start("sendGroupTextMessage", groupID=group, text="x") for user, group in zip(users[1:], groups[1:])]
+    answers = await asyncio.gather(first, *behind)
+    silence = [answer for answer in answers if "error" not in answer or answer["error"]["code"] == 10016]
+    assert all(("error" in answer) == (policy == "refuse") for answer in silence)
+    errors = [answer["error"] for answer in answers[1:] if "error" in answer and answer["error"]["code"] == 10002]
+    assert answers[0] in silence and errors and len(errors) + len(silence) == 3
+    assert all(error["data"] == {"temporary": True, "retryAfterMs": 500} for error in errors)
+
+
+async def test_the_end_of_the_server_lets_nothing_pass(hooked, receiver):
+    own, world = hooked("beforeSendMessage", onFailure="allow", settings={"drain.duration": 0})
+    owner = await world.user("owner")
+    group = await world.group(owner, "Public")
+    receiver.answer = lambda request: SILENCE
+    await owner.start("sendGroupTextMessage", groupID=group, text="x")
+    await receiver.wait(lambda r: r.open == 1)
+    assert await asyncio.to_thread(own.stop) == 0
+    own.start()
+    assert done(own, "getGroupHistoryMessageList", asUser=owner.user, groupID=group)["messageList"] == []
+
+
+async def test_an_edit_is_asked_about_where_only_sends_are(hooked, receiver):
+    """A receiver that knows sends alone judges every text that a member can put into a message."""
+    own, world = hooked("beforeSendMessage", "messageDropped")
+    owner, reader = await world.users("owner", "reader")
+    group = await world.group(owner, "Public", [reader])
+    sent = await owner.call("sendGroupTextMessage", groupID=group, text="fine", priority="High", clientMsgID="c")
+
+    def answer(request):
+        if request.type != "beforeSendMessage":
+            return None
+        return {FORBIDDEN: Answer({"action": "Refuse"}), "word": Answer({"text": "****"}), "gone": Answer({"action": "Drop"})}.get(
+            request.data["message"]["text"])
+
+    receiver.answer = answer
+    edit = {"groupID": group, "seq": sent["seq"]}
+    await owner.refused(10016, "modifyGroupMessage", **edit, text=FORBIDDEN)
+    assert questions(receiver)[-1].data == {
+        "userID": owner.user, "platform": "Unknown", "groupID": group, "message": {
+            "type": "Text", "text": FORBIDDEN, "priority": "High", "clientMsgID": "c", "seq": sent["seq"]}}
+    assert set(await owner.call("modifyGroupMessage", **edit, text="gone")) == {"editTime"}
+    (message,) = [m for m in (await owner.call("getGroupHistoryMessageList", groupID=group))["messageList"] if m["type"] == "Text"]
+    assert message["text"] == "fine"
+    await owner.call("modifyGroupMessage", **edit, text="word")
+    await reader.expect("onRecvMessageModified", groupID=group, message=has(text="****"))
+    # An application administrator is not asked about.
+    asked = len(questions(receiver, "beforeSendMessage"))
+    done(own, "modifyGroupMessage", groupID=group, seq=sent["seq"], text=FORBIDDEN)
+    assert len(questions(receiver, "beforeSendMessage")) == asked
 
 
 async def test_rights_and_state_come_before_the_question_and_again_after_it(hooked, receiver, gate):

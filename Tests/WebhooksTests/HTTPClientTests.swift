@@ -230,16 +230,59 @@ import Testing
     }
   }
 
-  @Test func theWaitForAConnectionCounts() async throws {
+  @Test func theWaitForAConnectionHasABoundOfItsOwn() async throws {
     try await Receiver.run(reply: { _ in .nothing }) { receiver in
       let client = try client {
         $0.connections = 1
-        $0.timeout = .milliseconds(100)
+        $0.maxWait = .milliseconds(50)
       }
       await withTaskGroup(of: HTTPError.Code?.self) { group in
         for _ in 0..<10 { group.addTask { await code(post(to: receiver.url, by: client)) } }
-        for await code in group { #expect(code == .timedOut) }
+        // The one that has left goes on.
+        for _ in 0..<9 { #expect(await group.next() == .waitedTooLong) }
+        await client.shutDown()
+        #expect(await group.next() == .shutDown)
       }
+    }
+  }
+
+  @Test func theTimeoutBeginsWhenTheRequestLeaves() async throws {
+    try await Receiver.run(reply: { $0.body == Array("hang".utf8) ? .nothing : .answer() }) { receiver in
+      let client = try client {
+        $0.connections = 1
+        $0.maxWait = .seconds(100)
+        // Long enough for an answer on a machine that is busy elsewhere.
+        $0.timeout = .seconds(2)
+      }
+      async let first = post("hang", to: receiver.url, by: client)
+      await receiver.wait { $0.open == 1 }
+      // By then it has waited for as long as an answer may take.
+      #expect(try await post("next", to: receiver.url, by: client).get().isSuccess)
+      #expect(code(await first) == .timedOut)
+    }
+  }
+
+  @Test func aUserWaitsBehindNobodyElsesMany() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    try await Receiver.run(reply: { _ in
+      gate.wait()
+      return .answer()
+    }) { receiver in
+      let client = try client {
+        $0.connections = 1
+        $0.maxWaitingOfUser = 20
+      }
+      await withTaskGroup(of: HTTPError.Code?.self) { group in
+        for _ in 0..<50 { group.addTask { await code(client.post([1], to: receiver.url, headers: [], for: "flooder")) } }
+        // One runs and twenty wait; on its way, one more may have had a place.
+        for _ in 0..<29 { #expect(await group.next() == .queueFull) }
+        let other = Task { await code(client.post([2], to: receiver.url, headers: [], for: "ann")) }
+        for _ in 0..<50 { gate.signal() }
+        #expect(await other.value == nil)
+        for await code in group { #expect(code == nil || code == .queueFull) }
+      }
+      let users = receiver.log.requests.map { $0.body[0] }
+      #expect(users.firstIndex(of: 2).map { $0 <= 22 } == true)
     }
   }
 

@@ -1,7 +1,13 @@
 import CTLSPeer
 import Foundation
+import GroupModel
 import Synchronization
 import Testing
+
+extension UserID: ExpressibleByStringLiteral {
+  /// A name of a test, which is well-formed.
+  public init(stringLiteral name: String) { self = UserID(name)! }
+}
 
 /// An HTTP server for tests: a thread for each connection, and a closure that says what follows a
 /// request. The closure may block.

@@ -14,6 +14,8 @@ public struct WebhookQuestion: Sendable {
 
   public let type: WebhookType
   public let subject: Subject
+  /// Whose request it is about.
+  public let user: UserID
   /// The text of the member `data`, a JSON object.
   public let data: [UInt8]
 }
@@ -32,7 +34,8 @@ public protocol WebhookAsking: Sendable {
   /// Whether the configuration names the type.
   func asks(_ type: WebhookType) -> Bool
 
-  /// The application's decision, within `webhook.timeout`.
+  /// The application's decision. A request waits for its turn for at most `webhook.timeout`, and then as
+  /// long for the answer.
   func verdict(on question: WebhookQuestion) async -> WebhookVerdict
 }
 
@@ -53,13 +56,15 @@ extension WebhookQuestion {
   /// The type under which the application is asked about a request of this caller; nil = it is not.
   static func type(of request: Request, by caller: Caller, _ asking: any WebhookAsking) -> WebhookType? {
     // "Application administrators without asUser are not asked about."
-    guard caller.userID != nil, let type = type(of: request), asking.asks(type) else { return nil }
-    return type
+    guard caller.userID != nil else { return nil }
+    return types(of: request).first { asking.asks($0) }
   }
 
   /// - Parameter message: the message of an edit, as it is before it.
   init(_ type: WebhookType, about request: Request, editing message: Message? = nil, by caller: Caller) {
     self.type = type
+    // Administrators without a user are not asked about.
+    user = caller.userID ?? .administrator
     subject = WebhookQuestion.subject(of: request)
     data = JSONWriter.text(capacity: 512) { writer in
       writer.object { writer in
@@ -70,14 +75,16 @@ extension WebhookQuestion {
     }
   }
 
-  private static func type(of request: Request) -> WebhookType? {
+  /// The types that ask about a request: the first that is configured does.
+  private static func types(of request: Request) -> [WebhookType] {
     switch request {
-    case .createGroup: .beforeCreateGroup
-    case .group(_, .joinGroup): .beforeJoinGroup
-    case .group(_, .inviteUserToGroup): .beforeInvite
-    case .group(_, .sendGroupTextMessage), .group(_, .sendGroupCustomMessage): .beforeSendMessage
-    case .group(_, .modifyGroupMessage): .beforeModifyMessage
-    default: nil
+    case .createGroup: [.beforeCreateGroup]
+    case .group(_, .joinGroup): [.beforeJoinGroup]
+    case .group(_, .inviteUserToGroup): [.beforeInvite]
+    case .group(_, .sendGroupTextMessage), .group(_, .sendGroupCustomMessage): [.beforeSendMessage]
+    // An edit must not bring in what could not be sent.
+    case .group(_, .modifyGroupMessage): [.beforeModifyMessage, .beforeSendMessage]
+    default: []
     }
   }
 

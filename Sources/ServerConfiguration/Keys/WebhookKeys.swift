@@ -17,10 +17,10 @@ enum WebhookKeys {
     "What is posted. Names that begin with before are asked and waited for.")
   static let timeout = Key(
     "webhook.timeout", .duration(.milliseconds(10) ... .seconds(60)), .seconds(2), example: "500ms", since: "0.1.0",
-    "How long a request may take, from the wait for a connection to the answer's end.")
+    "How long a request may take, from its leaving to the answer's end. A before-event waits as long to leave.")
   static let onFailure = Key(
     "webhook.onFailure", .oneOfCases(), WebhookFailurePolicy.allow, example: "refuse", since: "0.1.0",
-    "What happens where a before-event gets no answer, or one that makes no sense.")
+    "What happens where the receiver fails a before-event: no answer in time, or one that makes no sense.")
   static let retention = Key(
     "webhook.retention", .duration(.zero ... .seconds(4_294_967_295)), .seconds(86_400), example: "3d", since: "0.1.0",
     "How long a request that fails is tried again, until it is kept for listWebhookFailures.")

@@ -32,6 +32,7 @@ struct WebhookComposition: Sendable {
       var configuration = HTTPClient.Configuration()
       configuration.connections = connections
       configuration.timeout = settings.timeout
+      configuration.maxWait = settings.timeout
       configuration.niceness = niceness
       let http = try StartError.translating { () throws(HTTPError) in try HTTPClient(configuration) }
       return WebhookClient(http, url: url, secret: secret, clocks: clocks)
@@ -60,7 +61,7 @@ struct WebhookComposition: Sendable {
     let asking = try isShared ? posting : client(asked, 0)
     let questioner = WebhookQuestioner(asking, maxContentBytes: maxContentBytes, logger: logger)
     self.questioner = questioner
-    services = WebhookServices(poster: outbox, asking: QuestionerAdapter(types, questioner, settings.onFailure))
+    services = WebhookServices(poster: outbox, asking: QuestionerAdapter(types, questioner, settings))
   }
 
   /// Ends all requests; what is in memory only goes to the store, which must still be open.
@@ -75,11 +76,15 @@ private struct QuestionerAdapter: WebhookAsking {
   private let types: WebhookTypes
   private let questioner: WebhookQuestioner
   private let silence: WebhookVerdict
+  private let retryAfterMs: Int64
+  /// By then some of what waits has left.
+  private static let longestRetry: Int64 = 1000
 
-  init(_ types: WebhookTypes, _ questioner: WebhookQuestioner, _ onFailure: WebhookFailurePolicy) {
+  init(_ types: WebhookTypes, _ questioner: WebhookQuestioner, _ settings: Settings.Webhook) {
     self.types = types
     self.questioner = questioner
-    switch onFailure {
+    retryAfterMs = min(settings.timeout.wholeMilliseconds, QuestionerAdapter.longestRetry)
+    switch settings.onFailure {
     case .allow: silence = .allow(replacement: nil)
     case .refuse: silence = .refuse(.applicationSilent)
     }
@@ -94,17 +99,22 @@ private struct QuestionerAdapter: WebhookAsking {
       case .data: .customMessage
       case .other: .other
       }
-    switch await questioner.ask(question.type, data: question.data, about: subject) {
-    case nil: return silence
-    case .allow(let replacement):
-      switch replacement {
-      case nil: return .allow(replacement: nil)
-      case .text(let text), .data(let text): return .allow(replacement: text)
-      }
-    case .refuse(let code, let message):
-      // The answer's codes are among those of the table.
-      return .refuse(WireError(ErrorCode(rawValue: code) ?? .refusedByApplication, message))
-    case .drop: return .drop
+    switch await questioner.ask(question.type, data: question.data, about: subject, of: question.user) {
+    case .answer(let answer): return verdict(of: answer)
+    case .silence: return silence
+    // Nobody has decided: neither the application nor `webhook.onFailure`, which is about its failures.
+    case .notAsked(let isBusy): return .refuse(.applicationNotAsked(retryAfterMs: isBusy ? retryAfterMs : nil))
+    }
+  }
+
+  private func verdict(of answer: WebhookAnswer) -> WebhookVerdict {
+    switch answer {
+    case .allow(replacement: nil): .allow(replacement: nil)
+    case .allow(.text(let text)?), .allow(.data(let text)?): .allow(replacement: text)
+    // The answer's codes are among those of the table.
+    case .refuse(let code, let message): .refuse(WireError(ErrorCode(rawValue: code) ?? .refusedByApplication, message))
+    case .refuseWithUnknownCode(let message): .refuse(WireError(.refusedByApplication, message))
+    case .drop: .drop
     }
   }
 }

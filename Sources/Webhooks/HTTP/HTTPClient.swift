@@ -1,3 +1,4 @@
+import GroupModel
 import Synchronization
 
 /// Posts to HTTP servers over a few connections that it keeps open.
@@ -11,7 +12,11 @@ public final class HTTPClient: Sendable {
     public var connections = 8
     /// How many requests may wait for a connection; more are refused.
     public var maxWaiting = 1024
-    /// The limit for a request, its wait for a connection included.
+    /// How many of them may be those of one user.
+    public var maxWaitingOfUser = 64
+    /// The limit of the wait for a connection.
+    public var maxWait = Duration.seconds(2)
+    /// The limit for a request, from the moment at which it leaves.
     public var timeout = Duration.seconds(2)
     /// The limit of an answer's body, and of its headers.
     public var maxAnswerBytes = 64 * 1024
@@ -36,19 +41,24 @@ public final class HTTPClient: Sendable {
       slots: configuration.connections, maxAnswerBytes: configuration.maxAnswerBytes,
       authoritiesFile: configuration.authoritiesFile)
     loop = TransferLoop(
-      transfers: transfers, slots: configuration.connections, maxWaiting: configuration.maxWaiting,
-      niceness: configuration.niceness)
+      transfers: transfers,
+      RequestQueue.Bounds(
+        slots: configuration.connections, waiting: configuration.maxWaiting, waitingOfUser: configuration.maxWaitingOfUser),
+      timeout: configuration.timeout, niceness: configuration.niceness)
   }
 
   deinit { loop.close() }
 
   /// Posts `body` and returns the answer, whatever its status. Cancelling the task closes the
   /// connection; the server may have received the request all the same.
-  public func post(_ body: [UInt8], to url: String, headers: [HTTPHeader]) async -> Result<HTTPResponse, HTTPError> {
+  /// - Parameter user: takes turns with other users; nil = the server itself.
+  public func post(
+    _ body: [UInt8], to url: String, headers: [HTTPHeader], for user: UserID? = nil
+  ) async -> Result<HTTPResponse, HTTPError> {
     let id = lastID.add(1, ordering: .relaxed).newValue
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        submit(id, body, to: url, headers: headers) { continuation.resume(returning: $0) }
+        submit(id, body, to: url, headers: headers, for: user) { continuation.resume(returning: $0) }
         // A cancellation from before `submit` found nothing to end.
         if Task.isCancelled { loop.cancel(id) }
       }
@@ -64,11 +74,11 @@ public final class HTTPClient: Sendable {
     _ body: [UInt8], to url: String, headers: [HTTPHeader],
     completion: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
   ) {
-    submit(lastID.add(1, ordering: .relaxed).newValue, body, to: url, headers: headers, completion)
+    submit(lastID.add(1, ordering: .relaxed).newValue, body, to: url, headers: headers, for: nil, completion)
   }
 
   private func submit(
-    _ id: UInt64, _ body: [UInt8], to url: String, headers: [HTTPHeader],
+    _ id: UInt64, _ body: [UInt8], to url: String, headers: [HTTPHeader], for user: UserID?,
     _ completion: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
   ) {
     let lines = headers.compactMap(\.line)
@@ -77,7 +87,8 @@ public final class HTTPClient: Sendable {
     }
     loop.submit(
       PendingRequest(
-        id: id, url: url, headers: lines, body: body, deadline: .now + configuration.timeout, completion: completion))
+        id: id, user: user, url: url, headers: lines, body: body, deadline: .now + configuration.maxWait,
+        completion: completion))
   }
 
   /// Performs `work` on the client's thread, where posts wake no other; not at all once the client is

@@ -35,7 +35,7 @@ public struct HTTPResponse: Sendable, Equatable {
 public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The fault.
   public enum Code: String, Sendable, CaseIterable {
-    /// The whole time was up: in the queue, for the name, the connection or the answer.
+    /// The time was up from the moment it left: for the name, the connection or the answer.
     case timedOut
     /// The host has no address.
     case unresolved
@@ -51,14 +51,24 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
     case broken
     /// The URL is none of http or https, or a header holds a control character.
     case badRequest
-    /// Too many requests wait already.
+    /// Too many requests wait already, in all or of this user.
     case queueFull
+    /// No connection was free in time.
+    case waitedTooLong
     /// The task that asked was cancelled.
     case cancelled
     /// The client has been shut down.
     case shutDown
     /// There is no memory for it.
     case outOfMemory
+
+    /// Whether it tells of the receiver: others have not left, or this process has broken them off.
+    public var isReceivers: Bool {
+      switch self {
+      case .timedOut, .unresolved, .unreachable, .untrusted, .tls, .tooLarge, .broken: true
+      case .badRequest, .queueFull, .waitedTooLong, .cancelled, .shutDown, .outOfMemory: false
+      }
+    }
   }
 
   public let code: Code

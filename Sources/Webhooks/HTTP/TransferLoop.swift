@@ -4,21 +4,23 @@ import Synchronization
 /// The thread that owns the transfers of a client. Everyone else posts a command and wakes it.
 final class TransferLoop: Sendable {
   private enum Command {
-    case submit(PendingRequest)
     case cancel(UInt64)
     case perform(@Sendable () -> Void)
   }
 
   private struct Inbox {
+    var queue: RequestQueue
     var commands: [Command] = []
-    /// Requests that have been taken and have no result yet.
-    var unfinished = 0
+    /// Requests have come.
+    var hasRequests = false
     /// A command has come that can wait for a moment.
     var hasDeferred = false
     var wait = Wait.none
     var isClosed = false
     var hasEnded = false
     var waitingForEnd: [CheckedContinuation<Void, Never>] = []
+
+    var hasWork: Bool { hasRequests || !commands.isEmpty }
   }
 
   /// How the thread waits.
@@ -30,20 +32,19 @@ final class TransferLoop: Sendable {
     case long
   }
 
-  private let inbox = Mutex(Inbox())
+  private let inbox: Mutex<Inbox>
   private let transfers: Transfers
-  private let slots: Int
-  private let maxUnfinished: Int
+  private let timeout: Duration
   private let niceness: Int32
 
   /// - Parameters:
-  ///   - maxWaiting: how many requests may wait beside those that run.
+  ///   - timeout: of a request, from its start.
   ///   - niceness: of the thread.
-  init(transfers: Transfers, slots: Int, maxWaiting: Int, niceness: Int) {
+  init(transfers: Transfers, _ bounds: RequestQueue.Bounds, timeout: Duration, niceness: Int) {
+    inbox = Mutex(Inbox(queue: RequestQueue(bounds)))
     self.transfers = transfers
-    self.slots = slots
+    self.timeout = timeout
     self.niceness = Int32(clamping: niceness)
-    maxUnfinished = slots + maxWaiting
     // Foundation's Thread would bring 50 MB into a program that is linked statically. The thread
     // holds this object until it ends.
     let context = Unmanaged.passRetained(self).toOpaque()
@@ -60,16 +61,20 @@ final class TransferLoop: Sendable {
 
   /// Takes a request, or says at once why not; the completion is called either way, once.
   func submit(_ request: PendingRequest) {
-    let refusal: HTTPError? = post { inbox in
-      guard !inbox.isClosed else { return HTTPError(.shutDown, "the client is shut down") }
-      guard inbox.unfinished < maxUnfinished else {
-        return HTTPError(.queueFull, "\(inbox.unfinished) requests wait or run already")
+    let refused: (request: PendingRequest, error: HTTPError)? = post { inbox in
+      guard !inbox.isClosed else { return (request, HTTPError(.shutDown, "the client is shut down")) }
+      switch inbox.queue.enqueue(request) {
+      case .full: return (request, HTTPError(.queueFull, "\(inbox.queue.waitingCount) requests wait already"))
+      case .userFull: return (request, HTTPError(.queueFull, "too many requests of this user wait already"))
+      case .queued:
+        inbox.hasRequests = true
+        return nil
+      case .queuedInPlace(let displaced):
+        inbox.hasRequests = true
+        return (displaced, HTTPError(.queueFull, "users with fewer requests come first"))
       }
-      inbox.unfinished += 1
-      inbox.commands.append(.submit(request))
-      return nil
     }
-    if let refusal { request.completion(.failure(refusal)) }
+    if let refused { refused.request.completion(.failure(refused.error)) }
   }
 
   /// Ends a request, unless it has ended.
@@ -106,7 +111,7 @@ final class TransferLoop: Sendable {
     let (value, mustWake) = inbox.withLock { inbox in
       let value = change(&inbox)
       let isWakeable = inbox.wait == .long || inbox.wait == .brief && !isDeferrable
-      let mustWake = isWakeable && (!inbox.commands.isEmpty || inbox.isClosed)
+      let mustWake = isWakeable && (inbox.hasWork || inbox.isClosed)
       if mustWake { inbox.wait = .none }
       return (value, mustWake)
     }
@@ -120,31 +125,25 @@ final class TransferLoop: Sendable {
 extension TransferLoop {
   private func run() {
     Transfers.enterThread(niceness: niceness)
-    var queue = RequestQueue(slots: slots)
     var briefWaits = 0
     while true {
       let (commands, hasDeferred, isClosed) = takeCommands()
-      for command in commands { perform(command, &queue) }
+      for command in commands { perform(command) }
       if isClosed { break }
       briefWaits = hasDeferred ? TransferLoop.maxBriefWaits : max(0, briefWaits - 1)
       let now = ContinuousClock.now
-      while let expired = queue.removeExpired(at: now) {
-        finish(expired, .failure(HTTPError(.timedOut, "all connections were busy until its time was up")))
+      while let expired = inbox.withLock({ $0.queue.removeExpired(at: now) }) {
+        expired.completion(.failure(HTTPError(.waitedTooLong, "all connections were busy until its time was up")))
       }
-      while let next = queue.startNext() {
-        if let error = transfers.start(next.request, slot: next.slot, timeout: now.duration(to: next.request.deadline)) {
-          _ = queue.finish(slot: next.slot)
-          finish(next.request, .failure(error))
-        }
+      while let next = inbox.withLock({ $0.queue.startNext() }) {
+        if let error = transfers.start(next.request, slot: next.slot, timeout: timeout) { finish(next.slot, .failure(error)) }
       }
-      let isWorking = transfers.wait(beginWait(isBrief: briefWaits > 0, until: queue.nextDeadline, now))
+      let isWorking = transfers.wait(beginWait(isBrief: briefWaits > 0, now))
       inbox.withLock { $0.wait = .none }
-      while let ended = transfers.nextEnded() {
-        if let request = queue.finish(slot: ended.slot) { finish(request, ended.result) }
-      }
-      if !isWorking { endAll(&queue, HTTPError(.broken, "libcurl cannot wait for its sockets")) }
+      while let ended = transfers.nextEnded() { finish(ended.slot, ended.result) }
+      if !isWorking { endAll(HTTPError(.outOfMemory, "libcurl cannot wait for its sockets")) }
     }
-    endAll(&queue, HTTPError(.shutDown, "the client is shut down"))
+    endAll(HTTPError(.shutDown, "the client is shut down"))
     let waitingForEnd = inbox.withLock { inbox in
       inbox.hasEnded = true
       return inbox.waitingForEnd
@@ -159,19 +158,13 @@ extension TransferLoop {
   /// So many without a deferred command, and the next wait is a long one.
   private static let maxBriefWaits = 5
 
-  /// The limit of the wait that begins; zero where a command has come since some were taken.
-  private func beginWait(
-    isBrief: Bool, until deadline: ContinuousClock.Instant?, _ now: ContinuousClock.Instant
-  ) -> Duration {
-    let wait: Wait = inbox.withLock { inbox in
-      guard inbox.commands.isEmpty, !inbox.isClosed else { return .none }
+  /// The limit of the wait that begins; zero where something has come since commands were taken.
+  private func beginWait(isBrief: Bool, _ now: ContinuousClock.Instant) -> Duration {
+    inbox.withLock { inbox in
+      guard !inbox.hasWork, !inbox.isClosed else { return .zero }
       inbox.wait = isBrief ? .brief : .long
-      return inbox.wait
-    }
-    switch wait {
-    case .none: return .zero
-    case .brief: return TransferLoop.briefWait
-    case .long: return deadline.map { now.duration(to: $0) } ?? TransferLoop.longestWait
+      if isBrief { return TransferLoop.briefWait }
+      return inbox.queue.nextDeadline().map { now.duration(to: $0) } ?? TransferLoop.longestWait
     }
   }
 
@@ -179,36 +172,36 @@ extension TransferLoop {
     inbox.withLock { inbox in
       defer {
         inbox.commands = []
+        inbox.hasRequests = false
         inbox.hasDeferred = false
       }
       return (inbox.commands, inbox.hasDeferred, inbox.isClosed)
     }
   }
 
-  private func perform(_ command: Command, _ queue: inout RequestQueue) {
+  private func perform(_ command: Command) {
     switch command {
-    case .submit(let request): queue.enqueue(request)
     case .perform(let work): work()
     case .cancel(let id):
-      if let removal = queue.remove(id: id) { end(removal, HTTPError(.cancelled, "the task was cancelled")) }
+      let removal = inbox.withLock { $0.queue.remove(id: id) }
+      if let removal { end(removal, HTTPError(.cancelled, "the task was cancelled")) }
     }
   }
 
-  private func endAll(_ queue: inout RequestQueue, _ error: HTTPError) {
-    for removal in queue.removeAll() { end(removal, error) }
+  private func finish(_ slot: Int, _ result: Result<HTTPResponse, HTTPError>) {
+    inbox.withLock { $0.queue.finish(slot: slot) }?.completion(result)
+  }
+
+  private func endAll(_ error: HTTPError) {
+    for removal in inbox.withLock({ $0.queue.removeAll() }) { end(removal, error) }
   }
 
   private func end(_ removal: RequestQueue.Removal, _ error: HTTPError) {
     switch removal {
-    case .waiting(let request): finish(request, .failure(error))
+    case .waiting(let request): request.completion(.failure(error))
     case .running(let request, let slot):
       transfers.cancel(slot: slot)
-      finish(request, .failure(error))
+      request.completion(.failure(error))
     }
-  }
-
-  private func finish(_ request: PendingRequest, _ result: Result<HTTPResponse, HTTPError>) {
-    inbox.withLock { $0.unfinished -= 1 }
-    request.completion(result)
   }
 }

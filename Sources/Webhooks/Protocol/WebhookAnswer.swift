@@ -7,6 +7,8 @@ public enum WebhookAnswer: Sendable, Equatable {
   case allow(replacement: Replacement?)
   /// It may not: `code` is 10016 or one of 10120 to 10130; `message` is nil where the code's own serves.
   case refuse(code: Int, message: String?)
+  /// It may not, with a code that the application may not give: 10016 stands for it.
+  case refuseWithUnknownCode(message: String?)
   /// The message is answered as if it were sent, and nobody gets it.
   case drop
 
@@ -54,11 +56,7 @@ extension WebhookAnswer {
     guard let answer = parser.parse(response.body), answer.kind == .object else { throw Fault("the body is no JSON object") }
     switch try answer.optionalString("action", "the action is no text") {
     case nil, "Allow": self = .allow(replacement: try Replacement(answer, about: subject, maxContentBytes))
-    case "Refuse":
-      let message = try answer.optionalString("message", "the message is no text")
-      self = .refuse(
-        code: try WebhookAnswer.code(of: answer),
-        message: message.flatMap { $0.isEmpty ? nil : $0.cut(WebhookAnswer.maxMessageBytes) })
+    case "Refuse": self = WebhookAnswer(refusal: answer)
     case "Drop":
       guard subject != .other else { throw Fault("only messages can be dropped") }
       self = .drop
@@ -66,12 +64,19 @@ extension WebhookAnswer {
     }
   }
 
-  private static func code(of answer: JSONValue) throws(Fault) -> Int {
-    guard let value = answer["code"], value.kind != .null else { return refused }
-    guard let code = value.wholeNumber, code == refused || applicationCodes.contains(Int(clamping: code)) else {
-      throw Fault("the code is none of \(refused) and \(applicationCodes.lowerBound) to \(applicationCodes.upperBound)")
+  /// A refusal refuses, whatever stands beside it: what is not understood must not let anything pass.
+  private init(refusal answer: JSONValue) {
+    let message = answer["message"]?.string.flatMap { $0.isEmpty ? nil : $0.cut(WebhookAnswer.maxMessageBytes) }
+    guard let value = answer["code"], value.kind != .null else {
+      self = .refuse(code: WebhookAnswer.refused, message: message)
+      return
     }
-    return Int(clamping: code)
+    let code = value.wholeNumber.map { Int(clamping: $0) }
+    if let code, code == WebhookAnswer.refused || WebhookAnswer.applicationCodes.contains(code) {
+      self = .refuse(code: code, message: message)
+    } else {
+      self = .refuseWithUnknownCode(message: message)
+    }
   }
 }
 

@@ -32,6 +32,12 @@ public struct WireError: Error, Sendable, Equatable, WireEncodable {
   /// A request that the application was to decide about, and has not: a later one may succeed.
   public static let applicationSilent = WireError(unanswered: .refusedByApplication)
 
+  /// A request about which the application could not be asked: nothing was changed.
+  /// - Parameter retryAfterMs: nil = the server ends.
+  public static func applicationNotAsked(retryAfterMs: Int64?) -> WireError {
+    WireError(.temporary, "The application could not be asked in time", retryAfterMs: retryAfterMs)
+  }
+
   /// A request that another node may or may not have performed. 10002 would say that nothing was
   /// changed, and applications repeat what is temporary.
   public static let outcomeUnknown = WireError(
