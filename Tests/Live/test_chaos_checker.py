@@ -12,7 +12,7 @@ def good():
         Stored(4, "t4", "eve", tip="Quit", users=("eve",)), Stored(5, "m5", "ann", "c5"),
     ]
     view = {message.seq: message.msgID for message in history}
-    group = GroupRecord("g", {"ann", "bob"}, {"eve"}, history=history, views={"ann": dict(view), "bob": dict(view)})
+    group = GroupRecord("g", {"ann", "bob"}, {"eve"}, history=history, views={"ann": dict(view), "bob": dict(view)}, told=[1, 3, 5])
     room = GroupRecord("room", {"ann", "bob", "cat"}, isLive=True)
     ann, bob, eve, cat = (SessionLog(number, user, "node1", 0, 1) for number, user in enumerate(("ann", "bob", "eve", "cat"), 1))
 
@@ -52,6 +52,7 @@ def lose_the_last_message(record):
     del group.history[4]
     for view in group.views.values():
         del view[5]
+    group.told.remove(5)
     del record.sessions[1].events[3]
 
 
@@ -96,6 +97,14 @@ def see_something_else(record):
     record.groups[0].views["ann"][3] = "m7"
 
 
+def do_not_tell_the_application(record):
+    record.groups[0].told.remove(3)
+
+
+def tell_the_application_in_another_order(record):
+    record.groups[0].told = [1, 5, 3]
+
+
 def tell_a_stranger(record):
     record.sessions[3].events.append(Event("onRecvNewMessage", "g", 3, "m3", True))
 
@@ -130,7 +139,8 @@ def close_for_good(record):
     (lose_the_last_message, "acknowledged message is in the history"), (store_twice, "stored once"),
     (acknowledge_twice, "name the same message"), (leave_a_gap, "no gap"), (turn_a_clock_back, "times"), (change_the_order, "in the order"),
     (repeat_an_event, "each once"), (invent_an_event, "as they are stored"), (miss_silently, "the server's view"),
-    (see_something_else, "the server's view"), (tell_a_stranger, "without being a member"),
+    (see_something_else, "the server's view"), (do_not_tell_the_application, "told of every message"),
+    (tell_the_application_in_another_order, "told of every message"), (tell_a_stranger, "without being a member"),
     (tell_a_former_member, "without being a member"), (tell_a_later_member, "without being a member"),
     (deliver_live_twice, "at most once"), (change_the_live_order, "one order of live"), (lose_live, "stays open"),
     (close_for_good, "codes that mean: reconnect")])

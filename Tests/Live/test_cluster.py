@@ -14,6 +14,7 @@ from harness.client import Gone, Refused
 from harness.footprint import metric_now
 from harness.limits import can_start_clusters
 from harness.postgresql import PostgreSQL
+from harness.receiver import Receiver
 from harness.server import BINARY, CLUSTER, IS_CLUSTER, REPOSITORY, clean_environment, run_throng
 from harness.tokens import SECRET, admin_token
 from harness.world import eventually, history_of
@@ -23,6 +24,8 @@ OWN_BINARY = {} if IS_CLUSTER else {"CLUSTER_BINARY": str(BINARY)}
 SHARDS = 1024
 # The seconds of cluster.leaseDuration.
 LEASE = 3
+# The after-events of a group that wait when its node ends.
+WAITING = 100
 pytestmark = pytest.mark.skipif(not can_start_clusters(), reason="PostgreSQL does not work for root, and user namespaces are off")
 
 
@@ -359,6 +362,36 @@ async def test_members_on_other_nodes_go_on_when_a_node_is_killed(cluster, make_
     for address in left:
         await asyncio.to_thread(
             cluster.wait_until, lambda: cluster.http("GET", "/readyz", address=address).status == 200, f"{address} is ready")
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+async def test_webhooks_of_a_group_keep_their_order_when_another_node_takes_it_over(make_cluster, make_world, how):
+    """Entries wait when the node of their groups ends; the new owner hears of each group by a new message."""
+    with Receiver() as receiver:
+        own = make_cluster({"drain.duration": 0, **receiver.settings("messageSent")}, CLUSTER_KEEP="1")
+        receiver.stop()
+        world = make_world(own)
+        owner = await world.user("owner")
+        groups = [await world.group(owner, "Work") for _ in range(24)]
+        for _ in range(WAITING):
+            await asyncio.gather(*(owner.call("sendGroupTextMessage", groupID=group, text="before") for group in groups))
+        receiver.start()
+        os.kill(own.processes[2], how)
+        # The group's new owner has it as soon as it may decide for it.
+        await asyncio.gather(*(eventually(lambda group=group: send_by_backend(own, owner.user, group), True) for group in groups))
+        await receiver.expect("messageSent", len(groups) * (WAITING + 1), patience=90)
+        for group in groups:
+            told = [request.data["message"]["seq"] for request in receiver.of() if request.data["groupID"] == group]
+            assert told == list(range(1, WAITING + 2)), group
+
+
+async def send_by_backend(own, user, group):
+    """Whether the message is stored; False while the group is on its way to another node."""
+    params = {"asUser": user, "groupID": group, "text": "after", "clientMsgID": "after"}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "sendGroupTextMessage", "params": params}
+    answer = (await asyncio.to_thread(own.post_rpc, body, address=own.node_addresses[0])).json()
+    assert "result" in answer or answer["error"]["code"] == 10002, answer
+    return "result" in answer
 
 
 async def test_any_node_answers_for_all(cluster, make_world):

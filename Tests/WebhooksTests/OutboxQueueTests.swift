@@ -24,6 +24,9 @@ private struct FakeStore {
   }
 }
 
+/// One process posts all lanes.
+private func sole(_: WebhookEntry.Lane) -> Int64? { 0 }
+
 private func lane(_ number: Int) -> WebhookEntry.Lane { .group(GroupID("g\(number)")!) }  // A plain word.
 
 private func volatile(_ id: String, _ lane: WebhookEntry.Lane) -> WebhookEntry {
@@ -41,13 +44,13 @@ private final class Outbox {
     store.append(id, lane, at: time)
   }
 
-  func post(_ entry: WebhookEntry) -> OutboxQueue.Admission { queue.post(entry) }
-  func next(at now: MonotonicInstant) -> WebhookEntry? { queue.next(at: now) }
+  func post(_ entry: WebhookEntry) -> OutboxQueue.Admission { queue.post(entry, gain: 0) }
+  func next(at now: MonotonicInstant) -> WebhookEntry? { queue.next(at: now, sole) }
   func finish(
     _ entry: WebhookEntry, _ outcome: OutboxQueue.Outcome, at now: MonotonicInstant, wall: WallInstant
-  ) -> OutboxQueue.Consequence { queue.finish(entry, outcome, at: now, wall: wall) }
-  func withdraw(_ entry: WebhookEntry) -> Bool { queue.withdraw(entry) }
-  func giveUpExpired(at wall: WallInstant) -> [String] { queue.giveUpExpired(at: wall).map(\.entry.id) }
+  ) -> OutboxQueue.Consequence { queue.finish(entry, outcome, at: now, wall: wall, sole) }
+  func withdraw(_ entry: WebhookEntry) -> Bool { queue.withdraw(entry, gain: 0) }
+  func giveUpExpired(at wall: WallInstant) -> [String] { queue.giveUpExpired(at: wall, sole).map(\.entry.id) }
 }
 
 @Suite struct OutboxQueueTests {
@@ -196,7 +199,7 @@ private final class Outbox {
       }
       guard let read = queue.nextRead() else { return delivered }
       let (entries, isWhole) = outbox.store.read(read)
-      queue.didRead(entries, isWhole: isWhole)
+      queue.didRead(entries, isWhole: isWhole, sole)
     }
   }
 
@@ -253,7 +256,7 @@ private final class Outbox {
           // A lane's own entries are posted in their order.
           if unposted.contains(where: { $0.lane == name }) { continue }
           let entry = volatile("v\(count)", name)
-          if queue.post(entry) == .queued { posted[name, default: []].append(entry.id) }
+          if queue.post(entry, gain: 0) == .queued { posted[name, default: []].append(entry.id) }
         } else {
           let entry = outbox.append("s\(count)", name)
           posted[name, default: []].append(entry.id)
@@ -264,22 +267,22 @@ private final class Outbox {
         guard let pick = unposted.randomElement(using: &random),
           let index = unposted.firstIndex(where: { $0.lane == pick.lane })
         else { continue }
-        _ = queue.post(unposted.remove(at: index))
+        _ = queue.post(unposted.remove(at: index), gain: 0)
       case 4, 5:
-        if let entry = queue.next(at: now) { inFlight.append(entry) }
+        if let entry = queue.next(at: now, sole) { inFlight.append(entry) }
       case 6:
         guard let index = inFlight.indices.randomElement(using: &random) else { continue }
         let entry = inFlight.remove(at: index)
         let fails = Int.random(in: 0..<4, using: &random) == 0
         let outcome: OutboxQueue.Outcome = fails ? .failed(isAnswered: Bool.random(using: &random)) : .delivered
         let wall = WallInstant(now.nanoseconds / 1_000_000)
-        if queue.finish(entry, outcome, at: now, wall: wall) == .delivered {
+        if queue.finish(entry, outcome, at: now, wall: wall, sole) == .delivered {
           delivered[entry.lane, default: []].append(entry.id)
           if entry.storedNumber > 0 { toRemove.append(entry.storedNumber) }
         }
       case 7:
         if let done = read {
-          queue.didRead(done.entries, isWhole: done.isWhole)
+          queue.didRead(done.entries, isWhole: done.isWhole, sole)
           read = nil
         } else if let next = queue.nextRead() {
           if Int.random(in: 0..<6, using: &random) == 0 { queue.didFailRead() } else { read = outbox.store.read(next) }
@@ -293,19 +296,19 @@ private final class Outbox {
       #expect(queue.count <= 2 * bounds.entries + bounds.page)
       #expect(inFlight.count <= 3 && Set(inFlight.map(\.lane)).count == inFlight.count)
     }
-    for entry in unposted { _ = queue.post(entry) }
+    for entry in unposted { _ = queue.post(entry, gain: 0) }
     // To the end.
     for _ in 0..<5000 {
       now = now + 30_000
       if let done = read {
-        queue.didRead(done.entries, isWhole: done.isWhole)
+        queue.didRead(done.entries, isWhole: done.isWhole, sole)
         read = nil
       } else if let next = queue.nextRead() {
         read = outbox.store.read(next)
       }
-      while let entry = queue.next(at: now) { inFlight.append(entry) }
+      while let entry = queue.next(at: now, sole) { inFlight.append(entry) }
       for entry in inFlight {
-        _ = queue.finish(entry, .delivered, at: now, wall: 0)
+        _ = queue.finish(entry, .delivered, at: now, wall: 0, sole)
         delivered[entry.lane, default: []].append(entry.id)
         outbox.store.rows.removeAll { $0.storedNumber == entry.storedNumber }
         queue.didRemove([entry.storedNumber])

@@ -8,6 +8,14 @@ import ThrongTestKit
 
 @testable import Webhooks
 
+/// All lanes are another process's, until they are gained at once.
+private final class Ownership: LaneOwnership {
+  private let number = Mutex<Int64>(0)
+  func gain() { number.withLock { $0 += 1 } }
+  func gain(of _: WebhookEntry.Lane) -> Int64? { number.withLock { $0 > 0 ? $0 : nil } }
+  var lastGain: Int64 { number.withLock { $0 } }
+}
+
 /// The outbox over a real receiver and the store for tests.
 @Suite struct WebhookOutboxTests {
   private let store = InMemoryStore()
@@ -15,7 +23,7 @@ import ThrongTestKit
   private let alarms = ManualAlarms()
 
   private func outbox(
-    of receiver: Receiver, retention: Duration = .seconds(3600), maxPending: Int = 1000
+    of receiver: Receiver, retention: Duration = .seconds(3600), maxPending: Int = 1000, ownership: Ownership? = nil
   ) async throws -> WebhookOutbox {
     let secret = try WebhookSecret("whsec_" + String(repeating: "A", count: 44))
     var configuration = HTTPClient.Configuration()
@@ -25,7 +33,7 @@ import ThrongTestKit
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     return try await WebhookOutbox(
       WebhookOutbox.Configuration(retention: retention, maxPending: maxPending, maxInFlight: 4), client: client, store: store,
-      groups: store, alarms: alarms, logger: logger)
+      groups: store, ownership: ownership, alarms: alarms, logger: logger)
   }
 
   private func entry(_ id: String, _ group: String = "g") throws -> WebhookEntry {
@@ -73,6 +81,60 @@ import ThrongTestKit
       #expect(try await store.webhookCounts().pending == 20, "they are removed together")
       try await waitUntilEmpty()
       #expect(outbox.pendingCount == 0)
+      await outbox.stop()
+    }
+  }
+
+  /// A group that comes from another node may have entries in the store, of which this process hears
+  /// only by its first new one.
+  @Test func aNewOwnerBeginsWithWhatTheStoreHas() async throws {
+    let ownership = Ownership()
+    try await Receiver.run { receiver in
+      let outbox = try await outbox(of: receiver, ownership: ownership)
+      try await commit((0..<600).map { .appendWebhook(try entry("old\($0)")) })
+      ownership.gain()
+      try await post((0..<3).map { try entry("new\($0)") }, to: outbox)
+      await receiver.wait { $0.requests.count == 603 }
+      #expect(ids(receiver.log) == (0..<600).map { "old\($0)" } + (0..<3).map { "new\($0)" })
+      try await waitUntilEmpty()
+      await outbox.stop()
+    }
+  }
+
+  /// What another process has stored for a lane of this one, with a number before its own newest.
+  @Test func anEntryOfAnotherProcessIsPostedBesideABusyLane() async throws {
+    let ownership = Ownership()
+    ownership.gain()
+    let isGood = Mutex(false)
+    try await Receiver.run(reply: { _ in isGood.withLock { $0 } ? .answer() : .answer(status: "500 No") }) { receiver in
+      let outbox = try await outbox(of: receiver, ownership: ownership)
+      let (first, other, last) = (try entry("first"), try entry("other"), try entry("last"))
+      try await commit([.appendWebhook(first), .appendWebhook(other), .appendWebhook(last)])
+      outbox.post(first)
+      outbox.post(last)
+      await receiver.wait { $0.requests.count == 1 }
+      outbox.searchStore()
+      isGood.withLock { $0 = true }
+      try await waitUntilEmpty()
+      #expect(Set(ids(receiver.log)) == ["first", "other", "last"])
+      await outbox.stop()
+    }
+  }
+
+  /// What nobody has told of is found within a minute, whatever was counted.
+  @Test func aStoreThatOthersFillIsLookedAtNowAndThen() async throws {
+    let ownership = Ownership()
+    ownership.gain()
+    try await Receiver.run { receiver in
+      let outbox = try await outbox(of: receiver, ownership: ownership)
+      try await post([try entry("own")], to: outbox)
+      try await waitUntilEmpty()
+      try await commit([.appendWebhook(try entry("other"))])
+      try await waitUntil("it is posted") {
+        pass(60_000)
+        return receiver.log.requests.count == 2
+      }
+      try await waitUntilEmpty()
       await outbox.stop()
     }
   }

@@ -14,27 +14,31 @@ extension PostgreSQLStore: WebhookStore {
     }
   }
 
-  /// Entries that wait, by their number, and so in the order of the commits of a lane.
+  /// Entries that wait, by their number, and so in the order of the commits of a lane. All pages show
+  /// one moment: otherwise a later page could have an entry whose predecessor was missing from an
+  /// earlier one, because its number came before others', and its commit behind.
   /// - Parameter lane: nil = of all lanes that this process leads.
   public func webhooks(
     in lane: WebhookEntry.Lane?, after: Int64, limit: Int, bytes: Int
   ) async throws(StoreError) -> [WebhookEntry] {
     let leadership = options.leadership
     return try await read { db in
-      var entries: [WebhookEntry] = []
-      var (last, sum) = (after, 0)
-      // Pages, because nobody knows the bytes of an entry before it is read.
-      while sum < bytes, entries.count < limit {
-        let wanted = min(64, limit - entries.count)
-        let page = try WebhookRows.entries(in: lane, after: last, limit: wanted, db)
-        for entry in page where sum < bytes && (lane != nil || leadership.owns(entry.lane)) {
-          sum += entry.estimatedBytes
-          entries.append(entry)
+      try db.inSnapshot {
+        var entries: [WebhookEntry] = []
+        var (last, sum) = (after, 0)
+        // Pages, because nobody knows the bytes of an entry before it is read.
+        while sum < bytes, entries.count < limit {
+          let wanted = min(64, limit - entries.count)
+          let page = try WebhookRows.page(in: lane, after: last, limit: wanted, db) { lane != nil || leadership.owns($0) }
+          for entry in page.entries where sum < bytes {
+            sum += entry.estimatedBytes
+            entries.append(entry)
+          }
+          guard page.rowCount == wanted, let number = page.lastNumber else { break }
+          last = number
         }
-        guard page.count == wanted, let number = page.last?.storedNumber else { break }
-        last = number
+        return entries
       }
-      return entries
     }
   }
 
@@ -56,6 +60,22 @@ extension PostgreSQLStore: WebhookStore {
         last = number
       }
       return failures
+    }
+  }
+}
+
+extension PostgreSQLConnection {
+  /// Reads with several statements that all see the same moment.
+  fileprivate func inSnapshot<Value>(_ body: () throws -> Value) throws -> Value {
+    try run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    do {
+      let value = try body()
+      try run("COMMIT")
+      return value
+    } catch {
+      // A connection that is lost has ended the transaction already.
+      _ = try? run("ROLLBACK")
+      throw error
     }
   }
 }

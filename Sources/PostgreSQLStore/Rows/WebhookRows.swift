@@ -75,23 +75,36 @@ enum WebhookRows {
     case message(MessagePlace)
   }
 
-  /// Entries by their number, at most so many.
-  static func entries(
-    in lane: WebhookEntry.Lane?, after number: Int64, limit: Int, _ db: PostgreSQLConnection
-  ) throws -> [WebhookEntry] {
+  /// Rows by their number.
+  struct Page {
+    var entries: [WebhookEntry] = []
+    /// Those that are not wanted included.
+    var rowCount = 0
+    var lastNumber: Int64?
+  }
+
+  /// Entries by their number, of at most so many rows.
+  static func page(
+    in lane: WebhookEntry.Lane?, after number: Int64, limit: Int, _ db: PostgreSQLConnection,
+    where isWanted: (WebhookEntry.Lane) -> Bool
+  ) throws -> Page {
     let rows = try db.rows(
       """
       SELECT number, lane, groupNumber, seq, id, type, timestamp, since, data FROM webhook
       WHERE number > $1 \(lane == nil ? "" : "AND lane = $3") ORDER BY number LIMIT $2
       """, [number, limit] + (lane.map { [$0.text] } ?? []), waiting)
-    var entries: [WebhookEntry] = []
+    var page = Page(rowCount: rows.count)
     for row in rows {
       switch row {
-      case .entry(let entry): entries.append(entry)
-      case .message(let place): entries.append(try entry(of: place, db))
+      case .entry(let entry):
+        page.lastNumber = entry.storedNumber
+        if isWanted(entry.lane) { page.entries.append(entry) }
+      case .message(let place):
+        page.lastNumber = place.number
+        if isWanted(place.lane) { page.entries.append(try entry(of: place, db)) }
       }
     }
-    return entries
+    return page
   }
 
   private static func waiting(_ row: inout RowReader) throws -> Waiting {

@@ -47,7 +47,7 @@ struct WebhookComposition: Sendable {
         WebhookOutbox.Configuration(
           retention: settings.retention, maxPending: settings.maxPending, maxInFlight: maxInFlight),
         client: posting, store: store, groups: store,
-        owns: membership.map { membership in { @Sendable lane in membership.owns(Shard(of: lane)) } },
+        ownership: membership.map { ShardGains($0) },
         alarms: alarms, logger: logger)
     } catch {
       throw StartError("the webhooks in the store cannot be read: \(error)")

@@ -5,12 +5,14 @@ import GroupRuntime
 /// The entries of a group or user: those in memory, and whether the store has more.
 struct OutboxLane {
   /// The first may be in flight.
-  var entries: Deque<WebhookEntry> = []
+  private(set) var entries: Deque<WebhookEntry> = []
   var isInFlight = false
   /// How often the first entry was tried.
   var attempts = 0
   /// When the first entry is tried again; nil = it was not tried, or its time has come.
   var due: MonotonicInstant?
+  /// The gain under which its stored entries were added (`LaneOwnership`); nil = it has been lost.
+  private(set) var gain: Int64?
   /// The largest number that was in memory.
   private(set) var lastNumber: Int64 = 0
   /// The store has more.
@@ -26,11 +28,13 @@ struct OutboxLane {
   struct Backlog {
     /// How often an entry was left in the store: a read misses those from after its start.
     fileprivate(set) var leftCount = 0
-    /// Each behind the stored entries up to a number.
-    fileprivate(set) var behind: Deque<(number: Int64, entry: WebhookEntry)> = []
-    /// The largest number that was left.
-    fileprivate var lastLeft: Int64 = 0
+    /// Each behind the stored entries up to a number; nil = behind all that the store has by then.
+    fileprivate(set) var behind: Deque<(number: Int64?, entry: WebhookEntry)> = []
+    /// The largest number that this process has posted and left.
+    fileprivate var lastPosted: Int64?
   }
+
+  init(gain: Int64?) { self.gain = gain }
 
   var isEmpty: Bool { entries.isEmpty && backlog == nil }
 
@@ -40,32 +44,60 @@ struct OutboxLane {
   /// Whether the store has more, and half of the lane's part of memory is free.
   func isReadable(_ bounds: OutboxQueue.Bounds) -> Bool { backlog != nil && storedCount <= bounds.entriesPerLane / 2 }
 
+  func holds(_ number: Int64) -> Bool { entries.contains { $0.storedNumber == number } }
+
+  // MARK: Adding
+
   mutating func append(_ entry: WebhookEntry) {
     storedCount += 1
     entries.append(entry)
     lastNumber = entry.storedNumber
   }
 
+  /// Adds an entry that another process has stored, before those with a larger number.
+  mutating func insert(_ entry: WebhookEntry) {
+    storedCount += 1
+    let index = entries.indices.first { ($0 > 0 || !isInFlight) && entries[$0].storedNumber > entry.storedNumber }
+    let place = index ?? entries.count
+    entries.insert(entry, at: place)
+    if place == 0 { restart() }
+  }
+
   /// Adds an entry that is in memory only.
   mutating func appendVolatile(_ entry: WebhookEntry) {
-    if let last = backlog?.lastLeft {
+    if let last = backlog?.lastPosted {
       backlog?.behind.append((last, entry))
+    } else if backlog != nil {
+      backlog?.behind.append((nil, entry))
     } else {
       entries.append(entry)
     }
   }
 
-  /// The store alone has an entry.
-  mutating func leave(_ number: Int64) {
+  // MARK: The store
+
+  /// The store alone has an entry that this process has posted.
+  mutating func leave(posted number: Int64) {
+    leave()
+    guard var backlog else { return }
+    // Those that were posted before this entry stand before it.
+    for index in backlog.behind.indices where backlog.behind[index].number == nil {
+      backlog.behind[index].number = number - 1
+    }
+    backlog.lastPosted = number
+    self.backlog = backlog
+  }
+
+  /// The store may have entries that are not in memory.
+  mutating func leave() {
     var backlog = backlog ?? Backlog()
     backlog.leftCount += 1
-    backlog.lastLeft = max(backlog.lastLeft, number)
     self.backlog = backlog
   }
 
   /// The next entry of the store comes now, and before it those in memory only that precede it.
   mutating func pass(_ number: Int64) {
-    while let first = backlog?.behind.first, first.number < number, let next = backlog?.behind.popFirst() {
+    while let first = backlog?.behind.first, first.number ?? .max < number, let next = backlog?.behind.popFirst() {
       entries.append(next.entry)
     }
   }
@@ -75,15 +107,43 @@ struct OutboxLane {
 
   /// The store has no more.
   mutating func endBacklog() {
-    pass(.max)
+    while let next = backlog?.behind.popFirst() { entries.append(next.entry) }
     backlog = nil
   }
 
-  /// A stored entry has left `entries`.
-  mutating func didRemoveStored() { storedCount -= 1 }
+  // MARK: Removing
+
+  mutating func removeFirst() -> WebhookEntry? {
+    guard let entry = entries.popFirst() else { return nil }
+    if entry.storedNumber > 0 { storedCount -= 1 }
+    restart()
+    return entry
+  }
+
+  /// Removes entries; the one that is being posted stays.
+  mutating func removeAll(where isRemoved: (WebhookEntry) -> Bool) -> [WebhookEntry] {
+    let head = entries.first
+    let posted = isInFlight ? head : nil
+    let removed = entries.filter { $0 !== posted && isRemoved($0) }
+    entries.removeAll { $0 !== posted && isRemoved($0) }
+    storedCount -= removed.count { $0.storedNumber > 0 }
+    if entries.first !== head { restart() }
+    return Array(removed)
+  }
+
+  /// Forgets what the store has, because another process posts it, or it was gained anew. Entries that are
+  /// in memory only stay, and so does one that is being posted.
+  /// - Returns: the stored entries that have left memory.
+  mutating func forgetStored(gain: Int64?) -> [WebhookEntry] {
+    endBacklog()
+    let removed = removeAll { $0.storedNumber > 0 }
+    lastNumber = isInFlight ? entries.first?.storedNumber ?? 0 : 0
+    self.gain = gain
+    return removed
+  }
 
   /// Another entry is the first now.
-  mutating func restart() {
+  private mutating func restart() {
     attempts = 0
     due = nil
   }

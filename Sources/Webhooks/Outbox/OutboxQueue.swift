@@ -18,11 +18,14 @@ struct OutboxQueue {
     var page = 256
   }
 
+  /// Numbers the gain of a lane (`LaneOwnership`); nil = another process posts it.
+  typealias Gains = (WebhookEntry.Lane) -> Int64?
+
   /// The result of posting an entry.
   enum Admission: Equatable {
     /// It is in memory.
     case queued
-    /// The store has it, and it is read later; or it has been read already.
+    /// The store has it, and it is read later, here or by another process; or it has been read already.
     case left
     /// It is in memory only, which is full.
     case lost
@@ -33,6 +36,8 @@ struct OutboxQueue {
     case delivered
     /// - Parameter isAnswered: the receiver is there.
     case failed(isAnswered: Bool)
+    /// It has not left, which says nothing of the receiver.
+    case notSent
   }
 
   /// The next step after an attempt.
@@ -76,13 +81,19 @@ struct OutboxQueue {
   private var lanesToRead: Deque<WebhookEntry.Lane> = []
   private var scan: StoreScan
   private var isScansTurn = false
-  private var currentRead: (read: Read, leftCount: Int)?
+  private var currentRead: CurrentRead?
   private var finished = FinishedNumbers()
-  /// The largest number that was posted. Before the first, everything in the store comes earlier.
-  private var highestPosted = Int64.max - 1
-  private var hasPosted = false
   private var stored = Usage()
   private var volatile = Usage()
+
+  /// A read, and what was known when it began: rows that came later may be missing from it.
+  private struct CurrentRead {
+    let read: Read
+    let leftCount: Int
+    /// Of the lane; nil = it is a scan.
+    let gain: Int64?
+    let round: Int
+  }
 
   private struct Usage {
     var count = 0
@@ -133,23 +144,28 @@ struct OutboxQueue {
   // MARK: Adding
 
   /// Adds an entry behind those of its lane. A stored one is durable by now.
-  mutating func post(_ entry: WebhookEntry) -> Admission {
-    entry.storedNumber > 0 ? postStored(entry) : postVolatile(entry)
+  /// - Parameter gain: that of its lane.
+  mutating func post(_ entry: WebhookEntry, gain: Int64?) -> Admission {
+    noteGain(gain)
+    return entry.storedNumber > 0 ? postStored(entry, gain: gain) : postVolatile(entry, gain: gain)
   }
 
-  private mutating func postStored(_ entry: WebhookEntry) -> Admission {
+  /// A scan from before a lane was gained misses its entries, so it begins again.
+  private mutating func noteGain(_ gain: Int64?) { if let gain, gain > scan.gain { scan.restart(for: gain) } }
+
+  private mutating func postStored(_ entry: WebhookEntry, gain: Int64?) -> Admission {
     let number = entry.storedNumber
-    highestPosted = hasPosted ? max(highestPosted, number) : number
-    hasPosted = true
-    if finished.contains(number) { return .left }
+    // Its new owner finds it in the store.
+    if gain == nil || finished.contains(number) { return .left }
     // Lanes are taken out to be changed: otherwise each change would copy their entries.
     if var lane = lanes.removeValue(forKey: entry.lane) {
       defer { put(lane, entry.lane) }
+      adopt(&lane, gain: gain)
       // A read has found it before.
       if number <= lane.lastNumber { return .left }
       // Behind the scan, earlier entries of the lane may be in the store only.
       guard lane.backlog == nil, scan.isPast(number), hasRoom(for: lane) else {
-        lane.leave(number)
+        lane.leave(posted: number)
         return .left
       }
       append(entry, to: &lane)
@@ -159,21 +175,28 @@ struct OutboxQueue {
       scan.leave(number)
       return .left
     }
-    var lane = OutboxLane()
+    var lane = OutboxLane(gain: gain)
     append(entry, to: &lane)
     put(lane, entry.lane)
     return .queued
   }
 
-  private mutating func postVolatile(_ entry: WebhookEntry) -> Admission {
+  private mutating func postVolatile(_ entry: WebhookEntry, gain: Int64?) -> Admission {
     guard volatile.hasRoom(in: bounds) else { return .lost }
-    var lane = lanes.removeValue(forKey: entry.lane) ?? OutboxLane()
+    var lane = lanes.removeValue(forKey: entry.lane) ?? OutboxLane(gain: gain)
+    adopt(&lane, gain: gain)
     // Until the scan ends, earlier entries of the lane may be in the store only.
-    if lane.backlog == nil, scan.isNeeded { lane.leave(highestPosted) }
+    if gain != nil, lane.backlog == nil, scan.isNeeded { lane.leave() }
     volatile.add(entry)
     lane.appendVolatile(entry)
     put(lane, entry.lane)
     return .queued
+  }
+
+  /// Forgets what was known of the store under another gain.
+  private mutating func adopt(_ lane: inout OutboxLane, gain: Int64?) {
+    guard lane.gain != gain else { return }
+    for entry in lane.forgetStored(gain: gain) { stored.remove(entry) }
   }
 
   private func hasRoom(for lane: OutboxLane) -> Bool { stored.hasRoom(in: bounds) && lane.storedCount < bounds.entriesPerLane }
@@ -200,18 +223,35 @@ struct OutboxQueue {
   // MARK: Posting
 
   /// The next entry to post at this time; nil = none, until `nextDue` or a change.
-  mutating func next(at now: MonotonicInstant) -> WebhookEntry? {
+  mutating func next(at now: MonotonicInstant, _ gains: Gains) -> WebhookEntry? {
     admitRetries(at: now)
     guard !isFull, receiver.allowsAttempt(beside: inFlight, at: now) else { return nil }
     while let name = ready.popFirst() {
       lanes[name]?.isListed = false
       guard let lane = lanes[name], lane.isReady, let entry = lane.entries.first else { continue }
+      if entry.storedNumber > 0, isStale(lane, name, gains) {
+        forget(name, gains)
+        continue
+      }
       lanes[name]?.isInFlight = true
       inFlight += 1
       receiver.attemptBegins()
       return entry
     }
     return nil
+  }
+
+  /// Whether another process posts the lane, or has posted it meanwhile.
+  private func isStale(_ lane: OutboxLane, _ name: WebhookEntry.Lane, _ gains: Gains) -> Bool {
+    lane.gain == nil || gains(name) != lane.gain
+  }
+
+  private mutating func forget(_ name: WebhookEntry.Lane, _ gains: Gains) {
+    guard var lane = lanes.removeValue(forKey: name) else { return }
+    let gain = gains(name)
+    noteGain(gain)
+    for entry in lane.forgetStored(gain: gain) { stored.remove(entry) }
+    put(lane, name)
   }
 
   /// When `next` may give an entry without a change before; nil = only after one.
@@ -232,30 +272,34 @@ struct OutboxQueue {
   }
 
   /// An attempt has ended.
-  /// - Parameter isOwn: this process posts the lane.
   /// - Returns: what follows. A stored entry that is done is to be removed from the store.
   mutating func finish(
-    _ entry: WebhookEntry, _ outcome: Outcome, isOwn: Bool = true, at now: MonotonicInstant, wall: WallInstant
+    _ entry: WebhookEntry, _ outcome: Outcome, at now: MonotonicInstant, wall: WallInstant, _ gains: Gains
   ) -> Consequence {
     inFlight -= 1
-    receiver.attemptEnded(isAnswered: outcome != .failed(isAnswered: false), at: now)
+    switch outcome {
+    case .delivered: receiver.attemptEnded(isAnswered: true, at: now)
+    case .failed(let isAnswered): receiver.attemptEnded(isAnswered: isAnswered, at: now)
+    case .notSent: receiver.attemptWasNotSent(at: now)
+    }
     guard var lane = lanes.removeValue(forKey: entry.lane) else { return .delivered }
     defer { put(lane, entry.lane) }
     lane.isInFlight = false
-    lane.attempts += 1
-    let attempts = lane.attempts
     if outcome == .delivered {
       removeFirst(of: &lane)
       return .delivered
     }
-    if !isOwn, entry.storedNumber > 0, let first = lane.entries.popFirst() {
-      lane.restart()
-      stored.remove(first)
-      lane.didRemoveStored()
+    if entry.storedNumber > 0, isStale(lane, entry.lane, gains) {
+      // What is behind it must not overtake it: whoever owns the lane posts all of it.
+      let gain = gains(entry.lane)
+      noteGain(gain)
+      for entry in lane.forgetStored(gain: gain) { stored.remove(entry) }
       return .left
     }
-    switch schedule.decision(afterAttempts: attempts, of: entry.since, now: wall) {
+    if outcome != .notSent { lane.attempts += 1 }
+    switch schedule.decision(afterAttempts: max(1, lane.attempts), of: entry.since, now: wall) {
     case .giveUp:
+      let attempts = lane.attempts
       removeFirst(of: &lane)
       return .givenUp(attempts: attempts)
     case .retry(let instant):
@@ -266,16 +310,11 @@ struct OutboxQueue {
     }
   }
 
-  private mutating func removeFirst(of lane: inout OutboxLane) {
-    guard let entry = lane.entries.popFirst() else { return }
-    lane.restart()
-    release(entry, of: &lane)
-  }
+  private mutating func removeFirst(of lane: inout OutboxLane) { if let entry = lane.removeFirst() { release(entry) } }
 
-  private mutating func release(_ entry: WebhookEntry, of lane: inout OutboxLane) {
+  private mutating func release(_ entry: WebhookEntry) {
     if entry.storedNumber > 0 {
       stored.remove(entry)
-      lane.didRemoveStored()
       finished.insert(entry.storedNumber)
     } else {
       volatile.remove(entry)
@@ -302,20 +341,18 @@ struct OutboxQueue {
 
   /// Gives up entries beyond their retention that were not tried, while the receiver is down: it
   /// would take too long to try each.
-  mutating func giveUpExpired(at wall: WallInstant) -> [(entry: WebhookEntry, attempts: Int)] {
+  mutating func giveUpExpired(at wall: WallInstant, _ gains: Gains) -> [(entry: WebhookEntry, attempts: Int)] {
     guard isReceiverDown else { return [] }
     var expired: [(entry: WebhookEntry, attempts: Int)] = []
     let names = lanes.filter { $0.value.entries.contains { isExpired($0, at: wall) } }.map(\.key)
     for name in names {
+      if let lane = lanes[name], isStale(lane, name, gains) { forget(name, gains) }
       guard var lane = lanes.removeValue(forKey: name) else { continue }
-      let posted = lane.isInFlight ? lane.entries.first : nil
-      let (head, attempts, entries) = (lane.entries.first, lane.attempts, lane.entries)
-      lane.entries.removeAll { $0 !== posted && isExpired($0, at: wall) }
-      for entry in entries where entry !== posted && isExpired(entry, at: wall) {
+      let (head, attempts) = (lane.entries.first, lane.attempts)
+      for entry in lane.removeAll(where: { isExpired($0, at: wall) }) {
         expired.append((entry, entry === head ? attempts : 0))
-        release(entry, of: &lane)
+        release(entry)
       }
-      if lane.entries.first !== head { lane.restart() }
       put(lane, name)
     }
     return expired
@@ -326,22 +363,18 @@ struct OutboxQueue {
   }
 
   /// Removes a stored entry that is given up because too many wait.
-  /// - Returns: false where it is being posted, or was a moment ago.
-  mutating func withdraw(_ entry: WebhookEntry) -> Bool {
-    if finished.contains(entry.storedNumber) { return false }
+  /// - Returns: false where it is being posted, or was a moment ago, or another process posts it.
+  mutating func withdraw(_ entry: WebhookEntry, gain: Int64?) -> Bool {
+    if gain == nil || finished.contains(entry.storedNumber) { return false }
     guard var lane = lanes.removeValue(forKey: entry.lane) else {
       finished.insert(entry.storedNumber)
       return true
     }
     defer { put(lane, entry.lane) }
-    guard let index = lane.entries.firstIndex(where: { $0.storedNumber == entry.storedNumber }) else {
-      finished.insert(entry.storedNumber)
-      return true
-    }
-    guard index > 0 || !lane.isInFlight else { return false }
-    let removed = lane.entries.remove(at: index)
-    if index == 0 { lane.restart() }
-    release(removed, of: &lane)
+    if lane.isInFlight, lane.entries.first?.storedNumber == entry.storedNumber { return false }
+    let removed = lane.removeAll { $0.storedNumber == entry.storedNumber }
+    for entry in removed { release(entry) }
+    finished.insert(entry.storedNumber)
     return true
   }
 
@@ -356,27 +389,11 @@ struct OutboxQueue {
   /// Whether nothing is known to wait.
   var isIdle: Bool { lanes.isEmpty && !scan.isNeeded && currentRead == nil }
 
-  /// The lanes that this process posts have changed: forgets what the store has of others, and searches
-  /// the store from its beginning.
-  mutating func review(_ isOwn: (WebhookEntry.Lane) -> Bool) {
-    for name in Array(lanes.keys) where !isOwn(name) { forget(name) }
-    scan.leave(1)
-  }
-
-  /// Entries that are in memory only stay, and so does one that is being posted.
-  private mutating func forget(_ name: WebhookEntry.Lane) {
-    guard var lane = lanes.removeValue(forKey: name) else { return }
-    lane.endBacklog()
-    let head = lane.entries.first
-    let posted = lane.isInFlight ? head : nil
-    let entries = lane.entries
-    lane.entries.removeAll { $0.storedNumber > 0 && $0 !== posted }
-    for entry in entries where entry.storedNumber > 0 && entry !== posted {
-      stored.remove(entry)
-      lane.didRemoveStored()
-    }
-    if lane.entries.first !== head { lane.restart() }
-    put(lane, name)
+  /// The lanes that this process posts have changed, or others have left entries: forgets what the store
+  /// has of lanes that others post, and searches the store from its beginning.
+  mutating func review(through lastGain: Int64, _ gains: Gains) {
+    for (name, lane) in Array(lanes) where isStale(lane, name, gains) { forget(name, gains) }
+    scan.restart(for: lastGain)
   }
 
   // MARK: Reading
@@ -398,16 +415,16 @@ struct OutboxQueue {
       guard let lane = lanes[name], lane.isReadable(bounds), let backlog = lane.backlog else { continue }
       let limit = min(bounds.page, bounds.entriesPerLane - lane.storedCount)
       let read = Read(lane: name, after: lane.lastNumber, limit: limit)
-      currentRead = (read, backlog.leftCount)
+      currentRead = CurrentRead(read: read, leftCount: backlog.leftCount, gain: lane.gain, round: 0)
       return read
     }
     return nil
   }
 
   private mutating func nextScan() -> Read? {
-    guard let through = scan.through else { return nil }
+    guard let through = scan.beginRead() else { return nil }
     let read = Read(lane: nil, after: through, limit: bounds.page)
-    currentRead = (read, scan.leftCount)
+    currentRead = CurrentRead(read: read, leftCount: scan.leftCount, gain: nil, round: scan.round)
     return read
   }
 
@@ -416,58 +433,78 @@ struct OutboxQueue {
 
   /// The rows of a read.
   /// - Parameter isWhole: the store has no more than these, at the time of the read.
-  mutating func didRead(_ entries: [WebhookEntry], isWhole: Bool) {
-    guard let (read, leftCount) = currentRead else { return }
+  mutating func didRead(_ entries: [WebhookEntry], isWhole: Bool, _ gains: Gains) {
+    guard let current = currentRead else { return }
     defer { endRead() }
-    if let lane = read.lane {
-      didRead(entries, of: lane, isWhole: isWhole, leftCount: leftCount)
+    if let lane = current.read.lane {
+      didRead(entries, of: lane, current, isWhole: isWhole, gains)
     } else {
-      didScan(entries, from: read.after, isWhole: isWhole, leftCount: leftCount)
+      didScan(entries, current, isWhole: isWhole, gains)
     }
   }
 
   /// A read has failed; `nextRead` gives it again.
   mutating func didFailRead() {
-    guard let (read, _) = currentRead else { return }
+    guard let current = currentRead else { return }
     endRead()
     // It is listed again.
-    if let name = read.lane, let lane = lanes.removeValue(forKey: name) { put(lane, name) }
+    if let name = current.read.lane, let lane = lanes.removeValue(forKey: name) { put(lane, name) }
   }
 
-  private mutating func didRead(_ entries: [WebhookEntry], of name: WebhookEntry.Lane, isWhole: Bool, leftCount: Int) {
+  private mutating func didRead(
+    _ entries: [WebhookEntry], of name: WebhookEntry.Lane, _ current: CurrentRead, isWhole: Bool, _ gains: Gains
+  ) {
+    guard let found = lanes[name] else { return }
+    if isStale(found, name, gains) { return forget(name, gains) }
     guard var lane = lanes.removeValue(forKey: name) else { return }
     defer { put(lane, name) }
-    guard lane.backlog != nil else { return }
+    // Lost and gained again, it is read from another number.
+    guard lane.backlog != nil, lane.gain == current.gain, lane.lastNumber >= current.read.after else { return }
     for entry in entries where entry.storedNumber > lane.lastNumber {
       lane.pass(entry.storedNumber)
       if finished.contains(entry.storedNumber) { lane.skip(entry.storedNumber) } else { append(entry, to: &lane) }
     }
-    if isWhole, lane.backlog?.leftCount == leftCount { lane.endBacklog() }
+    if isWhole, lane.backlog?.leftCount == current.leftCount { lane.endBacklog() }
   }
 
-  private mutating func didScan(_ entries: [WebhookEntry], from start: Int64, isWhole: Bool, leftCount: Int) {
-    // A post in between may have set it back.
-    guard let through = scan.through, through >= start else { return }
+  private mutating func didScan(_ entries: [WebhookEntry], _ current: CurrentRead, isWhole: Bool, _ gains: Gains) {
+    // It may have been set back in between.
+    guard scan.round == current.round, let through = scan.through, through >= current.read.after else { return }
     for entry in entries {
       let number = entry.storedNumber
-      if finished.contains(number) {
-        scan.pass(number)
-        continue
-      }
-      if var lane = lanes.removeValue(forKey: entry.lane) {
-        if number > lane.lastNumber {
-          if lane.backlog == nil, hasRoom(for: lane) { append(entry, to: &lane) } else { lane.leave(number) }
-        }
-        put(lane, entry.lane)
-      } else {
-        guard stored.hasRoom(in: bounds) else { return }
-        var lane = OutboxLane()
-        append(entry, to: &lane)
-        put(lane, entry.lane)
+      // One that was left meanwhile may be missing from this read, and stands before this one.
+      if let lowest = scan.lowestLeft, number > lowest { return }
+      if !finished.contains(number), let gain = gains(entry.lane) {
+        // The lane was gained behind the beginning of the scan, which may have passed other entries of it.
+        if gain > scan.gain { return scan.restart(for: gain) }
+        guard admitScanned(entry, gain: gain) else { return }
       }
       scan.pass(number)
     }
-    if isWhole { scan.end(ifStill: leftCount) }
+    if isWhole { scan.end(ifStill: current.leftCount) }
+  }
+
+  /// - Returns: false where memory is full.
+  private mutating func admitScanned(_ entry: WebhookEntry, gain: Int64) -> Bool {
+    let number = entry.storedNumber
+    guard var lane = lanes.removeValue(forKey: entry.lane) else {
+      guard stored.hasRoom(in: bounds) else { return false }
+      var lane = OutboxLane(gain: gain)
+      append(entry, to: &lane)
+      put(lane, entry.lane)
+      return true
+    }
+    defer { put(lane, entry.lane) }
+    adopt(&lane, gain: gain)
+    if number > lane.lastNumber {
+      if lane.backlog == nil, hasRoom(for: lane) { append(entry, to: &lane) } else { lane.leave() }
+    } else if !lane.holds(number) {
+      // Another process has stored it, for example by retryWebhooks, while this one posted others.
+      guard stored.hasRoom(in: bounds) else { return false }
+      stored.add(entry)
+      lane.insert(entry)
+    }
+    return true
   }
 }
 

@@ -30,6 +30,12 @@ struct ReceiverState {
     if case .down(let probes, let next, _) = state { state = .down(probes: probes, next: next, isProbing: true) }
   }
 
+  /// A request has not left, which says nothing of the receiver.
+  mutating func attemptWasNotSent(at now: MonotonicInstant) {
+    guard case .down(let probes, let next, isProbing: true) = state else { return }
+    state = .down(probes: probes, next: max(next, now.advanced(byMilliseconds: 1000)), isProbing: false)
+  }
+
   mutating func attemptEnded(isAnswered: Bool, at now: MonotonicInstant) {
     if isAnswered {
       state = .up(silences: 0)

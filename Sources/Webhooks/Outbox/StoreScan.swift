@@ -4,6 +4,12 @@ struct StoreScan {
   private(set) var through: Int64?
   /// How often an entry was left to the search: a read misses those from after its start.
   private(set) var leftCount = 0
+  /// The smallest number that was left to it since the present read began.
+  private(set) var lowestLeft: Int64?
+  /// It finds the entries of all lanes that were gained by then (`LaneOwnership`).
+  private(set) var gain: Int64 = 0
+  /// How often it has begun again: a read from before misses entries of lanes that were gained since.
+  private(set) var round = 0
 
   init(isNeeded: Bool) { through = isNeeded ? 0 : nil }
 
@@ -12,10 +18,25 @@ struct StoreScan {
   /// Whether no entry before this one is left to the search.
   func isPast(_ number: Int64) -> Bool { through.map { number <= $0 } ?? true }
 
+  /// Begins at the beginning of the store.
+  mutating func restart(for gain: Int64) {
+    through = 0
+    leftCount += 1
+    round += 1
+    self.gain = max(self.gain, gain)
+  }
+
   /// The search goes back where it has passed the entry before.
   mutating func leave(_ number: Int64) {
     through = min(through ?? .max, number - 1)
     leftCount += 1
+    lowestLeft = min(lowestLeft ?? .max, number)
+  }
+
+  /// - Returns: the number behind which a read begins; nil = there is nothing to read.
+  mutating func beginRead() -> Int64? {
+    lowestLeft = nil
+    return through
   }
 
   mutating func pass(_ number: Int64) { through = number }

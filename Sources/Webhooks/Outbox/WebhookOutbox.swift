@@ -50,9 +50,13 @@ public final class WebhookOutbox: WebhookPoster {
     /// Where too many wait and all of the oldest are being posted.
     var trimRetry: MonotonicInstant?
     var timer: MonotonicInstant?
-    /// When the lanes of this process and what waits in them are to be looked at again.
+    /// The lanes of this process have changed, or others have left entries in the store.
+    var isSearchDue = false
+    /// When what waits in the store is to be counted again.
     var reviewDue: MonotonicInstant?
     var isReviewing = false
+    /// When it was counted last.
+    var lastReview: MonotonicInstant?
     var lastError = ""
     var isStopped = false
   }
@@ -65,6 +69,8 @@ public final class WebhookOutbox: WebhookPoster {
   private static let removalDelay: Int64 = 250
   private static let readBytes = 4 << 20
   private static let reviewDelay = Duration.seconds(1)
+  /// How often a process with nothing to do counts what waits: what no other has told of is found by then.
+  private static let reviewInterval = Duration.seconds(60)
   private static let maxArriving = 10_000
   /// So many arrive before the client's thread is woken where it can post none of them.
   private static let arrivingPerWake = 1000
@@ -73,8 +79,8 @@ public final class WebhookOutbox: WebhookPoster {
   private let client: WebhookClient
   private let store: any WebhookStore
   private let groups: any GroupStore
-  /// Whether this process posts a lane; nil = all lanes.
-  private let owns: (@Sendable (WebhookEntry.Lane) -> Bool)?
+  /// The lanes that this process posts; nil = all lanes.
+  private let ownership: (any LaneOwnership)?
   private let clocks: any Clocks
   private let alarms: any Alarms
   private let counter = WebhookCounter()
@@ -92,19 +98,19 @@ public final class WebhookOutbox: WebhookPoster {
   /// - Parameters:
   ///   - store: keeps the entries.
   ///   - groups: makes changes of them durable.
-  ///   - owns: whether this process posts a lane, where several share the store; `searchStore` is called
-  ///     with each change.
+  ///   - ownership: the lanes that this process posts, where several share the store; `searchStore` is
+  ///     called with each change.
   ///   - alarms: tell when a retry is due.
   public init(
     _ configuration: Configuration, client: WebhookClient, store: any WebhookStore, groups: any GroupStore,
-    owns: (@Sendable (WebhookEntry.Lane) -> Bool)? = nil, alarms: any Alarms, logger: Logger
+    ownership: (any LaneOwnership)? = nil, alarms: any Alarms, logger: Logger
   ) async throws(StoreError) {
     let counts = try await store.webhookCounts()
     self.configuration = configuration
     self.client = client
     self.store = store
     self.groups = groups
-    self.owns = owns
+    self.ownership = ownership
     clocks = client.clocks
     self.alarms = alarms
     log = WebhookLog(logger, client.clocks)
@@ -139,10 +145,9 @@ public final class WebhookOutbox: WebhookPoster {
     let lost = state.withLock { state -> [WebhookEntry] in
       let entries = arriving.withLock { exchange(&$0, with: []) }
       return entries.filter { entry in
-        // Its new owner has found it in the store.
-        if entry.storedNumber > 0, owns?(entry.lane) == false { return false }
-        if entry.storedNumber > 0 { state.pending += 1 }
-        return state.queue.post(entry) == .lost
+        let gain = gain(of: entry.lane)
+        if entry.storedNumber > 0, gain != nil { state.pending += 1 }
+        return state.queue.post(entry, gain: gain) == .lost
       }
     }
     for entry in lost {
@@ -151,6 +156,8 @@ public final class WebhookOutbox: WebhookPoster {
     }
   }
 
+  private func gain(of lane: WebhookEntry.Lane) -> Int64? { ownership.map { $0.gain(of: lane) } ?? 0 }
+
   /// Lets the client's thread work, once for all calls until it does.
   private func wake() {
     guard !isWorkDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -158,8 +165,11 @@ public final class WebhookOutbox: WebhookPoster {
   }
 
   public func searchStore() {
-    if owns == nil { return }
-    state.withLock { $0.reviewDue = clocks.monotonic }
+    if ownership == nil { return }
+    state.withLock { state in
+      state.isSearchDue = true
+      state.reviewDue = clocks.monotonic
+    }
     wake()
   }
 
@@ -174,6 +184,7 @@ public final class WebhookOutbox: WebhookPoster {
       if let retry = state.storeRetry, retry <= now { state.storeRetry = nil }
       if let retry = state.trimRetry, retry <= now { state.trimRetry = nil }
     }
+    searchIfDue()
     startAttempts()
     startTrim()
     startReview()
@@ -185,8 +196,17 @@ public final class WebhookOutbox: WebhookPoster {
     self.isBlocked.store(isBlocked, ordering: .sequentiallyConsistent)
   }
 
+  private func searchIfDue() {
+    guard let ownership else { return }
+    state.withLock { state in
+      guard state.isSearchDue else { return }
+      state.isSearchDue = false
+      state.queue.review(through: ownership.lastGain, gain)
+    }
+  }
+
   private func startAttempts() {
-    while let entry = state.withLock({ $0.isStopped ? nil : $0.queue.next(at: clocks.monotonic) }) { attempt(entry) }
+    while let entry = state.withLock({ $0.isStopped ? nil : $0.queue.next(at: clocks.monotonic, gain) }) { attempt(entry) }
   }
 
   private func setTimer() {
@@ -230,7 +250,7 @@ public final class WebhookOutbox: WebhookPoster {
     case .failure(let failure) where failure.code == .shutDown:
       return state.withLock { $0.queue.abandon(entry) }
     case .failure(let failure):
-      outcome = .failed(isAnswered: failure.code == .tooLarge)
+      outcome = failure.code.isReceivers ? .failed(isAnswered: failure.code == .tooLarge) : .notSent
       error = failure.description
     }
     finish(entry, outcome, error)
@@ -239,10 +259,10 @@ public final class WebhookOutbox: WebhookPoster {
 
   private func finish(_ entry: WebhookEntry, _ outcome: OutboxQueue.Outcome, _ error: String) {
     let (now, wall) = (clocks.monotonic, clocks.wall)
-    let isOwn = owns?(entry.lane) ?? true
+    let isOwn = gain(of: entry.lane) != nil
     let ended = state.withLock { state in
       let wasDown = state.queue.isReceiverDown
-      let consequence = state.queue.finish(entry, outcome, isOwn: isOwn, at: now, wall: wall)
+      let consequence = state.queue.finish(entry, outcome, at: now, wall: wall, gain)
       var givenUp: [Failure] = []
       switch consequence {
       case .delivered:
@@ -255,14 +275,18 @@ public final class WebhookOutbox: WebhookPoster {
       case .givenUp(let attempts): givenUp = [Failure(entry: entry, attempts: attempts, error: error)]
       }
       if outcome != .delivered {
-        givenUp += state.queue.giveUpExpired(at: wall).map { expired in
+        givenUp += state.queue.giveUpExpired(at: wall, gain).map { expired in
           Failure(entry: expired.entry, attempts: expired.attempts, error: expired.attempts > 0 ? error : "not tried: \(error)")
         }
       }
       state.giveUp(givenUp)
       return (consequence, givenUp, wasDown: wasDown, isDown: state.queue.isReceiverDown)
     }
-    counter.count(entry.type, outcome == .delivered ? .delivered : .failed)
+    switch outcome {
+    case .delivered: counter.count(entry.type, .delivered)
+    case .failed: counter.count(entry.type, .failed)
+    case .notSent: counter.count(entry.type, .notSent)
+    }
     note(ended.1)
     if ended.isDown, !ended.wasDown {
       logger.warning("the receiver of webhooks does not answer", metadata: ["error": "\(error)"])
@@ -351,7 +375,7 @@ public final class WebhookOutbox: WebhookPoster {
         let isWhole = entries.count < read.limit && entries.reduce(0) { $0 + $1.estimatedBytes } < bytes
         client.perform { [self] in
           admitArriving()
-          state.withLock { $0.queue.didRead(entries, isWhole: isWhole) }
+          state.withLock { $0.queue.didRead(entries, isWhole: isWhole, gain) }
           work()
         }
       } catch {
@@ -371,17 +395,20 @@ public final class WebhookOutbox: WebhookPoster {
     if !isStopped { log.warn("webhooks could not be read", ["error": "\(error)"]) }
   }
 
-  /// Counts what waits for this process, and takes over what others have left. A count beside other
-  /// work is wrong by that work: where nothing is left and the count says otherwise, it is made again.
+  /// Counts what waits for this process. A count beside other work is wrong by that work: where nothing
+  /// is left and the count says otherwise, the store is searched, and it is made again.
   private func startReview() {
-    guard let owns else { return }
+    guard let ownership else { return }
     let now = clocks.monotonic
     let isDue = state.withLock { state -> Bool in
-      if state.reviewDue == nil, state.isIdle, state.pending != 0 { state.reviewDue = now + WebhookOutbox.reviewDelay }
+      if state.reviewDue == nil, state.isIdle {
+        let last = state.lastReview ?? now
+        state.reviewDue = state.pending != 0 ? now + WebhookOutbox.reviewDelay : max(now, last + WebhookOutbox.reviewInterval)
+      }
       guard let due = state.reviewDue, due <= now, !state.isReviewing, !state.isStopped, state.storeRetry == nil else {
         return false
       }
-      (state.reviewDue, state.isReviewing) = (nil, true)
+      (state.reviewDue, state.isReviewing, state.lastReview) = (nil, true, now)
       return true
     }
     guard isDue else { return }
@@ -392,9 +419,9 @@ public final class WebhookOutbox: WebhookPoster {
           admitArriving()
           state.withLock { state in
             state.isReviewing = false
-            state.queue.review(owns)
             state.pending = max(0, counts.pending - state.queue.finishingCount)
             state.failures = counts.failures
+            if state.isIdle, state.pending > 0 { state.queue.review(through: ownership.lastGain, gain) }
           }
           work()
         }
@@ -438,7 +465,8 @@ public final class WebhookOutbox: WebhookPoster {
       state.isTrimming = false
       var givenUp: [Failure] = []
       for entry in oldest where givenUp.count < count {
-        if state.queue.withdraw(entry) { givenUp.append(Failure(entry: entry, attempts: 0, error: reason)) }
+        guard state.queue.withdraw(entry, gain: gain(of: entry.lane)) else { continue }
+        givenUp.append(Failure(entry: entry, attempts: 0, error: reason))
       }
       state.giveUp(givenUp)
       state.hasTrimmed = !givenUp.isEmpty
@@ -459,7 +487,7 @@ public final class WebhookOutbox: WebhookPoster {
     // Those of the moment: what fails again is left for the next call.
     guard var known else { return 0 }
     defer { state.withLock { $0.isRetrying = false } }
-    if owns != nil { known = try await store.webhookCounts().failures }
+    if ownership != nil { known = try await store.webhookCounts().failures }
     var retried = 0
     var last: Int64 = 0
     while retried < known {

@@ -153,6 +153,21 @@ def stays_of(user, history):
     return found + ([(begin, float("inf"))] if begin is not None else [])
 
 
+def webhooks_tell_all_in_order(record):
+    """The application is told of every message, and of those of a group in their order."""
+    for group in stored(record):
+        if group.told is None:
+            continue
+        wanted = [message.seq for message in group.history if message.tip is None]
+        missing = sorted(set(wanted) - set(group.told))
+        if missing:
+            yield f"no webhook has told of {sample(missing)} of {len(wanted)} in {group.groupID}"
+        for earlier, later in zip(group.told, group.told[1:]):
+            if later < earlier:
+                yield f"the webhook of {group.groupID}/{later} came behind that of {earlier}"
+                break
+
+
 def live_once(record):
     """A session gets a live message at most once."""
     for session, group, events in live_events(record):
@@ -239,5 +254,5 @@ def codes_say_come_back(record):
 
 PROMISES = [
     seqs_have_no_gap, times_do_not_decrease, acknowledged_is_there, stored_once, acknowledged_once, one_order, everybody_has_all,
-    no_strangers, live_once, live_order, live_is_delivered, codes_say_come_back,
+    no_strangers, webhooks_tell_all_in_order, live_once, live_order, live_is_delivered, codes_say_come_back,
 ]

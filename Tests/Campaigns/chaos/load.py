@@ -28,8 +28,8 @@ class Load:
     """Senders that choose nodes as a balancer does; scouts, one at each node, which measure; patient
     listeners, one at each node, which are still there when a node was stopped; visitors of the public group."""
 
-    def __init__(self, cluster, random):
-        self.cluster, self.random = cluster, random
+    def __init__(self, cluster, random, application=None):
+        self.cluster, self.random, self.application = cluster, random, application
         self.journal = Journal()
         self.senders, self.scouts, self.listeners, self.visitors = [], [], [], []
         self.groups = []
@@ -142,6 +142,11 @@ class Load:
                 continue
             await self._read(group, node)
             group.views = {member.user: member.views[group.groupID] for member in self.members if group.groupID in member.views}
+        if self.application:
+            groups = [group for group in self.groups if not group.isLive]
+            told = await self.application.wait_for(groups)
+            for group in groups:
+                group.told = told[group.groupID]
         return Record(self.groups, self.journal.acks, self.journal.sessions, settled)
 
     async def _read(self, group, node):

@@ -73,6 +73,8 @@ class GroupRecord:
     history: list = field(default_factory=list)
     # Each member's messages in the end: msgIDs by seq.
     views: dict = field(default_factory=dict)
+    # The seqs of the messages of which webhooks have told, in the order of their coming, each once. None: not looked at.
+    told: list | None = None
 
 
 @dataclass

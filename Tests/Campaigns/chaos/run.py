@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
 
+from .application import Application
 from .checker import Violation
 from .cluster import Cluster
 from .load import Load
@@ -31,13 +32,15 @@ class Round:
 class Run:
     def __init__(self, directory, seed, bus="nats"):
         self.random = Random(seed)
-        self.cluster = Cluster(directory, bus=bus)
-        # The order of faults does not depend on how often the load draws.
-        self.load = Load(self.cluster, Random(f"{seed} load"))
+        # The order of faults does not depend on how often others draw.
+        self.application = Application(Random(f"{seed} application"))
+        self.cluster = Cluster(directory, bus=bus, settings=self.application.settings)
+        self.load = Load(self.cluster, Random(f"{seed} load"), self.application)
         # Messages that a fault has left under way.
         self.background = []
 
     async def start(self):
+        self.application.receiver.start()
         await self.cluster.start()
         await self.load.prepare()
 
@@ -87,6 +90,7 @@ class Run:
     async def end(self):
         await self.load.end()
         await self.cluster.end()
+        self.application.receiver.stop()
 
 
 def table(rounds):
