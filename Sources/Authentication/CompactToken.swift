@@ -30,8 +30,15 @@ struct CompactToken {
   func payload<T: Decodable>(as type: T.Type) throws(TokenError) -> T { try CompactToken.read(payload, as: type) }
 
   private static func read<T: Decodable>(_ part: ArraySlice<UInt8>, as type: T.Type) throws(TokenError) -> T {
-    guard let bytes = Base64URL.decode(part) else { throw .malformed }
+    guard let bytes = Base64URL.decode(part), isPlainJSON(bytes) else { throw .malformed }
     // The client does not learn which member is wrong.
     do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch { throw .malformed }
+  }
+
+  /// Whether the text is an object in UTF-8 (RFC 7519 section 7.2). Foundation also reads one behind
+  /// a byte order mark, and one in UTF-16 or UTF-32, in which zeros stand.
+  private static func isPlainJSON(_ bytes: [UInt8]) -> Bool {
+    let first = bytes.first { !" \t\r\n".utf8.contains($0) }
+    return first == UInt8(ascii: "{") && !bytes.contains(0) && String(validating: bytes, as: UTF8.self) != nil
   }
 }

@@ -1,4 +1,5 @@
 import Authentication
+import Foundation
 import Testing
 
 /// The text of a token, character by character.
@@ -91,6 +92,29 @@ import Testing
       let signature = try await forge.signature(of: "\(parts[0]).\(payload)", by: .secret(TokenForge.secret))
       #expect(error("\(parts[0]).\(payload).\(TokenForge.base64URL(signature))") == expected)
     }
+  }
+
+  /// Foundation reads JSON behind a byte order mark and in UTF-16 and UTF-32, other readers do not.
+  @Test func otherEncodingsOfJSONAreMalformedEvenWhenSigned() async throws {
+    let encodings: [(String.Encoding, mark: [UInt8])] = [
+      (.utf8, [0xef, 0xbb, 0xbf]), (.utf16LittleEndian, []), (.utf16BigEndian, []), (.utf16LittleEndian, [0xff, 0xfe]),
+      (.utf16BigEndian, [0xfe, 0xff]), (.utf32LittleEndian, []), (.utf32BigEndian, [0, 0, 0xfe, 0xff]), (.isoLatin1, []),
+    ]
+    let (head, body) = (#"{"alg":"HS256","typ":"é"}"#, #"{"sub":"alice","exp":1700003600,"x":"é"}"#)
+    for (encoding, mark) in [(String.Encoding.utf8, mark: [UInt8]())] + encodings {
+      func encoded(_ text: String) throws -> String {
+        TokenForge.base64URL(mark + Array(try #require(text.data(using: encoding))))
+      }
+      let (plainHead, plainBody) = (TokenForge.base64URL(head.utf8), TokenForge.base64URL(body.utf8))
+      for (header, payload) in [(try encoded(head), plainBody), (plainHead, try encoded(body))] {
+        let signature = try await forge.signature(of: "\(header).\(payload)", by: .secret(TokenForge.secret))
+        let isPlain = encoding == .utf8 && mark.isEmpty
+        #expect(error("\(header).\(payload).\(TokenForge.base64URL(signature))") == (isPlain ? nil : .malformed), "\(encoding)")
+      }
+    }
+    let blank = "\(parts[0]).\(TokenForge.base64URL((" \r\n\t" + body).utf8))"
+    let signature = try await forge.signature(of: blank, by: .secret(TokenForge.secret))
+    #expect(error("\(blank).\(TokenForge.base64URL(signature))") == nil)
   }
 
   @Test(arguments: ["e", "e30A1", "!", ""])

@@ -167,13 +167,14 @@ async def test_a_tip_is_nobodys(server, world, groupType):
 async def test_an_unknown_seq(server, world):
     group, people = await world.group_of("Public")
     seq, _ = await said(people["owner"], group)
-    for unknown in (0, seq + 1, 2 ** 53 - 1):
+    for unknown in (seq + 1, 2 ** 53 - 1):
         for role in ("owner", "member"):
             await people[role].refused(10030, "revokeGroupMessage", groupID=group, seq=unknown)
         denied(server, 10030, "revokeGroupMessage", groupID=group, seq=unknown)
     assert (await people["owner"].refused(-32602, "revokeGroupMessage", groupID=group))["field"] == "seq"
     await people["owner"].refused(-32602, "revokeGroupMessage", groupID=group, seq="1")
-    await people["owner"].refused(10004, "revokeGroupMessage", groupID=group, seq=-1)
+    for below in (0, -1):
+        assert (await people["owner"].refused(10004, "revokeGroupMessage", groupID=group, seq=below))["field"] == "seq"
     await people["owner"].refused(10010, "revokeGroupMessage", groupID=world.name("nowhere"), seq=1)
     await people["owner"].refused(10015, "revokeGroupMessage", groupID="a b", seq=1)
 
@@ -300,7 +301,7 @@ async def test_the_default_window_is_told(world):
 
 # Types without history
 
-@pytest.mark.parametrize("seq", [0, 1, 999])
+@pytest.mark.parametrize("seq", [1, 999])
 async def test_live_rooms_have_no_recall(server, world, seq):
     """10033; rights come after membership: an outsider of an AVChatRoom is 10007."""
     owner, member, outsider = await world.users("owner", "member", "outsider")

@@ -128,7 +128,7 @@ async def test_a_mark_moves_forward_only_and_at_most_to_the_last_seq(world):
     group = await world.group(alice, members=[bob])
     for _ in range(5):
         await say(alice, group)
-    for seq, moved, unread in [(2, 2, 3), (4, 4, 1), (3, None, 1), (0, None, 1), (4, None, 1), (99, 5, 0), (5, None, 0),
+    for seq, moved, unread in [(2, 2, 3), (4, 4, 1), (3, None, 1), (1, None, 1), (4, None, 1), (99, 5, 0), (5, None, 0),
                                (None, None, 0)]:
         await bob.call("markGroupMessageAsRead", groupID=group, **({} if seq is None else {"seq": seq}))
         assert await unread_of(bob, group) == unread
@@ -172,7 +172,7 @@ async def test_in_rooms_without_history_a_mark_is_a_success_that_does_nothing(se
     group = done(server, "createGroup", groupType=groupType, groupName="g", ownerUserID=alice.user)["groupID"]
     second = await world.session(alice.user)
     await say(alice, group)
-    for params in ({}, {"seq": 0}, {"seq": 7}):
+    for params in ({}, {"seq": 1}, {"seq": 7}):
         assert await alice.call("markGroupMessageAsRead", groupID=group, **params) == {}
     await second.quiet("onConversationRead", group=group)
     done(server, "dismissGroup", groupID=group)
@@ -195,7 +195,8 @@ async def test_what_is_wrong_with_a_mark(server, world):
     await outsider.refused(10007, "markGroupMessageAsRead", groupID=group)
     await alice.refused(10010, "markGroupMessageAsRead", groupID=world.name("nowhere"))
     await alice.refused(10015, "markGroupMessageAsRead", groupID="a b")
-    await alice.refused(10004, "markGroupMessageAsRead", groupID=group, seq=-1)
+    for below in (0, -1):
+        await alice.refused(10004, "markGroupMessageAsRead", groupID=group, seq=below)
     await alice.refused(-32602, "markGroupMessageAsRead", groupID=group, seq="1")
     assert (await alice.refused(-32602, "markGroupMessageAsRead"))["field"] == "groupID"
     assert denied(server, -32602, "markGroupMessageAsRead", groupID=group)["field"] == "asUser"

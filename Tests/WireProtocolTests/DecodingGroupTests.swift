@@ -91,13 +91,13 @@ import WireProtocol
   }
 
   @Test func readingMarksTakeWhatIsGiven() throws {
-    guard case .group(_, .revokeGroupMessage(let revoke)) = try decoded("revokeGroupMessage", #"{"groupID":"g","seq":0}"#),
+    guard case .group(_, .revokeGroupMessage(let revoke)) = try decoded("revokeGroupMessage", #"{"groupID":"g","seq":1}"#),
       case .group(_, .markGroupMessageAsRead(let mark)) = try decoded("markGroupMessageAsRead", #"{"groupID":"g","seq":9}"#),
       case .group(_, .markGroupMessageAsRead(let markAll)) = try decoded("markGroupMessageAsRead", #"{"groupID":"g"}"#),
       case .setSystemNotificationRead(let read) = try decoded("setSystemNotificationRead", #"{"notificationID":"n"}"#),
       case .setSystemNotificationRead(let readAll) = try decoded("setSystemNotificationRead", "{}")
     else { return fail("marks") }
-    #expect(revoke.seq == 0 && mark.seq == 9 && markAll.seq == nil)
+    #expect(revoke.seq == 1 && mark.seq == 9 && markAll.seq == nil)
     #expect(read.notificationID == "n" && readAll.notificationID == nil)
   }
 
@@ -115,13 +115,13 @@ import WireProtocol
       case .group(_, .sendMessageReadReceipts(let read)) = try decoded(
         "sendMessageReadReceipts", #"{"groupID":"g","seqList":[3,1,3,2]}"#),
       case .group(_, .getMessageReadReceipts(let counts)) = try decoded(
-        "getMessageReadReceipts", #"{"groupID":"g","seqList":[0]}"#),
+        "getMessageReadReceipts", #"{"groupID":"g","seqList":[1]}"#),
       case .group(_, .getGroupMessageReadMemberList(let list)) = try decoded(
         "getGroupMessageReadMemberList", #"{"groupID":"g","seq":7}"#),
       case .group(_, .getGroupMessageReadMemberList(let page)) = try decoded(
         "getGroupMessageReadMemberList", #"{"groupID":"g","seq":7,"filter":"Unread","count":100,"nextSeq":4}"#)
     else { return fail("receipts") }
-    #expect(read.seqs == [3, 1, 2] && counts.seqs == [0])
+    #expect(read.seqs == [3, 1, 2] && counts.seqs == [1])
     #expect(list.seq == 7 && list.filter == .read && list.count == 50 && list.nextSeq == 0)
     #expect(page.filter == .unread && page.count == 100 && page.nextSeq == 4)
   }

@@ -25,6 +25,8 @@ indirect enum Domain: Sendable {
 
   /// Instants and opaque positions.
   static let instant = Domain.integer(0...(1 << 53))
+  /// "A seq or an entry of seqList below 1 is 10004."
+  static let seq = Domain.integer(1...(1 << 53))
   /// "Durations are seconds: 0 to 2³²−1"; unread counts alike.
   static let duration = Domain.integer(0...4_294_967_295)
   /// "Message, reason, attach, deviceID, keyword over 512 B" is 10004.

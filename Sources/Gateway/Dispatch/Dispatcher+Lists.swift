@@ -5,7 +5,7 @@ import WireProtocol
 /// Methods with a row for each of several groups in their result (Protocol.md, "Bulk results").
 extension Dispatcher {
   /// getJoinedGroupList: one number orders groups joined and groups left, so one page holds both up
-  /// to the same place.
+  /// to the same place, at most `count` of each.
   func joinedGroups(_ request: GetJoinedGroupList, of caller: Caller) async throws(StoreError) -> Reply {
     guard let user = caller.userID else { return .missingUser }
     let since = request.updatedSince ?? .unset
@@ -13,9 +13,9 @@ extension Dispatcher {
     // Without `updatedSince`, `leftGroupIDList` is empty.
     if request.updatedSince != nil {
       left = try await stores.groups.departures(
-        of: user, type: request.groupType, since: since, after: request.nextSeq, limit: Dispatcher.groupsPerPage + 1)
+        of: user, type: request.groupType, since: since, after: request.nextSeq, limit: request.count + 1)
     }
-    let bound = left.count > Dispatcher.groupsPerPage ? left[Dispatcher.groupsPerPage - 1].groupNumber : .max
+    let bound = left.count > request.count ? left[request.count - 1].groupNumber : .max
     var joined = try await stores.groups.listedMemberships(
       of: user, type: request.groupType, changedSince: since, after: request.nextSeq, limit: Dispatcher.groupsPerPage + 1)
     joined.removeAll { $0.groupNumber > bound }
@@ -66,7 +66,7 @@ extension Dispatcher {
     }
   }
 
-  /// The most groups that one page looks at, or names as left.
+  /// The most groups that one page looks at.
   static let groupsPerPage = 1000
 
   /// Asks groups for their infos until the page is full.

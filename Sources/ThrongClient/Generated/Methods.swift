@@ -324,7 +324,7 @@ extension Methods {
     /// Lists what has changed or was left since then, in milliseconds since 1970; absent = all. 0
     /// or more.
     public var updatedSince: Int?
-    /// The most groups of the page; absent = 50. 1 to 200.
+    /// The most groups of the page, and the most that it names as left; absent = 50. 1 to 200.
     public var count: Int?
     /// Where the page begins: 0 or absent = the first page, else as the last answer said. 0 or
     /// more.
@@ -1722,7 +1722,7 @@ extension Methods {
 
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
-    /// The seq of the message that is taken back. 0 or more.
+    /// The seq of the message that is taken back. 1 or more.
     public var seq: Int
 
     /// All members; those that may be absent are nil.
@@ -1742,7 +1742,7 @@ extension Methods {
 
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
-    /// The seq of the message. 0 or more.
+    /// The seq of the message. 1 or more.
     public var seq: Int
     /// The content that takes the place of what the message has, of its own kind. Either this or
     /// data is given. 1 to 12288 bytes of UTF-8.
@@ -1778,7 +1778,7 @@ extension Methods {
 
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
-    /// The seq of the message. 0 or more.
+    /// The seq of the message. 1 or more.
     public var seq: Int
     /// The reaction, as a rule an emoji; compared byte for byte. 1 to 32 bytes of UTF-8, no control
     /// characters.
@@ -1802,7 +1802,7 @@ extension Methods {
 
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
-    /// The seq of the message. 0 or more.
+    /// The seq of the message. 1 or more.
     public var seq: Int
     /// The reaction that is removed. 1 to 32 bytes of UTF-8, no control characters.
     public var reaction: String
@@ -1825,7 +1825,7 @@ extension Methods {
 
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
-    /// The seqs of the messages. 1 to 20 elements, each 0 or more.
+    /// The seqs of the messages. 1 to 20 elements, each 1 or more.
     public var seqList: [Int]
     /// How many users of each reaction are named; absent = 0. 0 to 10.
     public var userCount: Int?
@@ -1884,7 +1884,7 @@ extension Methods {
 
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
-    /// The seq of the message. 0 or more.
+    /// The seq of the message. 1 or more.
     public var seq: Int
     /// true = it is pinned, false = it is not any more.
     public var isPinned: Bool
@@ -1932,7 +1932,7 @@ extension Methods {
 
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
-    /// The seq up to which the caller has read; absent = all there is. 0 or more.
+    /// The seq up to which the caller has read; absent = all there is. 1 or more.
     public var seq: Int?
 
     /// All members; those that may be absent are nil.
@@ -1993,7 +1993,7 @@ extension Methods {
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
     /// The messages that the caller has read; own ones and those without receipts are ignored. 1 to
-    /// 50 elements, each 0 or more.
+    /// 50 elements, each 1 or more.
     public var seqList: [Int]
 
     /// All members; those that may be absent are nil.
@@ -2014,7 +2014,7 @@ extension Methods {
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
     /// The messages; others than own ones with receipts are left out of the answer. 1 to 50
-    /// elements, each 0 or more.
+    /// elements, each 1 or more.
     public var seqList: [Int]
 
     /// All members; those that may be absent are nil.
@@ -2056,7 +2056,7 @@ extension Methods {
 
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
-    /// The seq of an own message that was sent with needReadReceipt. 0 or more.
+    /// The seq of an own message that was sent with needReadReceipt. 1 or more.
     public var seq: Int
     /// Whether those are listed who have read it, or those who have not; absent = Read. One of
     /// Read, Unread.

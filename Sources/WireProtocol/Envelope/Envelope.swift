@@ -81,9 +81,10 @@ extension Call {
     return names.reduce(into: [:]) { found, name in found["\(name)"] = params?[name]?.string }
   }
 
-  /// "`params` is an object (absent = `{}`; anything else is -32602)"; null counts as absent.
+  /// "`params` is an object (absent = `{}`; anything else is -32602)", null too: only the members of
+  /// params may be null.
   private static func object(_ params: JSONValue?) throws(WireError) -> JSONValue? {
-    guard let params, params.kind != .object, params.kind != .null else { return params }
+    guard let params, params.kind != .object else { return params }
     throw WireError(.invalidParams, "params is an object", field: "params")
   }
 }

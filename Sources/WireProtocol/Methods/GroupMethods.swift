@@ -276,7 +276,8 @@ public struct GetJoinedGroupList: Method {
     groupType = try reader.optionalGroupType("Lists groups of this type only; absent = of every type that is listed.")
     updatedSince = try reader.optionalInstant(
       "updatedSince", "Lists what has changed or was left since then, in milliseconds since 1970; absent = all.")
-    count = try reader.count(upTo: 200, otherwise: 50, "The most groups of the page; absent = 50.")
+    count = try reader.count(
+      upTo: 200, otherwise: 50, "The most groups of the page, and the most that it names as left; absent = 50.")
     nextSeq = try reader.nextSeq()
   }
 }

@@ -179,7 +179,7 @@ public struct GetGroupHistoryMessageList: Method {
     count = try reader.count(upTo: 100, otherwise: 20, "The most messages of the page; absent = 20.")
     fromSeq =
       try reader.optionalInteger(
-        "fromSeq", in: .seqs, "The page begins next to this seq; 0 or absent = at the newest or oldest message.") ?? 0
+        "fromSeq", in: .places, "The page begins next to this seq; 0 or absent = at the newest or oldest message.") ?? 0
     direction = try reader.optionalWord("direction", "Whether the page goes back in time or forward; absent = Older.") ?? .older
   }
 }
@@ -291,9 +291,9 @@ public struct SyncGroups: Method {
       Position(
         groupID: try reader.requiredString("groupID", .any, "The group."),
         epoch: try reader.requiredString("epoch", .any, "The epoch that the client has of the group."),
-        seq: try reader.requiredInteger("seq", in: .seqs, "The seq up to which the client has every message."),
+        seq: try reader.requiredInteger("seq", in: .places, "The seq up to which the client has every message."),
         changeSeq: try reader.optionalInteger(
-          "changeSeq", in: .seqs,
+          "changeSeq", in: .places,
           "Up to which change the client has all of the messages up to seq; absent = no changes are answered."))
     }
   }

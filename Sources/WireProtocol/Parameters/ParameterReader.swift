@@ -177,7 +177,7 @@ extension ParameterReader {
   /// `nextSeq`: opaque, 0 starts.
   public mutating func nextSeq() throws(WireError) -> Int64 {
     try optionalInteger(
-      "nextSeq", in: .seqs, "Where the page begins: 0 or absent = the first page, else as the last answer said.") ?? 0
+      "nextSeq", in: .places, "Where the page begins: 0 or absent = the first page, else as the last answer said.") ?? 0
   }
 }
 
@@ -190,8 +190,10 @@ extension ClosedRange<Int64> {
   static var seconds: ClosedRange<Int64> { 0...Int64(UInt32.max) }
   /// The instants that a client may give.
   static var instants: ClosedRange<Int64> { 0...(1 << 53) }
-  /// The places in a history, or in a list, that a client may give.
-  static var seqs: ClosedRange<Int64> { 0...(1 << 53) }
+  /// The numbers of messages; the first is 1.
+  static var seqs: ClosedRange<Int64> { 1...(1 << 53) }
+  /// The places in a history, or in a list: 0 = before all that is in it.
+  static var places: ClosedRange<Int64> { 0...(1 << 53) }
 }
 
 extension Sequence {

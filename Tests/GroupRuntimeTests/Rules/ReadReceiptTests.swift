@@ -128,8 +128,8 @@ import WireProtocol
     let scene = try scene()
     try scene.ask("sendGroupTextMessage", #"{"text":"without"}"#, by: "mary")
     try scene.ask("setGroupInfo", #"{"introduction":"a tip"}"#, by: "olga")
-    try scene.expectNothing("sendMessageReadReceipts", #"{"seqList":[1,2,3,99,0]}"#, by: "mary")
-    try scene.expectNothing("sendMessageReadReceipts", #"{"seqList":[2,3,99,0,9007199254740992]}"#, by: "carl")
+    try scene.expectNothing("sendMessageReadReceipts", #"{"seqList":[1,2,3,99,100]}"#, by: "mary")
+    try scene.expectNothing("sendMessageReadReceipts", #"{"seqList":[2,3,99,9007199254740992]}"#, by: "carl")
     try scene.ask("joinGroup", by: "oscar")
     try scene.expectNothing("sendMessageReadReceipts", #"{"seqList":[1]}"#, by: "oscar")
     try scene.ask("revokeGroupMessage", #"{"seq":1}"#, by: "mary")
@@ -183,7 +183,7 @@ import WireProtocol
     try scene.ask("sendGroupTextMessage", #"{"text":"without"}"#, by: "mary")
     try scene.ask("sendGroupTextMessage", Self.ask, by: "mary")
     try scene.ask("sendGroupTextMessage", Self.ask, by: "mary")
-    #expect(try receipts(scene, [5, 4, 5, 3, 2, 1, 0, 99]) == [count(5, 0, 3), count(4, 0, 3), count(1, 0, 3)])
+    #expect(try receipts(scene, [5, 4, 5, 3, 2, 1, 99]) == [count(5, 0, 3), count(4, 0, 3), count(1, 0, 3)])
     #expect(try receipts(scene, [1, 2], by: "adam") == [count(2, 0, 3)])
     #expect(try receipts(scene, [1, 2], by: "carl") == [])
     try scene.ask("revokeGroupMessage", #"{"seq":4}"#, by: "mary")
@@ -247,7 +247,7 @@ import WireProtocol
     let tip = scene.messages.count
     let method = "getGroupMessageReadMemberList"
     try scene.expectRefused(10007, method, #"{"seq":1}"#, by: "oscar")
-    for seq in [0, tip + 1, 1 << 53] { try scene.expectRefused(10030, method, #"{"seq":\#(seq)}"#, by: "mary") }
+    for seq in [tip + 1, 1 << 53] { try scene.expectRefused(10030, method, #"{"seq":\#(seq)}"#, by: "mary") }
     for seq in [2, 3, tip] { try scene.expectRefused(10032, method, #"{"seq":\#(seq)}"#, by: "mary") }
     try scene.ask("joinGroup", by: "oscar")
     try scene.expectRefused(10030, method, #"{"seq":1}"#, by: "oscar")

@@ -528,7 +528,7 @@ export interface Methods {
       groupType?: "Work" | "Public" | "Meeting" | "AVChatRoom" | "BChatRoom";
       /** Lists what has changed or was left since then, in milliseconds since 1970; absent = all. 0 or more. */
       updatedSince?: number;
-      /** The most groups of the page; absent = 50. 1 to 200. */
+      /** The most groups of the page, and the most that it names as left; absent = 50. 1 to 200. */
       count?: number;
       /** Where the page begins: 0 or absent = the first page, else as the last answer said. 0 or more. */
       nextSeq?: number;
@@ -1101,7 +1101,7 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** The seq of the message that is taken back. 0 or more. */
+      /** The seq of the message that is taken back. 1 or more. */
       seq: number;
     };
     result: {};
@@ -1111,7 +1111,7 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** The seq of the message. 0 or more. */
+      /** The seq of the message. 1 or more. */
       seq: number;
       /** The content that takes the place of what the message has, of its own kind. Either this or data is given. 1 to 12288 bytes of UTF-8. */
       text?: string;
@@ -1127,7 +1127,7 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** The seq of the message. 0 or more. */
+      /** The seq of the message. 1 or more. */
       seq: number;
       /** The reaction, as a rule an emoji; compared byte for byte. 1 to 32 bytes of UTF-8, no control characters. */
       reaction: string;
@@ -1139,7 +1139,7 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** The seq of the message. 0 or more. */
+      /** The seq of the message. 1 or more. */
       seq: number;
       /** The reaction that is removed. 1 to 32 bytes of UTF-8, no control characters. */
       reaction: string;
@@ -1151,7 +1151,7 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** The seqs of the messages. 1 to 20 elements, each 0 or more. */
+      /** The seqs of the messages. 1 to 20 elements, each 1 or more. */
       seqList: number[];
       /** How many users of each reaction are named; absent = 0. 0 to 10. */
       userCount?: number;
@@ -1165,7 +1165,7 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** The seq of the message. 0 or more. */
+      /** The seq of the message. 1 or more. */
       seq: number;
       /** true = it is pinned, false = it is not any more. */
       isPinned: boolean;
@@ -1187,7 +1187,7 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** The seq up to which the caller has read; absent = all there is. 0 or more. */
+      /** The seq up to which the caller has read; absent = all there is. 1 or more. */
       seq?: number;
     };
     result: {};
@@ -1208,7 +1208,7 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** The messages that the caller has read; own ones and those without receipts are ignored. 1 to 50 elements, each 0 or more. */
+      /** The messages that the caller has read; own ones and those without receipts are ignored. 1 to 50 elements, each 1 or more. */
       seqList: number[];
     };
     result: {};
@@ -1218,7 +1218,7 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** The messages; others than own ones with receipts are left out of the answer. 1 to 50 elements, each 0 or more. */
+      /** The messages; others than own ones with receipts are left out of the answer. 1 to 50 elements, each 1 or more. */
       seqList: number[];
     };
     result: {
@@ -1230,7 +1230,7 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** The seq of an own message that was sent with needReadReceipt. 0 or more. */
+      /** The seq of an own message that was sent with needReadReceipt. 1 or more. */
       seq: number;
       /** Whether those are listed who have read it, or those who have not; absent = Read. One of Read, Unread. */
       filter?: "Read" | "Unread";

@@ -119,6 +119,7 @@ extension ModelWorld {
     try requireHistory(operation)
     var rows: [JSON] = []
     for seq in operation["seqList"].elements.compactMap(\.int) {
+      if rows.contains(where: { $0["seq"].int == seq }) { continue }
       guard let message = g.index(of: seq).map({ g.messages[$0] }) else { continue }
       guard asker(operation).map({ g.sees($0, message) }) ?? true else { continue }
       let reactions = message.reactions.map { given -> JSON in

@@ -78,7 +78,8 @@ extension ModelWorld {
     switch parts[0] {
     case "now": return .int(now - back)
     case "later": return .int(now + back)
-    case "last": return .int(max(0, Int64(group?.lastSeq ?? 0) - back))
+    case "last": return .int(max(1, Int64(group?.lastSeq ?? 0) - back))
+    case "place": return .int(max(0, Int64(group?.lastSeq ?? 0) - back))
     case "epoch": return group?.epoch ?? "none"
     case "application":
       guard !applications.isEmpty else { return nil }

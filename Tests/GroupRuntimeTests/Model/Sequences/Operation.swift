@@ -93,7 +93,7 @@ enum Verb: String, CaseIterable, Sendable {
 /// - `$failed`: the group is read again at once, because the store could not keep something;
 /// - `$whenGone`: only where the groupID is not in use.
 ///
-/// Values may point at what there is when the step is done: `"$last-2"` is a seq, `"$now-1000"` and
+/// Values may point at what there is when the step is done: `"$last-2"` is a seq, `"$place-2"` a place, `"$now-1000"` and
 /// `"$later-1000"` are instants, `"$application-0"` the newest application, `"$epoch"` the group's
 /// epoch. Users may be pointed at by what they are: `$owner`, `$admin-1`, `$lesser-1` (not the
 /// owner), `$member-3`, `$outsider-0`, `$user-5` (anybody), and whoever decides by `$decider`.

@@ -133,7 +133,7 @@ extension SequenceRandom {
     case 1: return Operation(reader(), .searchGroups, chance(30) ? ["joinedOnly": true] : [:])
     case 2 where keepsHistory: return Operation(member(), .getJoinedGroupList, ["updatedSince": .string("$now-\(time())")])
     case 3:
-      var position: [String: JSON] = ["epoch": chance(80) ? "$epoch" : "other", "seq": seq()]
+      var position: [String: JSON] = ["epoch": chance(80) ? "$epoch" : "other", "seq": place()]
       if chance(70) { position["changeSeq"] = one([0, 1, 2, 5, 20]) }
       return Operation(member(), .syncGroups, position)
     case 4, 5:

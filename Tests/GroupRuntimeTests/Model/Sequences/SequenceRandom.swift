@@ -28,6 +28,9 @@ struct SequenceRandom {
   mutating func seconds() -> JSON { one([0, 0, 1, 5, 60, 300, 4_294_967_295]) }
   mutating func role() -> JSON { one(["Admin", "Admin", "Member", "200", "300"]) }
   mutating func seq() -> JSON { .string("$last-\(one([0, 0, 1, 2, 3, 5, 8, 30]))") }
+
+  /// A place in the history, which 0 is too.
+  mutating func place() -> JSON { .string("$place-\(one([0, 0, 1, 2, 3, 5, 8, 30]))") }
   mutating func texts(_ most: Int, values: [JSON] = ["x", "y", "", "é"]) -> JSON {
     var texts: [String: JSON] = [:]
     for _ in 0..<number(1...most) { texts["k\(number(1...6))"] = one(values) }
@@ -113,7 +116,7 @@ struct SequenceRandom {
     case 45..<68: return Operation(session, .signIn)
     case 68..<88: return Operation(session, .signOut)
     case 88..<92: return Operation(.world, .reload, chance(40) ? ["$failed": true] : [:])
-    case 92..<96: return Operation(.world, .retain, ["seq": seq()])
+    case 92..<96: return Operation(.world, .retain, ["seq": place()])
     default: return Operation(.world, .restart, ["ms": .int(time())])
     }
   }
