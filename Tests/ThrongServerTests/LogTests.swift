@@ -66,6 +66,32 @@ import Testing
   @Test func textIsOneLineWithItsFieldsInOrder() {
     let handler = LineLogHandler(format: .text, level: .info, output: nowhere)
     let line = handler.line(event("one\ntwo", ["b": "2", "a": "1\r\n3"]), at: time)
-    #expect(line == "2023-11-14T22:13:20.250Z info onetwo a=13 b=2")
+    #expect(line == #"2023-11-14T22:13:20.250Z info "one\u000atwo" a="1\u000d\u000a3" b=2"#)
+  }
+
+  /// An Origin comes from anybody: it is one value, whatever it holds.
+  @Test(arguments: [
+    ("https://a.example:81", "https://a.example:81"), ("", #""""#), ("a b", #""a b""#), ("a\u{a0}b", "\"a\u{a0}b\""),
+    ("x level=error userID=olga", #""x level=error userID=olga""#), (#"x" userID="olga"#, #""x\" userID=\"olga""#),
+    (#"x\" y"#, #""x\\\" y""#), ("\u{1b}[2J", #""\u001b[2J""#), ("\u{9b}2J", #""\u009b2J""#), ("\u{7f}", #""\u007f""#),
+    ("a\u{202e}b", #""a\u202eb""#), ("a\u{2028}b", #""a\u2028b""#), ("\u{e0001}", #""\udb40\udc01""#), ("日本", "日本"),
+  ])
+  func aValueOfATextLineCannotBeTakenForAnother(value: String, written: String) {
+    let handler = LineLogHandler(format: .text, level: .info, output: nowhere)
+    let line = handler.line(event("upgrade refused", ["origin": "\(value)", "port": "8080"]), at: time)
+    #expect(line == "2023-11-14T22:13:20.250Z info upgrade refused origin=\(written) port=8080")
+    // The messages of libraries may hold such texts, too.
+    let message = handler.line(event("\(value)=\(value)"), at: time)
+    #expect(message.hasPrefix(#"2023-11-14T22:13:20.250Z info ""#) && message.hasSuffix("\""))
+  }
+
+  /// The encoder of JSON leaves DEL, the controls of Latin 1 and marks of direction as they are.
+  @Test(arguments: ["\u{7f}", "\u{9b}2J", "\u{85}", "\u{202e}x", "\u{2028}", "\u{2029}", "\u{feff}", "\u{1b}]0;x\u{7}", "é日🙂"])
+  func jsonHoldsNothingThatATerminalObeys(text: String) throws {
+    let line = LineLogHandler(format: .json, level: .info, output: nowhere).line(event("m", ["origin": "\(text)"]), at: time)
+    #expect(try json(line)["origin"] == text)
+    let hidden: [Unicode.GeneralCategory] = [.control, .format, .lineSeparator, .paragraphSeparator]
+    #expect(!line.unicodeScalars.contains { hidden.contains($0.properties.generalCategory) }, "\(line)")
+    #expect(text != "é日🙂" || line.contains(text))
   }
 }

@@ -44,8 +44,8 @@ struct LineLogHandler: LogHandler {
       }
       return LineLogHandler.json(fields)
     case .text:
-      let pairs = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-      return "\(time) \(event.level.rawValue) \(event.message)\(pairs)".filter { !$0.isNewline }
+      let pairs = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\(LogText.value("\($0.value)"))" }.joined()
+      return "\(time) \(event.level.rawValue) \(LogText.message("\(event.message)"))\(pairs)"
     }
   }
 
@@ -53,7 +53,7 @@ struct LineLogHandler: LogHandler {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
-      return String(decoding: try encoder.encode(fields.mapValues(Field.init)), as: UTF8.self)
+      return LogText.plain(json: String(decoding: try encoder.encode(fields.mapValues(Field.init)), as: UTF8.self))
     } catch {
       return #"{"level":"error","message":"a log entry could not be encoded"}"#
     }
