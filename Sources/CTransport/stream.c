@@ -7,6 +7,9 @@
 // keeps what it got compressed, so a subscriber can follow that got every compressed frame since
 // an epoch began; at that point the compressor starts anew and refers to nothing older. Everybody
 // else gets the plain frame. A connection follows one stream at a time: its window is one.
+//
+// The length of a compressed frame tells whether its text stands in the window. Who joins a closed
+// group could so try texts from before, and read the lengths off the network: an epoch begins then.
 
 enum {
   LEVEL = 5, WINDOW_BITS = 15, MEMORY_LEVEL = 8,
@@ -28,6 +31,7 @@ struct stream {
   uint32_t epoch_events;
   int quiet_seconds;
   bool is_compressing;
+  bool must_renew;         // nothing may refer to what is in the window now
   bool was_in_vain;        // nobody follows the epoch that began in this second
   LIST_ENTRY(stream) of_loop;
   ct_topic *topic;
@@ -132,6 +136,7 @@ static void begin_epoch(ct_topic *topic) {
   s->lost = 0;
   s->epoch_events = 0;
   s->was_in_vain = !s->follower_count;
+  s->must_renew = false;
   s->is_compressing = true;
   topic->loop->counters.epochs++;
 }
@@ -139,13 +144,23 @@ static void begin_epoch(ct_topic *topic) {
 void stream_prepare(ct_topic *topic) {
   if (!topic->stream && has_enough(topic) && is_busy(topic, 1)) begin(topic);
   stream *s = topic->stream;
-  if (!s || topic->is_dirty) return;
+  if (!s) return;
+  // At once, also between the entries of one flush, though only those who follow already can go on.
+  if (s->must_renew && s->is_compressing) {
+    begin_epoch(topic);
+    return;
+  }
+  if (topic->is_dirty) return;
   if (is_epoch_due(topic)) {
     begin_epoch(topic);
   } else if (!s->follower_count) {
     s->is_compressing = false;
     s->epoch_start = UINT64_MAX;
   }
+}
+
+void ct_topic_begin_epoch(ct_topic *topic) {
+  if (topic->stream) topic->stream->must_renew = true;
 }
 
 // -- Frames

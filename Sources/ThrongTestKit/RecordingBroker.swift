@@ -107,6 +107,7 @@ public final class RecordingTopic: GroupTopic, Sendable {
   public enum Call: Sendable, Equatable {
     case attach(UserID, receiving: ReceiveOption)
     case detach(UserID)
+    case beginEpoch
     case publish(String, EventClass, except: SessionKey?)
     case send(String, to: [UserID], except: SessionKey?)
     case tell(String, SessionKey)
@@ -148,6 +149,9 @@ public final class RecordingTopic: GroupTopic, Sendable {
       state.attached[user] = nil
     }
   }
+
+  /// Is recorded.
+  public func beginEpoch() { state.withLock { $0.calls.append(.beginEpoch) } }
 
   /// Sends a frame to all attached sessions but one, by the receive options of their users.
   public func publish(_ frame: [UInt8], _ kind: EventClass, except: SessionKey?) {

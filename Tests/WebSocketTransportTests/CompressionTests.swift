@@ -98,6 +98,63 @@ import Testing
     }
   }
 
+  /// The length of the frame of a text that a new member tries.
+  private func guess(_ text: String, behind secret: String, in room: Room, sameTurn: Bool, joining: Bool) throws -> Int {
+    let topic = room.topic
+    let (before, after) = (Array(secret.utf8), Array(text.utf8))
+    try room.running.onLoop {
+      topic.publish(before, lane: .lossless)
+      if sameTurn {
+        if joining { topic.beginEpoch() }
+        topic.publish(after, lane: .lossless)
+      }
+    }
+    if !sameTurn {
+      try room.running.onLoop {
+        if joining { topic.beginEpoch() }
+        topic.publish(after, lane: .lossless)
+      }
+    }
+    let frames = try room.clients.map { client in
+      #expect(try client.socket.receive().text == secret)
+      return try client.socket.receive()
+    }
+    #expect(frames.allSatisfy { $0.text == text && $0.isCompressed }, "who follows goes on")
+    return frames[0].compressedBytes
+  }
+
+  /// Who joins a closed group tries a text and reads the length of others' frames off the network:
+  /// neither a right guess nor one half right shows.
+  @Test(arguments: [false, true]) func afterAnEpochBeganNoLengthTellsOfTextsBefore(sameTurn: Bool) async throws {
+    let secret = "the password of the vault is Cw8xUq27LmPz"
+    let guesses = [secret, "the password of the vault is 0000000000ab", "qX7fR1kT9bWm4Lz8Vc2Ns6Hd0Gj3Pa5Yu0eI1oKlQ"]
+    for joining in [true, false] {
+      try await with { running in
+        let room = try Room(running, 3)
+        try room.publish("first")
+        _ = try room.receive("first")
+        var lengths: [Int] = []
+        for text in guesses {
+          lengths.append(try guess(text, behind: secret, in: room, sameTurn: sameTurn, joining: joining))
+        }
+        // Each as long as where nothing was said before.
+        let fresh = try guesses.map { text in
+          try room.running.onLoop { [topic = room.topic] in
+            topic.beginEpoch()
+            topic.publish(Array(text.utf8), lane: .lossless)
+          }
+          return try room.clients.map { try $0.socket.receive().compressedBytes }[0]
+        }
+        if joining {
+          #expect(lengths == fresh)
+        } else {
+          #expect(lengths[0] + 20 < fresh[0] && lengths[1] + 10 < fresh[1], "the leak, so that the test sees it")
+        }
+        #expect(try counters(running).streams == 1)
+      }
+    }
+  }
+
   @Test func whoMissesAFrameGetsPlainOnesUntilTheNextEpoch() async throws {
     try await with { running in
       let room = try Room(running, 4)

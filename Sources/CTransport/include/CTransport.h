@@ -227,6 +227,8 @@ void ct_topic_destroy(ct_topic *topic);
 void ct_topic_subscribe(ct_topic *topic, ct_connection_id connection, uint8_t mask);
 // Entries published before are still sent to it.
 void ct_topic_unsubscribe(ct_topic *topic, ct_connection_id connection);
+// Lets no entry from the next one on be compressed with a reference to earlier ones.
+void ct_topic_begin_epoch(ct_topic *topic);
 // Appends one text frame for every subscriber whose mask shares a bit with kind, but not for except
 // (0: no exception).
 void ct_topic_publish(

@@ -363,7 +363,7 @@ extension ClusterNode: LinkObserver {
         parts.users.tellLate(node)
       case .replace(let user, let key):
         parts.directory.sessions(of: user).first { $0.session.key == key }?.session.replace()
-      case .attach, .detach, .publish, .send, .sendToSession, .close: parts.topics.didReceive(entry, from: node)
+      case .attach, .detach, .beginEpoch, .publish, .send, .sendToSession, .close: parts.topics.didReceive(entry, from: node)
       case .missed(let users): loseTouch(users)
       case .webhooksWait: parts.poster?.searchStore()
       case .charged(let user, let requests): parts.budgets.charge(requests, of: user, at: parts.clocks.monotonic)

@@ -173,9 +173,8 @@ final class ClusterPresence: Sendable {
         return [begin(session, of: user, on: node, in: &state)].compactMap(\.self)
       case .sessionCompleted(let user, let key): note(state.table.complete(key, of: user))
       case .sessionEnded(let user, let key): return [end(key, of: user, in: &state)].compactMap(\.self)
-      case .replace, .attach, .detach, .publish, .send, .sendToSession, .close, .missed, .webhooksWait, .charged, .badToken,
-        .request,
-        .reply:
+      case .replace, .attach, .detach, .beginEpoch, .publish, .send, .sendToSession, .close, .missed, .webhooksWait, .charged,
+        .badToken, .request, .reply:
         break
       }
       return []

@@ -82,6 +82,11 @@ final class ClusterTopic: GroupTopic {
     if attached[node]?.isEmpty == true { attached[node] = nil }
   }
 
+  func beginEpoch() {
+    local.beginEpoch()
+    links.send(.beginEpoch(group), to: attached.withLock { Array($0.keys) }, mayWait: true)
+  }
+
   func publish(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
     if tracer.isActive {
       let users = attached.withLock { $0.values.reduce(into: local.attachedUsers) { $0.formUnion($1) } }
@@ -142,6 +147,7 @@ final class RemoteTopics: Sendable {
       guard let topic = topic(of: group, node) else { return }
       topic.detach(user)
       if topic.isEmpty { topics.withLock { $0[node]?.removeValue(forKey: group) }?.close() }
+    case .beginEpoch(let group): topic(of: group, node)?.beginEpoch()
     case .publish(let group, let kind, let except, let frame): topic(of: group, node)?.publish(frame, kind, except: except)
     case .send(let group, let users, let except, let frame):
       // The users need not be members: then a topic lasts for this frame only.

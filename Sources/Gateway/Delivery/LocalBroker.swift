@@ -69,6 +69,10 @@ final class LocalTopic: GroupTopic {
     }
   }
 
+  func beginEpoch() {
+    for shard in state.withLock({ $0.shards }) { shard.loop.perform { shard.topic().beginEpoch() } }
+  }
+
   func publish(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
     if let tracer, tracer.isActive {
       let attached = state.withLock { $0.attached }

@@ -29,8 +29,11 @@ extension Group {
 
   func perform(_ effect: Effect) {
     switch effect {
-    case .attach(let user, let option), .setReceiveOption(let user, let option):
+    case .attach(let user, let option):
+      // In an open group anybody could have heard what was said.
+      if box?.state.record.policy.joinMode != .any { openTopic().beginEpoch() }
       setOnline(user, openTopic().attach(user, receiving: option))
+    case .setReceiveOption(let user, let option): setOnline(user, openTopic().attach(user, receiving: option))
     case .attachSignedInUsers: for user in services.broker.signedInUsers() { refreshPresence(of: user) }
     case .detach(let user): openTopic().detach(user)
     case .publish(let event, let kind, let session): openTopic().publish(event.frame, kind, except: session)

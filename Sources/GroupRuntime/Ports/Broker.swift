@@ -37,6 +37,9 @@ public protocol GroupTopic: AnyObject, Sendable {
   /// Detaches a former member's sessions.
   func detach(_ user: UserID)
 
+  /// Lets the lengths of later frames, which are compressed together, tell nothing of earlier ones.
+  func beginEpoch()
+
   /// Sends a frame to every attached session but one.
   func publish(_ frame: [UInt8], _ kind: EventClass, except: SessionKey?)
 

@@ -11,9 +11,11 @@ import ThrongTestKit
   private struct Scene {
     let own, other: LinkPeer
     let presence: ClusterPresence
+    let clocks: ManualClocks
 
     init() async throws {
-      let (network, clocks) = (InProcessNetwork(), ManualClocks())
+      let network = InProcessNetwork()
+      clocks = ManualClocks()
       own = LinkPeer(NodeNumber(1), on: network, clocks)
       other = LinkPeer(NodeNumber(2), on: network, clocks)
       presence = ClusterPresence(links: own.links, shards: ShardMap(), clocks: clocks)
@@ -47,6 +49,31 @@ import ThrongTestKit
     #expect(replacement == ClusterPresence.Replacement(here: [], groups: ["g"]))
     #expect(scene.presence.otherNodes(of: "mary").isEmpty)
     #expect(scene.presence.attach("g", to: "mary").isEmpty)
+  }
+
+  /// The frames of a group are compressed on each node with members: who joins on one of them reads the
+  /// lengths of those on all.
+  @Test func eachNodeWithMembersIsToldOfAnEpochBeforeTheNextFrame() async throws {
+    let scene = try await Scene()
+    scene.snapshot("mary")
+    let topic = ClusterTopic(
+      "g", local: LocalTopic("g", directory: SessionDirectory()), presence: scene.presence, links: scene.own.links,
+      tracer: Tracer(clocks: scene.clocks))
+    topic.beginEpoch()
+    #expect(topic.attach("mary", receiving: .receive))
+    topic.beginEpoch()
+    topic.publish([1], .control, except: nil)
+    try await waitUntil("the frame has come") { scene.other.entries.contains { Self.name($0.entry) == "publish" } }
+    #expect(scene.other.entries.map { Self.name($0.entry) } == ["attach", "beginEpoch", "publish"])
+  }
+
+  private static func name(_ entry: ClusterEntry) -> String {
+    switch entry {
+    case .attach: "attach"
+    case .beginEpoch: "beginEpoch"
+    case .publish: "publish"
+    default: "another"
+    }
   }
 }
 

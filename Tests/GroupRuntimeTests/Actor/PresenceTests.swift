@@ -34,6 +34,24 @@ import ThrongTestKit
     #expect(try await online(scene) == 1)
   }
 
+  /// Frames are compressed together: what was said before a join must not show in the lengths of those
+  /// behind it. Another session of a member changes nothing, and an open group has nothing to hide.
+  @Test(arguments: [("Any", false), ("Auth", true)])
+  func aJoinBeginsAnEpochUnlessTheGroupIsOpen(joinMode: String, begins: Bool) async throws {
+    let scene = ActorScene()
+    try await scene.makeGroup()
+    try await scene.ask("setGroupInfo", #"{"joinMode":"\#(joinMode)"}"#, by: "olga")
+    let topic = try #require(scene.broker.topics(of: "g").last)
+    let admission = RecordingTopic.Call.attach("oscar", receiving: .receive)
+    func calls() -> [RecordingTopic.Call] { topic.calls.filter { $0 == .beginEpoch || $0 == admission } }
+    scene.signIn("mary", as: "mary/2")
+    await scene.refresh("mary")
+    try await scene.ask("setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#, by: "mary")
+    #expect(calls() == [])
+    try await scene.ask("inviteUserToGroup", #"{"userIDList":["oscar"]}"#, by: "administrator")
+    #expect(calls() == (begins ? [.beginEpoch] : []) + [admission])
+  }
+
   @Test func sessionsOfOthersAreNotAttached() async throws {
     let scene = ActorScene()
     try await scene.makeGroup()

@@ -10,6 +10,8 @@ final class WebSocketClient {
     /// Inflated.
     let payload: [UInt8]
     var isCompressed = false
+    /// Of the payload as it came; 0 where it was not compressed.
+    var compressedBytes = 0
 
     var text: String { String(decoding: payload, as: UTF8.self) }
     /// The code of a close frame.
@@ -71,7 +73,7 @@ final class WebSocketClient {
     let payload = try socket.receive(count)
     switch head[0] >> 4 & 7 {
     case 0: return Frame(opcode: head[0] & 15, payload: payload)
-    case 4: return Frame(opcode: head[0] & 15, payload: try inflater.inflate(payload), isCompressed: true)
+    case 4: return Frame(opcode: head[0] & 15, payload: try inflater.inflate(payload), isCompressed: true, compressedBytes: count)
     default: throw SocketClient.Failed(description: "reserved bits in \(head)")
     }
   }
