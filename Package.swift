@@ -10,6 +10,17 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// glibc checks the bounds of copies and formats where the compiler knows them (FORTIFY), which takes an
+/// optimized build.
+let fortified = CSetting.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))
+let strictC: [CSetting] = [.unsafeFlags(["-Wall", "-Wextra"]), fortified]
+
+/// The addresses of functions are filled in before the first line runs, and then read-only (BIND_NOW,
+/// RELRO). Scripts/check looks at the executable.
+let hardened: [LinkerSetting] = [
+  .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "-z", "-Xlinker", "relro"], .when(platforms: [.linux]))
+]
+
 /// An app that depends on ThrongClient alone asks for no traits (`traits: []`): it fetches none of
 /// these.
 func server(_ product: String, in package: String) -> Target.Dependency {
@@ -57,7 +68,7 @@ let package = Package(
       dependencies: [
         "Authentication", "GroupModel", "LoadGenerator", "ServerConfiguration", "ThrongServer", argumentParser,
       ],
-      swiftSettings: strict),
+      swiftSettings: strict, linkerSettings: hardened),
     // Layer 5: composition.
     .target(
       name: "ThrongServer",
@@ -70,10 +81,10 @@ let package = Package(
       exclude: ["Pages/Client", "Pages/Console", "Pages/Demo", "Pages/Shared"],
       swiftSettings: strict),
     // Beside the server: the client of `throng bench`.
-    .target(name: "CEpoll", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
-    .target(name: "CInflate", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("z")]),
+    .target(name: "CEpoll", cSettings: strictC),
+    .target(name: "CInflate", cSettings: strictC, linkerSettings: [.linkedLibrary("z")]),
     // Without unsafe flags: ThrongClient uses it too, and SwiftPM refuses them in a dependency.
-    .target(name: "CTLSClient", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+    .target(name: "CTLSClient", cSettings: [fortified], linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(
       name: "LoadGenerator", dependencies: ["CEpoll", "CInflate", "CTLSClient", "GroupModel", "WireProtocol", histogram],
       swiftSettings: strict),
@@ -119,23 +130,25 @@ let package = Package(
     .target(name: "GroupModel", swiftSettings: strict),
     .target(
       name: "CTransport",
-      cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Wno-unused-parameter"])],
+      cSettings: strictC + [.unsafeFlags(["-Wno-unused-parameter"])],
       linkerSettings: [
         .linkedLibrary("websockets"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("ev"), .linkedLibrary("z"),
       ]),
-    .target(name: "CPages", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
-    .target(name: "CSystem", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])]),
+    .target(name: "CPages", cSettings: strictC),
+    .target(name: "CSystem", cSettings: strictC),
     .target(
-      name: "CHTTPClient", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("curl")]),
+      name: "CHTTPClient", cSettings: strictC, linkerSettings: [.linkedLibrary("curl")]),
     .target(
-      name: "CSQLiteSettings", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("sqlite3")]),
+      name: "CSQLiteSettings", cSettings: strictC, linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
-      name: "CPostgreSQL", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("pq")]),
+      name: "CPostgreSQL", cSettings: strictC, linkerSettings: [.linkedLibrary("pq")]),
     .target(
-      name: "CNATS", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])], linkerSettings: [.linkedLibrary("nats")]),
+      name: "CNATS", cSettings: strictC, linkerSettings: [.linkedLibrary("nats")]),
     .target(
       name: "CSimdJSON",
-      cxxSettings: [.unsafeFlags(["-std=c++17"])],
+      cxxSettings: [
+        .unsafeFlags(["-std=c++17"]), .define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release)),
+      ],
       linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("stdc++")]),
     // Beside the layers: tools for tests.
     .target(
