@@ -23,6 +23,41 @@ def test_health_and_readiness(server):
     assert server.http("GET", "/readyz").status == 200
 
 
+OPEN_PATHS = ["/metrics", "/openrpc.json", "/asyncapi.json", "/console", "/cluster"]
+
+
+def test_a_host_that_somebody_may_have_registered_reads_nothing(make_server):
+    """A page of evil.example lets its name point here (DNS rebinding), and has no credential."""
+    own, evil = make_server(), {"Host": "evil.example:8081"}
+    for path in OPEN_PATHS:
+        answer = own.http("GET", path, headers=evil)
+        assert answer.status == 421 and "internalHosts" in answer.text and "throng_" not in answer.text, path
+        for host in (own.internal_address, "localhost:8081", "throng:8081", "throng.monitoring.svc.cluster.local"):
+            assert own.http("GET", path, headers={"Host": host}).status in (200, 404), (path, host)
+    own.wait_until(lambda: own.log.count("HTTP request refused") == len(OPEN_PATHS), "a line for each path")
+    lines = [json.loads(line) for line in own.log.splitlines() if "HTTP request refused" in line]
+    assert {line["path"] for line in lines} == set(OPEN_PATHS) and {line["key"] for line in lines} == {"internalHosts"}
+    assert all(line["level"] == "warning" and line["host"] == "evil.example:8081" for line in lines)
+    own.metric_becomes("throng_http_refused_total", len(OPEN_PATHS), status=421)
+    # A balancer's questions, and calls that need a credential, are answered whatever they name.
+    assert [own.http("GET", path, headers=evil).status for path in ("/healthz", "/readyz")] == [200, 200]
+    called = own.http("POST", "/rpc", json.dumps(PING), {**evil, "Authorization": f"Bearer {admin_token()}"})
+    assert called.status == 200 and "result" in called.json()
+    assert own.http("POST", "/rpc", json.dumps(PING), evil).status == 401
+
+
+def test_a_scraper_may_use_a_name_that_the_key_allows(make_server):
+    own = make_server({"internalHosts": "metrics.example.com,*.corp.example", "trustedProxies": "127.0.0.1"})
+    for host, status in [("metrics.example.com", 200), ("one.corp.example:8081", 200), ("corp.example", 421), ("example.com", 421)]:
+        assert own.http("GET", "/metrics", headers={"Host": host}).status == status, host
+    # Behind a proxy both hosts have to be good: a page can write the header, too.
+    for host, told, status in [("localhost", "metrics.example.com", 200), ("localhost", "evil.example", 421),
+                               ("evil.example", "localhost", 421)]:
+        answer = own.http("GET", "/metrics", headers={"Host": host, "X-Forwarded-Host": told})
+        assert answer.status == status, (host, told)
+    assert make_server({"internalHosts": "*"}).http("GET", "/metrics", headers={"Host": "evil.example"}).status == 200
+
+
 @pytest.mark.parametrize("method, path, allowed", [
     ("POST", "/healthz", "GET"), ("DELETE", "/readyz", "GET"), ("PUT", "/metrics", "GET"), ("POST", "/openrpc.json", "GET"),
     ("GET", "/rpc", "POST"), ("PATCH", "/rpc", "POST"), ("PUT", "/rpc", "POST"),

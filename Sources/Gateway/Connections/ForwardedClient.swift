@@ -49,6 +49,9 @@ extension GatewayServices {
 struct ForwardedHop: Equatable {
   /// The sender of that request; nil where the proxy does not tell.
   var address: String?
+  /// The host that the client asked for, behind proxies too.
+  public func clientHost(of head: borrowing RequestHead) -> String? { client(of: head).host }
+
   /// The host of that request.
   var host: String?
 

@@ -19,6 +19,7 @@ public final class RefusalLog: Sendable {
   private let http: RefusalCounters
   private let upgradeLines = LogRateLimiter()
   private let originLines = RecentPairs(period: .seconds(60))
+  private let hostLines = RecentPairs(period: .seconds(60))
   private let signInLines = LogRateLimiter()
   private let closeLines = LogRateLimiter()
   private let requestLines = LogRateLimiter()
@@ -32,7 +33,7 @@ public final class RefusalLog: Sendable {
       .tokenExpired, .tokenMalformed, .tokenWrongSignature, .badValue, .otherUserSignedIn, .temporary, .requestRate,
     ]
     signIns = RefusalCounters("throng_sign_ins_refused_total", by: "code", codes.map { "\($0.rawValue)" })
-    let statuses = [400, 401, 403, 404, 405, 411, 413, 426, 431, 500, 503]
+    let statuses = [400, 401, 403, 404, 405, 411, 413, 421, 426, 431, 500, 503]
     http = RefusalCounters("throng_http_refused_total", by: "status", statuses.map { "\($0)" })
   }
 
@@ -110,6 +111,23 @@ public final class RefusalLog: Sendable {
     }
   }
 
+  /// A request to the internal listener named a host that it may not: a warning once a minute for each
+  /// host and path, because a scraper that is refused shows nowhere else.
+  /// - Parameter key: the key of the configuration that would allow it.
+  public func foreignHost(
+    _ host: String, _ status: Int, _ reason: String, key: String, _ head: borrowing RequestHead, from address: String
+  ) {
+    http.increment("\(status)")
+    let pair = RecentPairs.Pair(origin: RefusalLog.shortened(head.path), host: RefusalLog.shortened(host))
+    guard let dropped = hostLines.acquire(pair, at: clocks.monotonic) else { return }
+    var fields: Logger.Metadata = [
+      "status": .stringConvertible(status), "reason": "\(reason)", "method": "\(head.method)", "path": "\(pair.origin)",
+      "host": "\(pair.host)", "address": "\(address)", "key": "\(key)",
+    ]
+    if dropped > 0 { fields["dropped"] = .stringConvertible(dropped) }
+    logger.warning("HTTP request refused", metadata: fields)
+  }
+
   /// A line below the log level does not count for the limit.
   private func note(
     _ message: Logger.Message, _ level: Logger.Level, _ limit: LogRateLimiter, _ fields: () -> Logger.Metadata
@@ -155,9 +173,10 @@ private final class RefusalCounters: Sendable {
   }
 }
 
-/// The pairs of Origin and Host that were logged lately. The rate of lines bounds its memory.
+/// The pairs of Origin and Host, or of path and Host, that were logged lately. The rate of lines bounds its memory.
 private final class RecentPairs: Sendable {
   struct Pair: Hashable {
+    /// The Origin, or a path.
     let origin: String
     let host: String
   }

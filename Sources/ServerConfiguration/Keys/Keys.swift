@@ -3,8 +3,10 @@ import Foundation
 /// Every key, in the order of `config show` (Configuration.md, "Configuration keys").
 enum Keys {
   static let sections = [
-    KeySection("Listeners", isDeployment: true, [listen, internalListen, demo, path, loops, tlsCertificateFile, tlsKeyFile]),
-    KeySection("Browsers and proxies", isDeployment: true, [allowedOrigins, trustedProxies, proxyProtocol]),
+    KeySection(
+      "Listeners", isDeployment: true,
+      [listen, internalListen, internalHosts, demo, path, loops, tlsCertificateFile, tlsKeyFile]),
+    KeySection("Browsers and proxies", isDeployment: true, [allowedOrigins, trustedProxies, forwardedHeader, proxyProtocol]),
     KeySection("Store", isDeployment: true, [dataDir, storeURL, storeSync]),
     KeySection("Several nodes", isDeployment: true, ClusterKeys.all),
     KeySection(
@@ -39,6 +41,10 @@ enum Keys {
     "The internal listener: health, metrics, administration. Never make it public.")
   static let path = Key(
     "path", .urlPath, "/ws", example: "/chat/ws", since: "0.1.0",
+  static let internalHosts = Key(
+    "internalHosts", ValueType.hostPattern.list(of: ValueType.hostPattern.name), [], example: "throng.example.com,*.corp.example",
+    since: "0.2.0",
+    "The hosts by which browsers and scrapers may name the internal listener, besides addresses and private names; * = any.")
     "Where the WebSocket is; exact, so there is nothing at the path with a slash behind it.")
   static let demo = Key(
     "demo", .boolean, false, example: "true", since: "0.1.0",

@@ -5,6 +5,9 @@ public struct Settings: Sendable {
   public var listen: ListenAddress
   /// The internal listener.
   public var internalListen: ListenAddress
+  /// The hosts that requests to the internal listener may name, in small letters: a name, `*.` and
+  /// a name for those below it, or `*` = any.
+  public var internalHosts: [String]
   /// The path of the WebSocket.
   public var path: String
   /// The directory of the store and of the generated secret; it need not exist.
@@ -73,6 +76,7 @@ public struct Settings: Sendable {
     internalListen = values[Keys.internalListen]
     path = values[Keys.path]
     dataDir = values[Keys.dataDir]
+    internalHosts = values[Keys.internalHosts]
     demo = values[Keys.demo]
     loops = values[Keys.loops]
     log = Log(values)

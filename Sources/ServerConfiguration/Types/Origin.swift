@@ -40,4 +40,19 @@ extension Character {
 extension ValueType where Value == String {
   static let origin = scalar(
     "full origins (scheme://host[:port]) or *", as: [.string], show: { $0 }, parse: { Origin.normalized($0) })
+
+  /// `internalHosts`: small letters, without a dot at the end.
+  static let hostPattern = scalar(
+    "host names without a port, *.NAME for those below a name, or *", as: [.string], show: { $0 }, parse: hostPattern)
+
+  private static func hostPattern(_ text: String) -> String? {
+    if text == "*" { return text }
+    var name = text.lowercased()[...]
+    if name.hasSuffix(".") { name = name.dropLast() }
+    let labels = (name.hasPrefix("*.") ? name.dropFirst(2) : name).split(separator: ".", omittingEmptySubsequences: false)
+    let areNames = labels.allSatisfy { label in
+      !label.isEmpty && label.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_".contains($0) }
+    }
+    return areNames ? String(name) : nil
+  }
 }

@@ -58,7 +58,7 @@ public final class Server: Sendable {
     readiness = Readiness(store: store, engines: engines)
     let routes = Routes(
       services: services, metrics: metrics, readiness: readiness,
-      credential: AdministratorCredential(tokens: tokens, apiKey: settings.admin.apiKey),
+      credential: AdministratorCredential(tokens: tokens, apiKey: settings.admin.apiKey), hosts: InternalHosts(settings),
       demo: try await Server.demoPage(settings, logger), cluster: engines, logger: logger)
     gateway = Gateway(services, http: routes)
     let delegate = gateway

@@ -6,13 +6,14 @@ import Logging
 import WebSocketTransport
 
 /// Routes the HTTP requests of both listeners (Protocol.md, "Public listener" and "Internal
-/// listener"). Refusals are checked in this order: path 404, method 405, credential 401, body over
-/// 1 MiB 413.
+/// listener"). Refusals are checked in this order: path 404, method 405, host 421, credential 401,
+/// body over 1 MiB 413.
 struct Routes: HTTPHandling {
   private let services: GatewayServices
   private let metrics: PrometheusRegistry
   private let readiness: Readiness
   private let credential: AdministratorCredential
+  private let hosts: InternalHosts
   private let demo: DemoPage?
   private let cluster: ClusterRoute
   private let unauthorized: UnauthorizedCalls
@@ -21,13 +22,14 @@ struct Routes: HTTPHandling {
   /// `demo` is nil where the demo page is off.
   init(
     services: GatewayServices, metrics: PrometheusRegistry, readiness: Readiness, credential: AdministratorCredential,
-    demo: DemoPage?, cluster: ClusterEngines?, logger: Logger
+    hosts: InternalHosts, demo: DemoPage?, cluster: ClusterEngines?, logger: Logger
   ) {
     self.cluster = ClusterRoute(engines: cluster)
     self.services = services
     self.metrics = metrics
     self.readiness = readiness
     self.credential = credential
+    self.hosts = hosts
     self.demo = demo
     unauthorized = UnauthorizedCalls(metrics: metrics, clocks: services.clocks, logger: logger)
     self.logger = logger
@@ -51,6 +53,16 @@ struct Routes: HTTPHandling {
       default: ["GET", "HEAD"]
       }
     }
+
+    /// Whether it tells more than `alive` or `ready` without a credential, so that a foreign web page
+    /// must not reach it.
+    func isForKnownHosts(_ method: String) -> Bool {
+      switch self {
+      case .health, .readiness, .rpc: false
+      case .cluster: method != "POST"
+      case .metrics, .openRPC, .asyncAPI, .console: true
+      }
+    }
   }
 
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
@@ -58,6 +70,9 @@ struct Routes: HTTPHandling {
     guard let route = Route(rawValue: request.head.path) else { return refuse(request, exchange, .noSuchInternalPath) }
     guard route.methods.contains(request.head.method) else {
       return refuse(request, exchange, .method(route.methods))
+    }
+    if route.isForKnownHosts(request.head.method), let host = foreignHost(of: request.head) {
+      return refuse(request, exchange, .foreignHost, host: host)
     }
     switch route {
     case .health: exchange.text(200, "alive\n")
@@ -77,6 +92,13 @@ struct Routes: HTTPHandling {
       if mayCommand(request, exchange) != nil { cluster.command(request.body, exchange) }
     case .rpc: call(request, exchange)
     }
+  }
+
+  /// The host that a request names and may not, be it its own or the one that a proxy tells.
+  private func foreignHost(of head: borrowing RequestHead) -> String? {
+    if !hosts.admit(head.host) { return head.host }
+    let told = services.clientHost(of: head)
+    return hosts.admit(told) ? nil : told
   }
 
   /// A server that is alone answers its own metrics as they are.
@@ -142,11 +164,19 @@ struct Routes: HTTPHandling {
     }
   }
 
-  private func refuse(_ request: HTTPRequest, _ exchange: HTTPExchange, _ refusal: HTTPRefusal) {
-    // `UnauthorizedCalls` logs calls without a credential.
-    services.refusals.httpRequest(
-      refusal.status, refusal.sentence, request.head, from: services.clientAddress(of: request.head),
-      isToldElsewhere: refusal.status == 401)
+  /// - Parameter host: the one that is refused, for the log.
+  private func refuse(
+    _ request: HTTPRequest, _ exchange: HTTPExchange, _ refusal: HTTPRefusal, host: String? = nil
+  ) {
+    let address = services.clientAddress(of: request.head)
+    if let host {
+      services.refusals.foreignHost(
+        host, refusal.status, refusal.sentence, key: "internalHosts", request.head, from: address)
+    } else {
+      // `UnauthorizedCalls` logs calls without a credential.
+      services.refusals.httpRequest(
+        refusal.status, refusal.sentence, request.head, from: address, isToldElsewhere: refusal.status == 401)
+    }
     exchange.respond(
       status: refusal.status, contentType: "text/plain; charset=utf-8", headers: refusal.headers,
       body: Array("\(refusal.status): \(refusal.sentence)\n".utf8))
@@ -201,6 +231,10 @@ struct HTTPRefusal: Error {
     status: 404,
     sentence: "there is nothing at this path; there are /healthz, /readyz, /metrics, /openrpc.json, /asyncapi.json, /console, "
       + "/cluster and POST /rpc")
+  static let foreignHost = HTTPRefusal(
+    status: 421,
+    sentence: "this listener does not answer under the host that the request names; internalHosts allows names besides addresses "
+      + "and private ones")
   static let upgradeRequired = HTTPRefusal(
     status: 426, sentence: "this path takes WebSocket upgrades only", headers: [("Upgrade", "websocket")])
   static let unauthorized = HTTPRefusal(
