@@ -29,6 +29,8 @@ public struct GatewayConfiguration: Sendable {
   public var allowedOrigins: Set<String>
   /// Whether an address is a proxy whose forwarding headers are trusted.
   public var isTrustedProxy: @Sendable (String) -> Bool
+  /// The headers of theirs that are read.
+  public var forwardingHeaders = ForwardingHeaders.any
   /// How many groups a user may be a member of, AVChatRooms aside; 0 = no limit.
   public var groupsPerUser: Int
   /// How many AVChatRooms a user may own; 0 = no limit.

@@ -38,7 +38,7 @@ import ThrongTestKit
 
 @Suite struct ClientAddressTests {
   private func address(peer: String, forwarded: String?) -> String {
-    ForwardedClient(of: .of(peer: peer, forwardedFor: forwarded)) { $0.hasPrefix("10.") }.address
+    ForwardedClient(of: .of(peer: peer, forwardedFor: forwarded), by: .any) { $0.hasPrefix("10.") }.address
   }
 
   @Test func anUntrustedPeerKeepsItsOwnAddress() {

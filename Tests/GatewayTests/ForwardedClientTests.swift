@@ -6,10 +6,11 @@ import Testing
 /// The client behind proxies, 10.0.0.0/8 in these tests (Protocol.md, "Client addresses").
 @Suite struct ForwardedClientTests {
   private func client(
-    peer: String = "10.0.0.1", for list: String? = nil, host: String? = nil, forwarded: String? = nil
+    peer: String = "10.0.0.1", for list: String? = nil, host: String? = nil, forwarded: String? = nil,
+    by headers: ForwardingHeaders = .any
   ) -> ForwardedClient {
     let head = RequestHead.of(peer: peer, forwardedFor: list, forwardedHost: host, forwarded: forwarded)
-    return ForwardedClient(of: head) { $0.hasPrefix("10.") || $0 == RequestHead.unixPeer }
+    return ForwardedClient(of: head, by: headers) { $0.hasPrefix("10.") || $0 == RequestHead.unixPeer }
   }
 
   private func named(_ address: String, _ host: String = "a.example") -> ForwardedClient {
@@ -108,6 +109,21 @@ import Testing
         == named("192.0.2.1", "chat.example"))
     #expect(client(for: "192.0.2.9", host: "other.example", forwarded: "for=192.0.2.1") == named("192.0.2.1"))
     #expect(client(for: "192.0.2.9", host: "other.example", forwarded: "proto=https") == named("10.0.0.1"))
+  }
+
+  // MARK: One header that the proxies set
+
+  /// The client wrote the header that its proxy does not know.
+  @Test func theHeaderThatIsNotNamedDoesNotCount() {
+    let (list, host, lie) = ("192.0.2.1", "chat.example", "for=192.0.2.9;host=evil.example")
+    #expect(client(for: list, host: host, forwarded: lie, by: .xForwarded) == named("192.0.2.1", "chat.example"))
+    #expect(client(for: list, host: host, forwarded: "for=\"", by: .xForwarded) == named("192.0.2.1", "chat.example"))
+    #expect(client(forwarded: lie, by: .xForwarded) == named("10.0.0.1"))
+    #expect(
+      client(for: "192.0.2.9", host: "evil.example", forwarded: "for=192.0.2.1;host=chat.example", by: .forwarded)
+        == named("192.0.2.1", "chat.example"))
+    #expect(client(for: "192.0.2.9", host: "evil.example", by: .forwarded) == named("10.0.0.1"))
+    #expect(client(peer: "192.0.2.7", for: list, forwarded: lie, by: .xForwarded) == named("192.0.2.7"))
   }
 
   // MARK: Properties

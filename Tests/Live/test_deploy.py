@@ -44,6 +44,50 @@ async def test_a_client_cannot_choose_its_address_or_host(start, kind):
     assert line["origin"] == "https://evil.example" and line["host"] == proxy.host and line["address"] == "127.0.0.1"
 
 
+# What each file does about a Forwarded of the client.
+REMOVALS = {"nginx": 'proxy_set_header Forwarded "";', "haproxy": "http-request del-header Forwarded", "caddy": "header_up -Forwarded"}
+LIES = {"Forwarded": "for=203.0.113.9;host=evil.example", "X-Forwarded-For": "203.0.113.9", "X-Forwarded-Host": "evil.example"}
+
+
+@pytest.mark.parametrize("kind", PROXIES)
+async def test_behind_a_proxy_that_does_not_know_forwarded_the_key_keeps_the_client_from_choosing(start, kind):
+    def naive(text):
+        assert REMOVALS[kind] in text
+        return text.replace(REMOVALS[kind], "")
+    own, proxy = start(kind, edit=naive)
+    await Person.sign_in(proxy, "alice", source="127.0.0.2", **LIES)
+    assert addresses(own, "alice") == ["127.0.0.2"]
+    with pytest.raises(Exception, match="403"):
+        await Person.sign_in(proxy, "bob", origin="https://evil.example", **LIES)
+    # Without the key the client's own header wins, which the start says.
+    own, proxy = start(kind, {"forwardedHeader": "auto"}, edit=naive)
+    await Person.sign_in(proxy, "alice", source="127.0.0.2", origin="https://evil.example", **LIES)
+    assert addresses(own, "alice") == ["203.0.113.9"]
+    own.wait_until(lambda: "forwardedHeader is auto" in own.log, "the warning")
+
+
+# Proxies that tell by Forwarded, and pass on the rest.
+FORWARDED = {
+    "nginx": (r" *proxy_set_header (?:X-Forwarded|Forwarded)[^\n]*", 'proxy_set_header Forwarded "for=$remote_addr;host=$http_host";'),
+    "haproxy": (r" *(?:http-request (?:del|set)-header \S*Forwarded[^\n]*|option forwardfor)",
+                '    http-request set-header Forwarded "for=%[src];host=%[req.hdr(Host)]"')}
+
+
+@pytest.mark.parametrize("kind", FORWARDED)
+async def test_behind_a_proxy_that_tells_by_forwarded_nothing_else_counts(start, kind):
+    pattern, line = FORWARDED[kind]
+
+    def edit(text):
+        lines = iter([line])
+        return re.sub(pattern, lambda _: next(lines, ""), text)
+    own, proxy = start(kind, {"forwardedHeader": "forwarded"}, edit=edit)
+    await Person.sign_in(proxy, "alice", source="127.0.0.2", **LIES)
+    assert addresses(own, "alice") == ["127.0.0.2"]
+    with pytest.raises(Exception, match="403"):
+        await Person.sign_in(proxy, "bob", origin="https://evil.example", **LIES)
+    assert "forwardedHeader is auto" not in own.log
+
+
 @pytest.mark.parametrize("kind", PROXIES)
 async def test_the_demo_page_is_below_the_path(start, kind):
     own, proxy = start(kind)

@@ -30,6 +30,12 @@ import WebSocketTransport
     #expect(made.groupsPerUser == standard.groupsPerUser && made.avChatRooms == standard.avChatRooms)
     #expect(made.avChatRoomsPerUser == standard.avChatRoomsPerUser && made.readyReplyBytes == standard.readyReplyBytes)
     #expect(made.requiresKnownUsers == standard.requiresKnownUsers)
+    #expect(made.forwardingHeaders == standard.forwardingHeaders)
+  }
+
+  @Test(arguments: [("auto", ForwardingHeaders.any), ("x-forwarded-for", .xForwarded), ("forwarded", .forwarded)])
+  func theHeaderOfTheProxies(word: String, headers: ForwardingHeaders) throws {
+    #expect(GatewayConfiguration(try settings([("forwardedHeader", word)])).forwardingHeaders == headers)
   }
 
   @Test(arguments: [

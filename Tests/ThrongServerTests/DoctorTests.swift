@@ -53,6 +53,23 @@ import WebSocketTransport
     #expect(MachineChecks.clock(.synchronized, now: WallInstant(milliseconds: 0)).severity == .failure)
   }
 
+  /// Only where a header of a client could be taken for a proxy's.
+  @Test(arguments: [
+    ([], false), (["trustedProxies=10.0.0.0/8"], true), (["listen=unix:/run/throng"], true),
+    (["trustedProxies=10.0.0.0/8", "forwardedHeader=x-forwarded-for"], false),
+    (["listen=unix:/run/throng", "forwardedHeader=forwarded"], false), (["forwardedHeader=forwarded"], false),
+    (["trustedProxies=10.0.0.0/8", "proxyProtocol=true"], false),
+  ])
+  func theHeaderOfTheProxiesIsNamed(flags: [String], warns: Bool) async throws {
+    let pairs = flags.map { flag in flag.split(separator: "=", maxSplits: 1).map(String.init) }
+    let settings = try Settings.load(flags: pairs.map { (key: $0[0], value: $0[1]) })
+    #expect((StartWarnings.forwardedHeader(settings) != nil) == warns)
+    let finding = MachineChecks.proxies(settings)
+    #expect(finding.severity == (warns ? .warning : .ok) && (finding.remedy?.contains("forwardedHeader") ?? false) == warns)
+    let told = try await settings.checkKeys()
+    #expect(told.contains { $0.contains("forwardedHeader") } == warns, "throng config check tells it, too")
+  }
+
   @Test func aCertificateExpires() {
     func severity(days: Int64) -> Finding.Severity {
       MachineChecks.certificate(1_800_000_000 + days * 86_400, now: Self.now).severity

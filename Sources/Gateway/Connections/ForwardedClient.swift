@@ -1,6 +1,17 @@
 import Foundation
 import WebSocketTransport
 
+/// The headers in which trusted proxies name the client (`forwardedHeader`). The others come from the
+/// client, whatever they say.
+public enum ForwardingHeaders: Sendable {
+  /// `Forwarded` where it is there, else `X-Forwarded-For` and `X-Forwarded-Host`.
+  case any
+  /// `X-Forwarded-For` and `X-Forwarded-Host`.
+  case xForwarded
+  /// `Forwarded`.
+  case forwarded
+}
+
 /// The client of a request as its proxies tell of it (Protocol.md, "Client addresses").
 struct ForwardedClient: Equatable {
   /// The right-most address that is not a trusted proxy's.
@@ -10,9 +21,9 @@ struct ForwardedClient: Equatable {
 
   /// Reads the headers from the right for as long as trusted proxies wrote them. A hop without an
   /// address ends the walk: nothing to its left comes from a trusted proxy.
-  init(of head: borrowing RequestHead, isTrustedProxy: (String) -> Bool) {
+  init(of head: borrowing RequestHead, by headers: ForwardingHeaders, isTrustedProxy: (String) -> Bool) {
     var address = head.peerAddress
-    var hops = isTrustedProxy(address) ? ForwardedHop.all(of: head) : []
+    var hops = isTrustedProxy(address) ? ForwardedHop.all(of: head, by: headers) : []
     var naming = hops.last
     while isTrustedProxy(address), let hop = hops.popLast(), let next = hop.address {
       address = next
@@ -32,16 +43,19 @@ struct ForwardedClient: Equatable {
 extension GatewayServices {
   /// The client of a request, behind proxies too.
   func client(of head: borrowing RequestHead) -> ForwardedClient {
-    ForwardedClient(of: head, isTrustedProxy: configuration.isTrustedProxy)
+    ForwardedClient(of: head, by: configuration.forwardingHeaders, isTrustedProxy: configuration.isTrustedProxy)
   }
 
   /// The client's address, behind proxies too.
   public func clientAddress(of head: borrowing RequestHead) -> String { client(of: head).address }
 
+  /// The host that the client asked for, behind proxies too.
+  public func clientHost(of head: borrowing RequestHead) -> String? { client(of: head).host }
+
   /// The client that the headers would name if the peer were a trusted proxy.
   func clientIfTrusted(_ head: borrowing RequestHead) -> ForwardedClient {
     let (peer, isTrusted) = (head.peerAddress, configuration.isTrustedProxy)
-    return ForwardedClient(of: head) { $0 == peer || isTrusted($0) }
+    return ForwardedClient(of: head, by: configuration.forwardingHeaders) { $0 == peer || isTrusted($0) }
   }
 }
 
@@ -49,15 +63,19 @@ extension GatewayServices {
 struct ForwardedHop: Equatable {
   /// The sender of that request; nil where the proxy does not tell.
   var address: String?
-  /// The host that the client asked for, behind proxies too.
-  public func clientHost(of head: borrowing RequestHead) -> String? { client(of: head).host }
-
   /// The host of that request.
   var host: String?
 
-  /// The hops of a request, the last proxy's last. `Forwarded` counts alone where it is there.
-  static func all(of head: borrowing RequestHead) -> [ForwardedHop] {
-    if let forwarded = head.forwarded { return ForwardedHeader.hops(in: forwarded) }
+  /// The hops of a request, the last proxy's last.
+  static func all(of head: borrowing RequestHead, by headers: ForwardingHeaders) -> [ForwardedHop] {
+    switch headers {
+    case .any: head.forwarded.map(ForwardedHeader.hops) ?? xForwarded(head)
+    case .xForwarded: xForwarded(head)
+    case .forwarded: ForwardedHeader.hops(in: head.forwarded ?? "")
+    }
+  }
+
+  private static func xForwarded(_ head: borrowing RequestHead) -> [ForwardedHop] {
     let addresses = elements(of: head.forwardedFor), hosts = elements(of: head.forwardedHost)
     let count = max(addresses.count, hosts.count)
     // The proxies append, so both lists end with the last proxy's.

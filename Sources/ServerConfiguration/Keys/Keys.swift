@@ -69,6 +69,9 @@ enum Keys {
     "The proxies whose Forwarded, X-Forwarded-For and X-Forwarded-Host are believed; the peer of a Unix socket is one.")
   static let proxyProtocol = Key(
     "proxyProtocol", .boolean, false, example: "true", since: "0.1.0",
+  static let forwardedHeader = Key(
+    "forwardedHeader", .oneOfCases(), ForwardedHeader.auto, example: "x-forwarded-for", since: "0.2.0",
+    "The header that the proxies set: x-forwarded-for, with X-Forwarded-Host, or forwarded; auto = Forwarded where it is there.")
     "Connections from trustedProxies to the public listener begin with a PROXY header, version 1 or 2.")
 
   static let dataDir = Key(

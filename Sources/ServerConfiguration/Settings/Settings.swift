@@ -26,6 +26,8 @@ public struct Settings: Sendable {
   public var allowedOrigins: [String]
   /// The proxies whose forwarding headers are trusted.
   public var trustedProxies: [AddressRange]
+  /// The header in which they name the client.
+  public var forwardedHeader: ForwardedHeader
   /// Whether connections from trusted proxies begin with a PROXY header.
   public var proxyProtocol: Bool
   /// `tls.…`
@@ -84,6 +86,7 @@ public struct Settings: Sendable {
     admin = Admin(apiKey: values[Keys.adminAPIKey])
     allowedOrigins = values[Keys.allowedOrigins]
     trustedProxies = values[Keys.trustedProxies]
+    forwardedHeader = values[Keys.forwardedHeader]
     proxyProtocol = values[Keys.proxyProtocol]
     tls = TLS(certificateFile: values[Keys.tlsCertificateFile], keyFile: values[Keys.tlsKeyFile])
     store = Store(url: values[Keys.storeURL], sync: values[Keys.storeSync])

@@ -12,6 +12,16 @@ public enum Compression: String, CaseIterable, Sendable { case room, off }
 /// The durability of a write (`store.sync`): it survives a power failure, or only a crash.
 public enum StoreSync: String, CaseIterable, Sendable { case full, normal }
 
+/// The header in which the proxies of `trustedProxies` name the client (`forwardedHeader`).
+public enum ForwardedHeader: String, CaseIterable, Sendable {
+  /// `Forwarded` where a request has it, else `X-Forwarded-For`.
+  case auto
+  /// `X-Forwarded-For`, and `X-Forwarded-Host` for the host.
+  case xForwardedFor = "x-forwarded-for"
+  /// `Forwarded` (RFC 7239).
+  case forwarded
+}
+
 extension ValueType where Value == Compression {
   /// `compression`: also without quotes, though YAML takes `off` for a truth value.
   static let compression = scalar(

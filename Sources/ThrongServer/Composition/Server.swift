@@ -118,7 +118,8 @@ public final class Server: Sendable {
         "openFiles": .stringConvertible(openFiles),
       ])
     let connections = StartWarnings.connections(settings.limits.connections, openFiles: openFiles)
-    for warning in [certificateWarning, connections].compactMap({ $0 }) { logger.warning("\(warning)") }
+    let proxies = StartWarnings.forwardedHeader(settings)
+    for warning in [certificateWarning, connections, proxies].compactMap({ $0 }) { logger.warning("\(warning)") }
   }
 
   private var certificateWarning: String? {

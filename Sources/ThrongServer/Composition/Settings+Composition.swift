@@ -38,10 +38,10 @@ extension Settings {
 
   /// Reads the secret, the JWKS file, the certificate and its key like a start, and creates
   /// nothing.
-  /// - Returns: the warnings of a start.
+  /// - Returns: the warnings of a start, also those about other keys.
   /// - Throws: `AuthenticationError` or `StartError`.
   public func checkKeys() async throws -> [String] {
-    var warnings: [String] = []
+    var warnings = [StartWarnings.forwardedHeader(self)].compactMap { $0 }
     if let files = tls.files {
       let expiry = try StartError.translating { () throws(TransportError) in try Transport.check(files) }
       warnings += [StartWarnings.certificate(expiring: expiry, now: SystemClocks().wall)].compactMap { $0 }
@@ -131,12 +131,24 @@ extension GatewayConfiguration {
     failureDelay = settings.auth.failureDelay
     allowedOrigins = Set(settings.allowedOrigins)
     isTrustedProxy = settings.isTrustedProxy
+    forwardingHeaders = ForwardingHeaders(settings.forwardedHeader)
     groupsPerUser = settings.limits.groupsPerUser
     avChatRoomsPerUser = settings.limits.avChatRoomsPerUser
     avChatRooms = settings.limits.avChatRooms
     requiresKnownUsers = settings.users.requireKnown
     searchesMessages = settings.search.messages
     textLimits = TextLimits(settings.limits.text)
+  }
+}
+
+extension ForwardingHeaders {
+  init(_ header: ServerConfiguration.ForwardedHeader) {
+    self =
+      switch header {
+      case .auto: .any
+      case .xForwardedFor: .xForwarded
+      case .forwarded: .forwarded
+      }
   }
 }
 

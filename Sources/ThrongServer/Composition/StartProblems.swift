@@ -16,6 +16,17 @@ enum StartWarnings {
     return "the certificate expires on \(day), in \(left.components.seconds / 86_400) days"
   }
 
+  /// Warns of trusted proxies whose header is left to the request: a client behind a proxy that only
+  /// knows X-Forwarded-For sends a Forwarded of its own. A proxy that announces clients by the PROXY
+  /// protocol passes headers on unread, so it needs neither.
+  static func forwardedHeader(_ settings: Settings) -> String? {
+    let hasProxy = !settings.trustedProxies.isEmpty || settings.listen.host == nil
+    guard hasProxy, !settings.proxyProtocol, settings.forwardedHeader == .auto else { return nil }
+    let proxies = settings.trustedProxies.isEmpty ? "listen is a Unix socket" : "trustedProxies is set"
+    return "\(proxies) and forwardedHeader is auto: a client whose proxy passes on Forwarded as it came chooses its own address; "
+      + "name the header that the proxies set, x-forwarded-for or forwarded"
+  }
+
   /// Warns of a limit of connections that the system does not allow.
   /// - Parameter openFiles: the number of files that the process may open.
   static func connections(_ connections: Int, openFiles: Int) -> String? {

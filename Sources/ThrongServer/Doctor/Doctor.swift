@@ -22,6 +22,7 @@ public struct Doctor: Sendable {
     let (server, isRunning) = server()
     var findings = [server]
     findings += await keys()
+    findings.append(MachineChecks.proxies(settings))
     if !isRunning { findings.append(await listeners()) }
     let allowed = isRunning ? runningFileLimit() : nil
     findings.append(
@@ -70,7 +71,7 @@ public struct Doctor: Sendable {
 
   private func keys() async -> [Finding] {
     do {
-      // Their only warning is that of the certificate, which follows.
+      // Their warnings, of the certificate and of proxies, have findings of their own.
       _ = try await settings.checkKeys()
       let words =
         try settings.hasSecret()

@@ -1,4 +1,5 @@
 import GroupModel
+import ServerConfiguration
 
 /// Judges the facts of a machine.
 enum MachineChecks {
@@ -77,6 +78,18 @@ enum MachineChecks {
     let remedy = "make room, or bound what groups keep (history.retention, history.maxMessages)"
     if free < tooFewBytes { return .failure("disk", text, remedy) }
     return free < littleBytes ? .warning("disk", text, remedy) : .ok("disk", text)
+  }
+
+  static func proxies(_ settings: Settings) -> Finding {
+    if let warning = StartWarnings.forwardedHeader(settings) {
+      return .warning(
+        "proxies", warning, "set forwardedHeader; Scripts/deploy has proxies that set one header and remove the other")
+    }
+    let header = settings.forwardedHeader
+    return .ok(
+      "proxies",
+      settings.trustedProxies.isEmpty && settings.listen.host != nil
+        ? "none is trusted, so no header names a client" : "they name clients by \(header.rawValue)")
   }
 
   /// - Parameter expiry: of the certificate, in Unix seconds; nil without TLS.

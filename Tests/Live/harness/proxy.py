@@ -23,7 +23,8 @@ from .tokens import make_token
 DEPLOY = REPOSITORY / "Scripts/deploy"
 PROXIES = ["nginx", "haproxy", "caddy"]
 # As in throng.yaml of that directory, which test_service.py compares.
-SETTINGS = {"path": "/chat/ws", "trustedProxies": "127.0.0.1,::1", "demo": "true", "limits.connectionsPerAddress": 0}
+SETTINGS = {"path": "/chat/ws", "trustedProxies": "127.0.0.1,::1", "forwardedHeader": "x-forwarded-for", "demo": "true",
+            "limits.connectionsPerAddress": 0}
 
 
 def openssl(*arguments):
@@ -58,7 +59,7 @@ class Proxy:
     """A proxy under one of the files, as it is but for ports, paths and the certificate.
 
     `target` is the server's address, `unix:` before a path; `file` another file than the usual one;
-    `edit` changes nginx's text; `address` is where it listens."""
+    `edit` changes its text; `address` is where it listens."""
 
     def __init__(self, kind, directory, target, files, file=None, edit=lambda text: text, address="127.0.0.1"):
         self.program = shutil.which(kind, path="/usr/sbin:/usr/bin:/usr/local/bin")
@@ -93,7 +94,7 @@ class Proxy:
         changes = {"target": ("server throng 127.0.0.1:8080", f"server throng {target}"), "bind": ("bind :443", f"bind {self._bind}")}
         if file is None:
             changes["certificate"] = ("/etc/throng/haproxy.pem", str(both))
-        (self.directory / "haproxy.cfg").write_text(replaced(file or "haproxy.cfg", **changes))
+        (self.directory / "haproxy.cfg").write_text(self.edit(replaced(file or "haproxy.cfg", **changes)))
         return [self.program, "-W", "-db", "-f", self.directory / "haproxy.cfg"], {}
 
     def _caddy(self, target, files, _):
@@ -101,7 +102,7 @@ class Proxy:
         text = replaced("Caddyfile", site=(site, f"{site}\n\ttls {files['tls.certificateFile']} {files['tls.keyFile']}"))
         file = self.directory / "Caddyfile"
         self._admin = f"127.0.0.1:{reserve_port()}"
-        file.write_text(f"{{\n\tadmin {self._admin}\n\tauto_https disable_redirects\n}}\n" + text)
+        file.write_text(f"{{\n\tadmin {self._admin}\n\tauto_https disable_redirects\n}}\n" + self.edit(text))
         variables = {"CHAT_HOST": f"https://{self.host}", "THRONG": f"unix/{target[5:]}" if target.startswith("unix:") else target}
         return [self.program, "run", "--adapter", "caddyfile", "--config", file], variables
 
