@@ -29,6 +29,7 @@ import Testing
     #expect(settings.auth.failureDelay == .seconds(1))
     #expect(settings.tls.certificateFile == nil && settings.tls.keyFile == nil)
     #expect(settings.allowedOrigins.isEmpty && settings.trustedProxies.isEmpty)
+    #expect(settings.forwardedHeader == .auto && settings.internalHosts.isEmpty)
   }
 
   @Test func sessionsAndTimes() {

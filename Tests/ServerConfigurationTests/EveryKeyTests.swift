@@ -22,15 +22,36 @@ struct Sample: CustomTestStringConvertible {
   /// Files that exist come from the test's own source.
   static let existingFile = #filePath
 
+  /// A file with a value of its own, which stays behind: keys with files need one that exists.
+  private static func file(_ value: String, _ name: String) -> String {
+    let path = NSTemporaryDirectory() + "throng-configuration-\(name)"
+    try? Data((value + "\n").utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    return path
+  }
+
+  /// The keys that name a file with the value of another, which must not be set beside them.
+  static let files = [
+    Sample("auth.secretFile", file("0123456789abcdef0123456789abcdef", "auth-secret")),
+    Sample("admin.apiKeyFile", file("a-key-of-32-bytes-0123456789abcde", "api-key")),
+    Sample("webhook.secretFile", file(secret, "webhook-secret")), Sample("store.urlFile", file("sqlite:other.db", "store")),
+    Sample("bus.urlFile", file("nats://me:secret@host:4222", "bus")),
+  ]
+
   /// 24 bytes in base64.
   static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
   /// Keys that need a store in PostgreSQL, unlike the samples.
-  static let ofOtherStores = ["cluster.enabled", "bus.url"]
+  static let ofOtherStores = ["cluster.enabled", "bus.url", "bus.urlFile"]
+
+  /// Samples that can be set together.
+  static let together = all.filter { sample in
+    !ofOtherStores.contains(sample.key) && !files.contains { $0.key == sample.key }
+  }
 
   static let all: [Sample] =
-    [
+    files + [
       Sample("listen", "127.0.0.1:0"), Sample("internalListen", "[::1]:9", yaml: #""[::1]:9""#),
+      Sample("internalHosts", "throng.example.com,*.corp.example", yaml: "[Throng.example.com., '*.corp.example']"),
       Sample("path", "/chat/ws"), Sample("dataDir", "/var/lib/throng"),
       Sample("demo", "true"), Sample("loops", "3"), Sample("log.level", "debug"), Sample("log.format", "text"),
       Sample("auth.secret", "0123456789abcdef0123456789abcdef", shown: "********"), Sample("auth.jwksFile", existingFile),
@@ -39,7 +60,7 @@ struct Sample: CustomTestStringConvertible {
       Sample("admin.apiKey", "a-key-of-32-bytes-0123456789abcde", shown: "********"),
       Sample("allowedOrigins", "https://a.example,http://b.example:81", yaml: "[https://a.example, 'http://b.example:81']"),
       Sample("trustedProxies", "10.0.0.0/8,fd00::/8", yaml: #"["10.0.0.0/8", "fd00::/8"]"#),
-      Sample("proxyProtocol", "true"),
+      Sample("forwardedHeader", "x-forwarded-for"), Sample("proxyProtocol", "true"),
       Sample("tls.certificateFile", existingFile), Sample("tls.keyFile", existingFile), Sample("store.url", "sqlite:other.db"),
       Sample("cluster.enabled", "true"), Sample("cluster.leaseDuration", "5", shown: "5s"), Sample("cluster.name", "eu-1"),
       Sample("cluster.address", "10.0.0.5:8081"), Sample("bus.url", "nats://me:secret@host:4222,other", shown: "********"),
@@ -81,7 +102,7 @@ struct Sample: CustomTestStringConvertible {
     switch key {
     case "tls.certificateFile": [("tls.keyFile", Sample.existingFile)]
     case "tls.keyFile": [("tls.certificateFile", Sample.existingFile)]
-    case "cluster.enabled", "bus.url": [("store.url", "postgres://host/database")]
+    case "cluster.enabled", "bus.url", "bus.urlFile": [("store.url", "postgres://host/database")]
     case "webhook.url": [("webhook.secret", Sample.secret)]
     case "auth.algorithms": [("auth.jwksFile", Sample.existingFile)]
     default: []
@@ -89,7 +110,7 @@ struct Sample: CustomTestStringConvertible {
   }
 
   private func variable(_ key: String) -> String {
-    let words = key.replacing(/[A-Z]+/) { "_" + $0.output.map { "\($0)" }.joined(separator: "_") }
+    let words = key.replacing(/[A-Z]+(?![a-z])|[A-Z]/) { "_" + $0.output }
     return "THRONG_" + words.replacing(".", with: "_").uppercased()
   }
 
@@ -107,6 +128,8 @@ struct Sample: CustomTestStringConvertible {
     #expect(names["auth.jwksFile"] == "THRONG_AUTH_JWKS_FILE")
     #expect(names["limits.bChatRoom.messagesPerSecond"] == "THRONG_LIMITS_B_CHAT_ROOM_MESSAGES_PER_SECOND")
     #expect(names["store.url"] == "THRONG_STORE_URL")
+    #expect(names["limits.text.faceURL"] == "THRONG_LIMITS_TEXT_FACE_URL")
+    #expect(names["admin.apiKeyFile"] == "THRONG_ADMIN_API_KEY_FILE")
   }
 
   @Test(arguments: Sample.all)
@@ -140,12 +163,12 @@ struct Sample: CustomTestStringConvertible {
 
   /// A configuration that `config show` printed can be set again, secrets apart.
   @Test func shownValuesAreGoodValues() throws {
-    let samples = Sample.all.filter { !Sample.ofOtherStores.contains($0.key) }
-    let all = try Settings.load(flags: samples.map { ($0.key, $0.text) })
-    let shown = all.entries.filter { $0.value != "********" && !Sample.ofOtherStores.contains($0.key) }
+    let all = try Settings.load(flags: Sample.together.map { ($0.key, $0.text) })
+    let leftOut = Sample.ofOtherStores + Sample.files.map(\.key)
+    let shown = all.entries.filter { $0.value != "********" && !leftOut.contains($0.key) }
     let secret = (key: "webhook.secret", value: Sample.secret)
     let again = try Settings.load(flags: shown.map { ($0.key, $0.value) } + [secret])
-    let left = Sample.ofOtherStores + [secret.key]
+    let left = leftOut + [secret.key]
     #expect(again.entries.filter { $0.value != "(none)" && !left.contains($0.key) }.map(\.value) == shown.map(\.value))
   }
 }

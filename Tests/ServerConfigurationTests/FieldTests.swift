@@ -7,8 +7,7 @@ import Testing
   let settings: Settings
 
   init() throws {
-    let samples = Sample.all.filter { !Sample.ofOtherStores.contains($0.key) }
-    settings = try Settings.load(flags: samples.map { ($0.key, $0.text) } + FieldTests.numbers.map { ($0, "\($1)") })
+    settings = try Settings.load(flags: Sample.together.map { ($0.key, $0.text) } + FieldTests.numbers.map { ($0, "\($1)") })
   }
 
   /// Every integer key with a number of its own, but those that take no number of 900 or a little
@@ -73,6 +72,7 @@ import Testing
     #expect(settings.auth.audience == "app" && settings.auth.issuer == "https://issuer.example")
     #expect(settings.allowedOrigins == ["https://a.example", "http://b.example:81"])
     #expect(settings.trustedProxies.map(\.description) == ["10.0.0.0/8", "fd00::/8"])
+    #expect(settings.forwardedHeader == .xForwardedFor && settings.internalHosts == ["throng.example.com", "*.corp.example"])
     #expect(settings.attributes.groupTypes == ["AVChatRoom", "Meeting"])
     #expect(settings.demo && settings.users.requireKnown)
   }

@@ -21,7 +21,8 @@ import Testing
       "path",
       ["", "/", "ws", "/ws/", "//ws", "/a//b", "/./ws", "/../ws", "/a/..", "/w s", "/w%73", "/ws?a", "/ws#a", "/wß", "/a\\b"]
     ),
-    ("proxyProtocol", ["", "v1", "2"]),
+    ("proxyProtocol", ["", "v1", "2"]), ("forwardedHeader", ["", "X-Forwarded-For", "x-real-ip", "both"]),
+    ("internalHosts", ["a b", "https://a", "a:80", "*a", "a.*", "a..b", "a,,b", "*.", "[::1]", "a/b"]),
     ("internalListen", ["[1.2.3.4]:1", "[]:1", "host:+1", "http://h:1"]), ("dataDir", [""]),
     ("demo", ["", "2", "wahr", "t"]), ("loops", ["0", "-1", "1.5", "1025", "many", ""]),
     ("log.level", ["", "loud", "INFO"]), ("log.format", ["xml"]),
@@ -114,6 +115,51 @@ import Testing
       #expect(found.count == 1 && found[0].contains("at least 32 bytes"))
       #expect(secret.isEmpty || !found[0].contains(secret))
     }
+  }
+
+  /// Thirty-two digits are a number to YAML, and the value is told to nobody.
+  @Test(arguments: [
+    ("12345678901234567890123456789012", "a number (a text is written in quotes)"),
+    ("1234567890123456789012345678901e2", "a number (a text is written in quotes)"),
+    ("true", "a truth value (a text is written in quotes)"), ("[12345678901234567890123456789012]", "a list"),
+  ])
+  func aSecretThatIsNoTextToYAMLGetsTheHint(yaml: String, kind: String) throws {
+    for key in Settings.keys.filter(\.isSecret).map(\.path) where !key.hasPrefix("bus.") && !key.hasPrefix("cluster.") {
+      let found = problems(try scratch.file("\(key): \(yaml)"))
+      #expect(found.count == 1 && found[0].contains("expected ") && found[0].contains(", found \(kind) ("), "\(found)")
+      #expect(!found[0].contains("1234"), "\(found)")
+    }
+  }
+
+  @Test(arguments: [("postgres://me:s3cr3t@host", "store.url"), ("nats://me:s3cr3t@ /", "bus.url")])
+  func aMalformedURLDoesNotShowItsPassword(url: String, key: String) {
+    let found = problems(flags: [(key, url)])
+    #expect(found.count == 1 && found[0].hasPrefix("\(key): expected ") && !found[0].contains("s3cr3t"), "\(found)")
+  }
+
+  @Test func aFileWithAValueMustBeReadable() throws {
+    let cases = [
+      ("/nonexistent/secret", "cannot be read"), (scratch.path, "cannot be read"), ("/dev/zero", "more than 65536 bytes"),
+      (try scratch.file(" \n", named: "blank"), "is empty"),
+      (try scratch.file("too short", named: "short"), "at least 32 bytes"),
+    ]
+    for (path, words) in cases {
+      let found = problems(flags: [("auth.secretFile", path)])
+      #expect(found.count == 1 && found[0].hasPrefix("auth.secret") && found[0].contains(words), "\(found)")
+      #expect(!found[0].contains("too short"))
+    }
+  }
+
+  /// No shell replaces it there.
+  @Test(arguments: ["dataDir", "auth.jwksFile", "tls.keyFile", "auth.secretFile"])
+  func aTildeStandsForNothing(key: String) throws {
+    for value in ["~/throng", "~", "~throng/data"] {
+      for found in [problems(flags: [(key, value)]), problems(try scratch.file("\(key): '\(value)'"))] {
+        #expect(found.count == 1 && found[0].contains("expected a path without ~ at its beginning"), "\(found)")
+      }
+    }
+    #expect(problems(flags: [("dataDir", "./~/throng")]) == [] && problems(flags: [("dataDir", "/data/~")]) == [])
+    #expect(problems(flags: [("store.url", "sqlite:~/throng.db")]).count == 1)
   }
 
   @Test func secretIsCountedInBytes() {

@@ -4,6 +4,7 @@ struct Key<Value: Sendable>: ConfigurationKey {
   let type: ValueType<Value>
   let fallback: Value
   let isSecret: Bool
+  let mayComeFromFile: Bool
   let computedFallback: String?
   let example: String
   let since: String
@@ -11,18 +12,21 @@ struct Key<Value: Sendable>: ConfigurationKey {
 
   /// - Parameters:
   ///   - fallback: the default.
+  ///   - isSecret: the value is never shown.
+  ///   - holdsPassword: a part of the value is never shown.
   ///   - computedFallback: the default in words, where it depends on the machine.
   ///   - example: a value as a variable of the environment has it, other than the default.
   ///   - since: the first release that has the key.
   ///   - documentation: the meaning, a sentence or two.
   init(
-    _ path: String, _ type: ValueType<Value>, _ fallback: Value, isSecret: Bool = false, computedFallback: String? = nil,
-    example: String, since: String, _ documentation: String
+    _ path: String, _ type: ValueType<Value>, _ fallback: Value, isSecret: Bool = false, holdsPassword: Bool = false,
+    computedFallback: String? = nil, example: String, since: String, _ documentation: String
   ) {
     self.path = path
     self.type = type
     self.fallback = fallback
     self.isSecret = isSecret
+    mayComeFromFile = isSecret || holdsPassword
     self.computedFallback = computedFallback
     self.example = example
     self.since = since
@@ -47,6 +51,8 @@ protocol ConfigurationKey: Sendable {
   var typeName: String { get }
   var unit: String? { get }
   var isSecret: Bool { get }
+  /// Whether a key of its own names a file with the value (`fileKey`).
+  var mayComeFromFile: Bool { get }
   var computedFallback: String? { get }
   var example: String { get }
   var since: String { get }
@@ -65,15 +71,19 @@ struct ResolvedValue: Sendable {
 }
 
 extension ConfigurationKey {
-  /// The variable that sets the key: `dataDir` is `THRONG_DATA_DIR`, `auth.jwksFile` is
-  /// `THRONG_AUTH_JWKS_FILE`.
-  var environmentName: String {
-    var name = Environment.prefix
-    for character in path {
-      if character.isUppercase { name.append("_") }
-      name.append(character == "." ? "_" : Character(character.uppercased()))
-    }
-    return name
+  /// The variable that sets the key; an acronym is one word: `limits.text.faceURL` is
+  /// `THRONG_LIMITS_TEXT_FACE_URL`, `auth.jwksFile` is `THRONG_AUTH_JWKS_FILE`.
+  var environmentName: String { Environment.name(of: path, splitsAcronyms: false) }
+
+  /// The variable as the first release named it, `THRONG_LIMITS_TEXT_FACE_U_R_L`, which still sets
+  /// the key; the same as `environmentName` for most.
+  var formerEnvironmentName: String { Environment.name(of: path, splitsAcronyms: true) }
+
+  /// The key that names a file with this key's value: `auth.secretFile` for `auth.secret`.
+  var fileKey: Key<String?> {
+    Key(
+      path + "File", ValueType.path.optional, nil, example: "/run/secrets/\(path)", since: "0.2.0",
+      "A file with the value of \(path), read at the start; blanks and line ends around it do not count.")
   }
 
   /// The text of `config show` for a value; a secret that is set shows as stars.
@@ -103,6 +113,6 @@ struct KeySection: Sendable {
   init(_ title: String, isDeployment: Bool, _ keys: [any ConfigurationKey]) {
     self.title = title
     self.isDeployment = isDeployment
-    self.keys = keys
+    self.keys = keys.flatMap { key -> [any ConfigurationKey] in key.mayComeFromFile ? [key, key.fileKey] : [key] }
   }
 }

@@ -29,6 +29,8 @@ enum Keys {
   static let byPath: [String: any ConfigurationKey] = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
   static let byEnvironmentName: [String: any ConfigurationKey] =
     Dictionary(uniqueKeysWithValues: all.map { ($0.environmentName, $0) })
+  static let byFormerEnvironmentName: [String: any ConfigurationKey] =
+    Dictionary(uniqueKeysWithValues: all.map { ($0.formerEnvironmentName, $0) })
 
   private static let anyDuration = Duration.zero ... .seconds(4_294_967_295)
 
@@ -39,12 +41,12 @@ enum Keys {
     "internalListen", .listenAddress, ListenAddress.tcp(host: "127.0.0.1", port: 8081),
     example: "unix:/run/throng/internal.sock", since: "0.1.0",
     "The internal listener: health, metrics, administration. Never make it public.")
-  static let path = Key(
-    "path", .urlPath, "/ws", example: "/chat/ws", since: "0.1.0",
   static let internalHosts = Key(
     "internalHosts", ValueType.hostPattern.list(of: ValueType.hostPattern.name), [], example: "throng.example.com,*.corp.example",
     since: "0.2.0",
     "The hosts by which browsers and scrapers may name the internal listener, besides addresses and private names; * = any.")
+  static let path = Key(
+    "path", .urlPath, "/ws", example: "/chat/ws", since: "0.1.0",
     "Where the WebSocket is; exact, so there is nothing at the path with a slash behind it.")
   static let demo = Key(
     "demo", .boolean, false, example: "true", since: "0.1.0",
@@ -67,18 +69,18 @@ enum Keys {
     "trustedProxies", ValueType.addressRange.list(of: "addresses and ranges such as 10.0.0.0/8"), [],
     example: "127.0.0.1,10.0.0.0/8", since: "0.1.0",
     "The proxies whose Forwarded, X-Forwarded-For and X-Forwarded-Host are believed; the peer of a Unix socket is one.")
-  static let proxyProtocol = Key(
-    "proxyProtocol", .boolean, false, example: "true", since: "0.1.0",
   static let forwardedHeader = Key(
     "forwardedHeader", .oneOfCases(), ForwardedHeader.auto, example: "x-forwarded-for", since: "0.2.0",
     "The header that the proxies set: x-forwarded-for, with X-Forwarded-Host, or forwarded; auto = Forwarded where it is there.")
+  static let proxyProtocol = Key(
+    "proxyProtocol", .boolean, false, example: "true", since: "0.1.0",
     "Connections from trustedProxies to the public listener begin with a PROXY header, version 1 or 2.")
 
   static let dataDir = Key(
     "dataDir", .path, "./throng-data", example: "/var/lib/throng", since: "0.1.0",
     "The directory of the store and of the secret that is made.")
   static let storeURL = Key(
-    "store.url", .storeURL, "sqlite:", example: "sqlite:/var/lib/throng/chat.db", since: "0.1.0",
+    "store.url", .storeURL, "sqlite:", holdsPassword: true, example: "sqlite:/var/lib/throng/chat.db", since: "0.1.0",
     "Where groups and messages are kept; sqlite:PATH, sqlite: alone for throng.db in dataDir, or postgres://HOST/DATABASE.")
   static let storeSync = Key(
     "store.sync", .oneOfCases(), StoreSync.full, example: "normal", since: "0.1.0",

@@ -18,6 +18,7 @@ extension Settings {
       + shortFlags.map { GivenEntry(path: $0.key, value: .text($0.value), source: .flag($0.name)) }
     var resolution = Resolution(
       (file?.entries ?? []) + environment.entries + flagEntries, problems: (file?.problems ?? []) + environment.problems)
+    resolution.readValueFiles()
     resolution.checkTogether()
     guard resolution.problems.isEmpty else {
       throw ConfigurationError(

@@ -76,9 +76,9 @@ public struct Settings: Sendable {
   init(_ values: Resolution) {
     listen = values[Keys.listen]
     internalListen = values[Keys.internalListen]
+    internalHosts = values[Keys.internalHosts]
     path = values[Keys.path]
     dataDir = values[Keys.dataDir]
-    internalHosts = values[Keys.internalHosts]
     demo = values[Keys.demo]
     loops = values[Keys.loops]
     log = Log(values)

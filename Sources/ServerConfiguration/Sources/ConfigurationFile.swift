@@ -110,7 +110,8 @@ enum FileContents {
   /// The system's message for a file that cannot be read.
   struct Failure: Error { let description: String }
 
-  static func read(_ path: String) throws(Failure) -> Data {
+  /// - Parameter limit: a longer file is a failure.
+  static func read(_ path: String, atMost limit: Int = .max) throws(Failure) -> Data {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure() }
     defer { close(descriptor) }
@@ -121,6 +122,7 @@ enum FileContents {
       if count == 0 { return contents }
       guard count > 0 || errno == EINTR else { throw failure() }
       if count > 0 { contents += buffer[..<count] }
+      guard contents.count <= limit else { throw Failure(description: "it has more than \(limit) bytes") }
     }
   }
 

@@ -9,8 +9,11 @@ struct Environment {
   static let configurationFile = "THRONG_CONFIG"
 
   init(_ variables: [String: String]) {
-    for (name, value) in variables.sorted(by: { $0.key < $1.key }) where Environment.isOfServer(name) {
-      if let key = Keys.byEnvironmentName[name] {
+    for (name, value) in variables.sorted(by: { $0.key < $1.key }) where Environment.isOfServer(name, value) {
+      if let key = Keys.byEnvironmentName[name] ?? Keys.byFormerEnvironmentName[name] {
+        if key.environmentName != name, variables[key.environmentName] != nil {
+          problems.append("\(name): the former name of \(key.environmentName), which is set too")
+        }
         entries.append(GivenEntry(path: key.path, value: .text(value), source: .environment(name)))
       } else {
         problems.append(UnknownName.variable(name))
@@ -18,12 +21,28 @@ struct Environment {
     }
   }
 
-  private static func isOfServer(_ name: String) -> Bool {
+  /// The variable of a key's path: a word begins at each capital or, where acronyms are not split, at
+  /// one behind a small letter or before one.
+  static func name(of path: String, splitsAcronyms: Bool) -> String {
+    let characters = Array(path)
+    let words = characters.indices.map { index -> String in
+      let character = characters[index]
+      guard character != "." else { return "_" }
+      let isBehindSmall = index > 0 && !characters[index - 1].isUppercase
+      let isBeforeSmall = index + 1 < characters.count && characters[index + 1].isLowercase
+      let beginsWord = character.isUppercase && (splitsAcronyms || isBehindSmall || isBeforeSmall)
+      return (beginsWord ? "_" : "") + character.uppercased()
+    }
+    return prefix + words.joined()
+  }
+
+  private static func isOfServer(_ name: String, _ value: String) -> Bool {
     guard name.hasPrefix(prefix), name != configurationFile else { return false }
     #if DEBUG
       if name == Settings.testClockVariable { return false }
     #endif
-    return Keys.byEnvironmentName[name] != nil || !isOfContainerPlatform(name)
+    if Keys.byEnvironmentName[name] != nil || Keys.byFormerEnvironmentName[name] != nil { return true }
+    return !isOfContainerPlatform(name) && !isOfLink(name, value)
   }
 
   /// Container platforms set `THRONG_SERVICE_HOST`, `THRONG_PORT_8080_TCP` and the like for a
@@ -32,6 +51,13 @@ struct Environment {
   private static func isOfContainerPlatform(_ name: String) -> Bool {
     name.hasPrefix("THRONG_SERVICE_") || name.hasPrefix("THRONG_PORT")
       || name.wholeMatch(of: /.*_(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_[0-9]+_[A-Z]+(_[A-Z]+)?)?)/) != nil
+  }
+
+  /// Docker's `--link` sets `THRONG_NAME=/web/throng`, and each variable of the linked container as
+  /// `THRONG_ENV_…`; for one called throng-internal both begin with `THRONG_INTERNAL_`.
+  private static func isOfLink(_ name: String, _ value: String) -> Bool {
+    if name.wholeMatch(of: /THRONG_(.+_)?ENV_.+/) != nil { return true }
+    return name == "THRONG_NAME" || name.hasSuffix("_NAME") && value.wholeMatch(of: /\/[^\/]+\/[^\/]+/) != nil
   }
 }
 

@@ -28,6 +28,8 @@ struct Refusal: Error, Equatable {
   let expected: String
   /// A description of the value that was given.
   let found: String
+  /// The kind of that value without the value; nil where the kind is not what is wrong.
+  var foundKind: String?
 }
 
 extension String {
@@ -48,6 +50,16 @@ public enum Source: Sendable, Hashable, CustomStringConvertible {
   case environment(String)
   /// The flag of that name: `--set` or a short form.
   case flag(String)
+
+  /// The number of the layer that it belongs to; the higher wins.
+  var layer: Int {
+    switch self {
+    case .fallback: 0
+    case .file: 1
+    case .environment: 2
+    case .flag: 3
+    }
+  }
 
   /// The text of `config show`.
   public var description: String {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The winning values with their sources, and the problems of all given values.
 struct Resolution {
   private var winners: [String: (resolved: ResolvedValue, source: Source)] = [:]
@@ -28,6 +30,35 @@ struct Resolution {
     }
   }
 
+  /// Reads the values that stand in files of their own (`ConfigurationKey.fileKey`). Of a value and
+  /// a file the one from the later layer counts.
+  mutating func readValueFiles() {
+    for key in Keys.all where key.mayComeFromFile {
+      let fileKey = key.fileKey
+      guard let path = self[fileKey] else { continue }
+      let (layer, other) = (source(of: fileKey).layer, source(of: key).layer)
+      if other > layer { continue }
+      if other == layer { report(fileKey, "set together with \(key.path)") }
+      readValue(of: key, in: path, named: fileKey)
+    }
+  }
+
+  private static let longestValueFile = 65_536
+
+  private mutating func readValue(of key: any ConfigurationKey, in path: String, named fileKey: Key<String?>) {
+    do {
+      let contents = try FileContents.read(path, atMost: Resolution.longestValueFile)
+      guard let text = String(data: contents, encoding: .utf8) else {
+        return report(fileKey, "the file \(path.quoted) is not UTF-8")
+      }
+      let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
+      if value.isEmpty { return report(fileKey, "the file \(path.quoted) is empty") }
+      apply(GivenEntry(path: key.path, value: .text(value), source: .file(path)))
+    } catch {
+      report(fileKey, "the file \(path.quoted) cannot be read: \(error.description)")
+    }
+  }
+
   /// Every key with the text of `config show`.
   var shown: [Settings.Entry] {
     Keys.all.map { key in
@@ -51,8 +82,10 @@ struct Resolution {
     case .success(let resolved): winners[key.path] = (resolved, entry.source)
     case .failure(let refusal):
       failed.insert(entry.path)
-      let found = key.isSecret ? "" : ", found \(refusal.found)"
-      problems.append("\(key.path): expected \(refusal.expected)\(found) (\(entry.source))")
+      // A value that was not accepted may be a secret, or hold a password, all the same.
+      let found = key.mayComeFromFile ? refusal.foundKind : refusal.found
+      let words = found.map { ", found \($0)" } ?? ""
+      problems.append("\(key.path): expected \(refusal.expected)\(words) (\(entry.source))")
     }
   }
 }

@@ -3,8 +3,13 @@ import GroupModel
 extension ValueType where Value == String {
   static let text = checkedText("a text that is not empty") { !$0.isEmpty }
 
-  /// The path of a file or directory.
-  static let path = checkedText("a path") { !$0.isEmpty && !$0.utf8.contains(0) }
+  /// The path of a file or directory. Only a shell knows what ~ stands for, and it does not replace
+  /// one behind `=` or in a file.
+  static let path = scalar(
+    "a path", as: [.string], show: { $0 }, parse: { isPath($0) ? $0 : nil },
+    unless: { $0.hasPrefix("~") ? "a path without ~ at its beginning (./~ for a file of that name)" : nil })
+
+  private static func isPath(_ text: String) -> Bool { !text.isEmpty && !text.hasPrefix("~") && !text.utf8.contains(0) }
 
   /// The path of the WebSocket in URLs, in the one form in which requests are compared with it.
   static let urlPath = checkedText("a path such as /chat/ws, of letters, digits and -._~, without a slash at its end") { text in
@@ -34,7 +39,7 @@ extension ValueType where Value == String {
     guard let path = Settings.Store.path(in: url) else { return false }
     let name = path.split(separator: "/", omittingEmptySubsequences: false).last
     let isFile = path.isEmpty || !["", ".", "..", ":memory:"].contains(name)
-    return isFile && !path.hasPrefix("//") && !path.contains("?") && !path.utf8.contains(0)
+    return isFile && !path.hasPrefix("~") && !path.hasPrefix("//") && !path.contains("?") && !path.utf8.contains(0)
   }
 
   /// `webhook.secret`: the prefix of Standard Webhooks, and base64 with or without its padding.

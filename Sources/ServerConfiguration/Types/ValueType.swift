@@ -26,9 +26,11 @@ struct ValueType<Value: Sendable>: Sendable {
         switch given {
         case .text(let given): text = given
         case .scalar(let given, let kind):
-          guard kinds.contains(kind) else { return .failure(Refusal(expected: name, found: kind.description(of: given))) }
+          guard kinds.contains(kind) else {
+            return .failure(Refusal(expected: name, found: kind.description(of: given), foundKind: kind.description))
+          }
           text = given
-        case .list: return .failure(Refusal(expected: name, found: "a list"))
+        case .list: return .failure(Refusal(expected: name, found: "a list", foundKind: "a list"))
         }
         guard let value = parse(text) else { return .failure(Refusal(expected: unless(text) ?? name, found: text.quoted)) }
         return .success(value)
@@ -81,10 +83,21 @@ extension GivenValue.ScalarKind {
   fileprivate func description(of text: String) -> String {
     switch self {
     case .string: "the text \(text.quoted)"
-    case .integer, .fraction: "the number \(text) (a text is written in quotes)"
-    case .boolean: "the truth value \(text) (a text is written in quotes)"
+    case .integer, .fraction: "the number \(text) \(GivenValue.ScalarKind.hint)"
+    case .boolean: "the truth value \(text) \(GivenValue.ScalarKind.hint)"
     }
   }
+
+  /// The same without the value.
+  fileprivate var description: String {
+    switch self {
+    case .string: "a text"
+    case .integer, .fraction: "a number \(GivenValue.ScalarKind.hint)"
+    case .boolean: "a truth value \(GivenValue.ScalarKind.hint)"
+    }
+  }
+
+  private static let hint = "(a text is written in quotes)"
 }
 
 extension Substring {
