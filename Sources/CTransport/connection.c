@@ -18,7 +18,7 @@ connection *connection_open(struct lws *wsi, accepted_socket *socket) {
   c->id = slot_put(&socket->loop->connections, c);
   socket->connection = c;
   socket->loop->counters.connections_open++;
-  c->handler_timer.is_handlers = true;
+  c->handler_timer.kind = TIMER_HANDLER;
   wheel_start_pings(c);
   hangups_watch(c);
   return c;

@@ -8,7 +8,7 @@
 // one turn of most of a second. It gets a few per turn, so that other requests are read in between.
 
 // The library scans all connections of the loop at each close: 75 microseconds with 10,000 of them.
-static int closes_per_turn(const ct_loop *loop) {
+int closes_per_turn(const ct_loop *loop) {
   enum { CONNECTIONS_SCANNED = 80000, LEAST = 4, MOST = 64 };
   uint64_t connections = loop->counters.connections_open + 1, closes = CONNECTIONS_SCANNED / connections;
   return closes < LEAST ? LEAST : closes > MOST ? MOST : (int)closes;

@@ -32,12 +32,20 @@ static void append_query(struct lws *wsi, bytes *to) {
   bytes_free(&part);
 }
 
+ct_text text_trimmed(const char *text, size_t count) {
+  while (count && (*text == ' ' || *text == '\t')) text++, count--;
+  while (count && (text[count - 1] == ' ' || text[count - 1] == '\t')) count--;
+  return (ct_text){.bytes = text, .count = count};
+}
+
 static void append_header(struct lws *wsi, bytes *to, enum lws_token_indexes token) {
   int total = lws_hdr_total_length(wsi, token);
   if (total <= 0) return;
   char *copy = (char *)bytes_extend(to, (size_t)total + 1);
   int count = lws_hdr_copy(wsi, copy, total + 1, token);
-  to->end -= (size_t)total + 1 - (count > 0 ? (size_t)count : 0);
+  ct_text value = text_trimmed(copy, count > 0 ? (size_t)count : 0);
+  memmove(copy, value.bytes, value.count);
+  to->end -= (size_t)total + 1 - value.count;
 }
 
 static const struct {

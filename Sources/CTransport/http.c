@@ -6,9 +6,9 @@
 #include <strings.h>
 
 enum {
-  ANSWER_SECONDS = 60,            // for the server to answer
-  PROGRESS_SECONDS = 30,          // for the client to read the next STEP of it
-  BODY_SECONDS = 60,              // for the whole body: each byte resets the library's limit
+  ANSWER_MS = 60000,              // for the server to answer
+  PROGRESS_MS = 30000,            // for the client to read the next STEP of it
+  BODY_MS = 60000,                // for the whole body
   STEP = 256 * 1024,
   DISCARD_MAX = 64 * 1024 * 1024  // a body longer than this is not read to its end
 };
@@ -18,13 +18,15 @@ struct request {
   struct lws *wsi;
   ct_exchange_id id;
   bytes body, response;
-  uint64_t start_tick;
   bool is_head, keeps_body, is_too_large, is_answered, is_delivered;
 };
 
 static bool header_is(struct lws *wsi, enum lws_token_indexes token, const char *value) {
   char text[32];
-  return lws_hdr_copy(wsi, text, sizeof text, token) > 0 && !strcasecmp(text, value);
+  int count = lws_hdr_copy(wsi, text, sizeof text, token);
+  if (count <= 0) return false;
+  ct_text trimmed = text_trimmed(text, (size_t)count);
+  return trimmed.count == strlen(value) && !strncasecmp(trimmed.bytes, value, trimmed.count);
 }
 
 // -1: invalid; otherwise the library waits for that many bytes.
@@ -32,8 +34,9 @@ static int64_t body_length(struct lws *wsi) {
   char text[20];
   if (!lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH)) return 0;
   int count = lws_hdr_copy(wsi, text, sizeof text, WSI_TOKEN_HTTP_CONTENT_LENGTH);
-  if (count <= 0 || (int)strspn(text, "0123456789") != count) return -1;
-  return strtoll(text, NULL, 10);
+  ct_text digits = text_trimmed(text, count > 0 ? (size_t)count : 0);
+  if (!digits.count || strspn(digits.bytes, "0123456789") < digits.count) return -1;
+  return strtoll(digits.bytes, NULL, 10);
 }
 
 static request *request_open(struct lws *wsi, accepted_socket *socket) {
@@ -41,7 +44,6 @@ static request *request_open(struct lws *wsi, accepted_socket *socket) {
   r->loop = socket->loop;
   r->wsi = wsi;
   r->id = slot_put(&socket->loop->exchanges, r);
-  r->start_tick = tick_now(r->loop);
   r->is_head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
   // No public request needs a body.
   r->keeps_body = socket->is_internal;
@@ -80,7 +82,7 @@ static int deliver_request(struct lws *wsi, accepted_socket *socket) {
   r->is_delivered = true;
   ct_request_head head;
   head_read(wsi, socket, &head);
-  lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, ANSWER_SECONDS);
+  arrival_set_deadline(socket->arrival, ANSWER_MS);
   lws_rx_flow_control(wsi, 0);
   const ct_callbacks *callbacks = &socket->loop->callbacks;
   callbacks->requested(
@@ -92,6 +94,8 @@ static int deliver_request(struct lws *wsi, accepted_socket *socket) {
 int http_begin(struct lws *wsi, accepted_socket *socket) {
   http_free(socket);
   request *r = request_open(wsi, socket);
+  lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
+  arrival_set_deadline(socket->arrival, BODY_MS);
   int64_t length = body_length(wsi);
   if (head_is_too_long(wsi)) return refuse(wsi, socket, 431, HEADERS_TOO_LONG);
   ct_request_head head;
@@ -111,7 +115,6 @@ int http_begin(struct lws *wsi, accepted_socket *socket) {
 
 int http_body(accepted_socket *socket, const void *data, size_t count) {
   request *r = socket->request;
-  if (r && tick_now(r->loop) - r->start_tick > ticks(BODY_SECONDS * 1000)) return -1;
   if (r && r->keeps_body && !r->is_delivered && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
   return 0;
 }
@@ -156,7 +159,7 @@ int http_write(struct lws *wsi, accepted_socket *socket) {
   if (!r || !r->is_answered) return 0;
   if (bytes_count(&r->response)) {
     size_t count = bytes_count(&r->response) < STEP ? bytes_count(&r->response) : STEP;
-    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, PROGRESS_SECONDS);
+    arrival_set_deadline(socket->arrival, PROGRESS_MS);
     if (lws_write(wsi, (unsigned char *)bytes_first(&r->response), count, LWS_WRITE_HTTP) < 0) return -1;
     bytes_consume(&r->response, count);
   }

@@ -21,6 +21,10 @@ static bool begin_next_stream(z_stream *inflater, const uint8_t *out, size_t cou
          (!known || inflateSetDictionary(inflater, out + count - known, (uInt)known) == Z_OK);
 }
 
+// A block costs its receiver microseconds, and its sender a few bytes: more than these are no text's.
+// Few compressors end a stream within a message, and none a block for a few bytes.
+enum { STREAMS_MAX = 16, BLOCKS_MAX = 64, BLOCK_BYTES = 256 };
+
 inflate_result inflate_message(ct_loop *loop, bytes *message, size_t *count) {
   static const uint8_t tail[] = {0, 0, 0xff, 0xff};  // of a sync flush; it is not sent
   z_stream *inflater = &loop->inflater;
@@ -31,11 +35,13 @@ inflate_result inflate_message(ct_loop *loop, bytes *message, size_t *count) {
   inflater->avail_in = (uInt)bytes_count(message);
   inflater->next_out = loop->received;
   inflater->avail_out = (uInt)max + 1;  // into the padding: one byte tells that it is too big
-  while (inflater->avail_in) {
-    int result = inflate(inflater, Z_SYNC_FLUSH);
+  for (size_t blocks = 0, streams = 0; inflater->avail_in;) {
+    int result = inflate(inflater, Z_BLOCK);  // to the next end of a block
     *count = max + 1 - inflater->avail_out;
     if (*count > max) return INFLATE_TOO_BIG;
+    if (++blocks > BLOCKS_MAX + *count / BLOCK_BYTES) return INFLATE_TOO_BIG;
     if (result == Z_STREAM_END) {
+      if (++streams > STREAMS_MAX) return INFLATE_TOO_BIG;
       if (!begin_next_stream(inflater, loop->received, *count)) return INFLATE_INVALID;
     } else if (result != Z_OK) {
       return INFLATE_INVALID;

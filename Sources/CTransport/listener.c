@@ -145,35 +145,38 @@ static void write_address(const struct sockaddr_storage *from, char *to, size_t 
   }
 }
 
-void listener_adopt(listener *l, int fd, const char *address) {
-  ct_loop *loop = l->loop;
+void socket_adopt(arrival *a, const uint8_t *head, size_t count) {
+  ct_loop *loop = a->loop;
   int one = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);  // not for Unix sockets
+  setsockopt(a->descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);  // not for Unix sockets
   accepted_socket *socket = ct_allocate(1, sizeof *socket);
   socket->loop = loop;
-  socket->is_internal = l->is_internal;
-  snprintf(socket->address, sizeof socket->address, "%s", address);
+  socket->arrival = a;
+  socket->is_internal = a->listener->is_internal;
+  memcpy(socket->address, a->address, sizeof socket->address);
   lws_adopt_desc_t description = {
-    .vh = l->is_internal ? loop->internal_vhost : loop->public_vhost,
-    .type = LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP | LWS_ADOPT_ALLOW_SSL, .fd.sockfd = fd, .opaque = socket};
+    .vh = socket->is_internal ? loop->internal_vhost : loop->public_vhost,
+    .type = LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP | LWS_ADOPT_ALLOW_SSL, .fd.sockfd = a->descriptor, .opaque = socket};
   loop->adopting = socket;
+  struct lws *wsi = count ? lws_adopt_socket_vhost_readbuf(description.vh, a->descriptor, (const char *)head, count)
+                          : lws_adopt_descriptor_vhost_via_info(&description);
   // On failure the library has closed the descriptor; if it got as far as making a wsi, WSI_DESTROY
   // has freed our part and cleared `adopting`.
-  if (!lws_adopt_descriptor_vhost_via_info(&description)) free(loop->adopting);
+  if (!wsi && loop->adopting) {
+    arrival_free(a);
+    free(socket);
+  }
   loop->adopting = NULL;
 }
 
-// The PROXY header comes before TLS and HTTP, so it is read before the library has the socket.
+// The PROXY header comes before TLS and HTTP.
 static void receive(listener *l, int fd, const struct sockaddr_storage *from) {
   char address[CT_ADDRESS_SIZE];
   const ct_callbacks *callbacks = &l->loop->callbacks;
   write_address(from, address, sizeof address);
   ct_text peer = {.bytes = address, .count = strlen(address)};
-  if (!l->is_internal && callbacks->announces_client && callbacks->announces_client(callbacks->context, peer)) {
-    announcement_await(l, fd, address);
-  } else {
-    listener_adopt(l, fd, address);
-  }
+  bool has_header = !l->is_internal && callbacks->announces_client && callbacks->announces_client(callbacks->context, peer);
+  arrival_begin(l, fd, address, has_header);
 }
 
 // Without descriptors or memory the client stays queued, and polling for it would be a busy loop.
@@ -187,17 +190,27 @@ static bool is_exhaustion(int reason) {
   return reason == EMFILE || reason == ENFILE || reason == ENOBUFS || reason == ENOMEM;
 }
 
+// The same socket under the lowest free number.
+static int lowest(int fd) {
+  int lower = ct_duplicate(fd);
+  if (lower < 0 || lower > fd) {
+    if (lower >= 0) close(lower);
+    return fd;
+  }
+  close(fd);
+  return lower;
+}
+
 static void on_acceptable(struct ev_loop *events, ev_io *watcher, int revents) {
   (void)events, (void)revents;
   listener *l = watcher->data;
   for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
-    if (l->loop->announcement_count >= ANNOUNCEMENTS_MAX) {
-      listener_pause(l, "too many proxied connections without their PROXY header");
-      return;
-    }
     struct sockaddr_storage from;
     socklen_t size = sizeof from;
     int fd = accept4(watcher->fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    // Connections without a request give way to those that may have one.
+    if (fd < 0 && errno == EMFILE && arrivals_drop_oldest(l)) continue;
+    if (fd >= l->descriptor_limit && arrivals_drop_oldest(l)) fd = lowest(fd);
     if (fd >= l->descriptor_limit) {
       close(fd);
       listener_pause(l, strerror(EMFILE));

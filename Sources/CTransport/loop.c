@@ -11,7 +11,8 @@ enum {
   PACKET_MAX = 1 << 20,     // a longer write would be cut and copied
   TURNS = 4,                // of jobs and flushes before the sockets are looked at again
   COALESCE_AT = 64,         // subscribers of the dirty topics
-  COALESCE_TURNS = 3        // polls of the sockets that may delay a flush
+  COALESCE_TURNS = 3,       // polls of the sockets that may delay a flush
+  NEVER_S = 24 * 3600
 };
 
 static _Thread_local ct_loop *current;
@@ -42,12 +43,12 @@ static bool turn(ct_loop *loop) {
 static void before_poll(struct ev_loop *events, ev_prepare *watcher, int revents) {
   (void)revents;
   ct_loop *loop = watcher->data;
-  bool has_hangups = hangups_resume(loop), has_more = is_coalescing(loop);
+  bool has_hangups = hangups_resume(loop), has_expired = arrivals_turn(loop), has_more = is_coalescing(loop);
   if (!has_more) {
     has_more = true;
     for (int i = 0; i < TURNS && has_more; i++) has_more = turn(loop);
   }
-  has_more |= has_hangups;
+  has_more |= has_hangups || has_expired;
   if (has_more) ev_idle_start(events, &loop->spinner); else ev_idle_stop(events, &loop->spinner);
 }
 
@@ -62,7 +63,8 @@ static void on_wake(struct ev_loop *events, ev_async *watcher, int revents) {
 void ct_loop_run_timers(ct_loop *loop) {
   enum { TICKS_PER_SECOND = 1000 / TICK_MS };
   wheel_turn(loop);
-  announcements_expire(loop, loop->wheel_tick);
+  uint64_t pause = wheel_take_pause(loop);
+  if (pause && loop->callbacks.paused) loop->callbacks.paused(loop->callbacks.context, pause);
   for (int i = 0; i < loop->listener_count; i++) listener_resume(&loop->listeners[i], loop->wheel_tick);
   if (loop->wheel_tick - loop->idle_checked >= TICKS_PER_SECOND) {
     loop->idle_checked = loop->wheel_tick;
@@ -91,6 +93,7 @@ static void watch(ct_loop *loop) {
   ev_prepare_start(loop->events, &loop->before_poll);
   ev_async_start(loop->events, &loop->waker);
   ev_timer_start(loop->events, &loop->ticker);
+  arrivals_watch(loop);
 }
 
 static void fill_protocols(ct_loop *loop) {
@@ -116,8 +119,7 @@ static struct lws_context_creation_info creation_info(ct_loop *loop) {
   if (loop->certificate_file) info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
   info.max_http_header_data = HEADERS_READ;
   info.pt_serv_buf_size = SERVICE_BUFFER;
-  info.timeout_secs = loop->options.handshake_timeout_s;
-  info.timeout_secs_ah_idle = loop->options.handshake_timeout_s;
+  info.timeout_secs = info.timeout_secs_ah_idle = NEVER_S;  // arrivals.c has the time limits
   static const struct lws_extension extensions[] = {{"permessage-deflate", extension_callback, ""}, {NULL, NULL, NULL}};
   info.extensions = extensions;
   info.alpn = "http/1.1";  // flush.c writes frames directly, which HTTP/2 would not allow
@@ -176,6 +178,8 @@ static void describe_failure(const ct_loop *loop, char *error, size_t error_size
   const char *complaint = process_first_error();
   if (!loop->events) {
     snprintf(error, error_size, "libev has no epoll");
+  } else if (loop->arrivals.set < 0) {
+    snprintf(error, error_size, "the system has no further epoll set");
   } else if (strstr(complaint, "evlib")) {
     snprintf(
       error, error_size,
@@ -194,16 +198,17 @@ ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks
   loop->certificate_file = copy(options->certificate_file);
   loop->key_file = copy(options->key_file);
   loop->received = ct_allocate(options->max_message_bytes + CT_RECEIVE_PADDING, 1);
-  loop->wheel_tick = tick_now(loop);
+  wheel_begin(loop);
   loop->turn = 1;
   TAILQ_INIT(&loop->dirty_connections);
-  TAILQ_INIT(&loop->announcements);
+  arrivals_init(loop);
   fill_protocols(loop);
   hangups_init(loop);
   loop->events = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
-  if (loop->events) watch(loop);
+  bool has_epoll = loop->events && loop->arrivals.set >= 0;
+  if (has_epoll) watch(loop);
   process_clear_error();
-  if (loop->events && make_context(loop)) return loop;
+  if (has_epoll && make_context(loop)) return loop;
   describe_failure(loop, error, error_size);
   ct_loop_destroy(loop);
   return NULL;
@@ -212,7 +217,7 @@ ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks
 static void close_everything(ct_loop *loop) {
   loop->is_ending = true;
   listeners_close(loop);
-  announcements_close(loop);
+  arrivals_close(loop);
   if (loop->context) lws_context_destroy(loop->context);
   loop->context = NULL;
 }
@@ -223,6 +228,7 @@ static void unwatch(ct_loop *loop) {
   ev_idle_stop(loop->events, &loop->spinner);
   ev_async_stop(loop->events, &loop->waker);
   ev_timer_stop(loop->events, &loop->ticker);
+  ev_io_stop(loop->events, &loop->arrivals.watcher);
   ev_timer_stop(loop->events, &loop->cooldown_timer);
   ev_loop_destroy(loop->events);
   loop->events = NULL;
@@ -233,6 +239,7 @@ static void *run(void *argument) {
   current = loop;
   pthread_setname_np(pthread_self(), loop->thread_name);
   lag_begin(loop);
+  wheel_begin(loop);
   ev_run(loop->events, 0);
   close_everything(loop);
   loop->callbacks.ended(loop->callbacks.context);
@@ -268,6 +275,7 @@ void ct_loop_destroy(ct_loop *loop) {
   bytes_free(&loop->scratch);
   inflate_end(loop);
   hangups_end(loop);
+  arrivals_end(loop);
   bytes_free(&loop->head_text);
   free(loop->buckets);
   free(loop->received);

@@ -62,8 +62,17 @@ void frame_append(bytes *to, int opcode, const void *payload, size_t count);
 // The longest run of whole frames that fits, at least one frame.
 size_t frame_prefix(const uint8_t *frames, size_t count, size_t limit);
 
-// -- protocol.c: one for each accepted socket, from accept to WSI_DESTROY.
+// An entry of the loop's wheel.
+typedef enum { TIMER_CONNECTION, TIMER_HANDLER, TIMER_ARRIVAL } timer_kind;
+typedef struct timer {
+  LIST_ENTRY(timer) in_wheel;
+  uint64_t deadline : 62;  // ticks; 0: not in the wheel
+  uint64_t kind : 2;
+} timer;
 
+// -- protocol.c: one for each socket that the library has, to WSI_DESTROY.
+
+typedef struct arrival arrival;
 typedef struct connection connection;
 typedef struct request request;
 typedef struct subscription subscription;
@@ -71,6 +80,7 @@ typedef struct stream stream;
 
 typedef struct {
   ct_loop *loop;
+  arrival *arrival;        // until it is a WebSocket
   connection *connection;  // once it is a WebSocket
   request *request;        // while an HTTP request is answered
   bool is_internal;
@@ -204,13 +214,6 @@ void subscription_count_lag(subscription *s);
 
 // -- connection.c
 
-// An entry of the loop's wheel.
-typedef struct timer {
-  LIST_ENTRY(timer) in_wheel;
-  uint64_t deadline : 63;  // ticks; 0: not in the wheel
-  uint64_t is_handlers : 1;
-} timer;
-
 struct connection {
   // All that a flush reads: one cache line, in which a TAILQ of pending subscriptions would not
   // fit.
@@ -250,7 +253,8 @@ struct connection {
   bool has_no_takeover : 1; // each compressed message must stand alone
   bool is_deflated : 1;     // the incomplete message is compressed
   uint8_t window_bits : 4;  // of its inflater
-  bool is_postponed;        // its end waits for a later turn; the library does not read it
+  bool had_rsv1 : 1;        // the last frame that the library reported
+  bool is_postponed : 1;    // its end waits for a later turn; the library does not read it
 };
 
 _Static_assert(offsetof(connection, handler) <= 64, "a flush reads more than one cache line");
@@ -270,6 +274,8 @@ void connection_unmark_dirty(connection *c);
 // -- hangups.c
 void hangups_init(ct_loop *loop);
 void hangups_end(ct_loop *loop);
+// How many connections the library may close in a turn.
+int closes_per_turn(const ct_loop *loop);
 void hangups_watch(const connection *c);  // until its socket is closed
 // Counts a closed connection. Beyond a number per turn, clients that hung up wait for later turns.
 void hangups_count(ct_loop *loop);
@@ -278,6 +284,9 @@ bool hangups_resume(ct_loop *loop);
 
 // -- receive.c
 void connection_receive(connection *c, uint8_t *data, size_t count);
+void connection_receive_pong(connection *c);
+// The library has answered a ping, or is about to send something else.
+void connection_check_ping(connection *c);
 int connection_peer_closes(connection *c, const uint8_t *payload, size_t count);
 void connection_library_closes(connection *c);
 
@@ -315,13 +324,18 @@ void mask_learn_buffer(ct_loop *loop, const struct lws_process_html_args *answer
 // Whether a data frame of count bytes, the first of which are at payload, came without a mask.
 bool is_unmasked(const connection *c, const uint8_t *payload, size_t count);
 
-// -- wheel.c: two timers for each connection: the transport's own and its handler's.
+// -- wheel.c: two timers for each connection, the transport's own and its handler's, and one for each
+// that arrives. The time of a loop stands still while the loop does not run (see wheel.c).
 enum { TICK_MS = 100, WHEEL_SLOTS = 512 };
 void wheel_set(ct_loop *loop, timer *timer, uint64_t deadline);
 void wheel_clear(timer *timer);
 void wheel_start_pings(connection *c);
 void wheel_turn(ct_loop *loop);
-uint64_t tick_now(const ct_loop *loop);
+uint64_t tick_now(ct_loop *loop);
+// Begins to count time.
+void wheel_begin(ct_loop *loop);
+// For how long the time has stood, and will stand, still that was not told yet, in milliseconds.
+uint64_t wheel_take_pause(ct_loop *loop);
 static inline uint64_t ticks(uint32_t ms) { return ((uint64_t)ms + TICK_MS - 1) / TICK_MS; }
 
 // -- listener.c
@@ -338,22 +352,79 @@ void listener_resume(listener *l, uint64_t now);
 void listeners_close(ct_loop *loop);
 // Stops accepting for a while, and logs the reason.
 void listener_pause(listener *l, const char *reason);
-// Hands an accepted socket to the library. A failure closes it.
-void listener_adopt(listener *l, int descriptor, const char *address);
 
-// -- announcement.c: connections whose PROXY header has not come yet.
+// -- arrivals.c: connections that are no WebSockets yet.
 
-enum { ANNOUNCEMENTS_MAX = 1024 };  // of a loop; beyond it the listener pauses
+enum { SOURCE_KEY = 16, SOURCE_BUCKETS = 1024 };
 
-void announcement_await(listener *l, int descriptor, const char *address);
-// Closes those that have taken too long.
-void announcements_expire(ct_loop *loop, uint64_t now);
-void announcements_close(ct_loop *loop);
+// The connections of one address that are on their way.
+typedef struct source {
+  LIST_ENTRY(source) in_bucket;
+  TAILQ_HEAD(, arrival) arrivals;  // the oldest first
+  size_t count;
+  uint8_t key[SOURCE_KEY];         // an address of IPv6, or the beginning of one
+} source;
+
+typedef enum {
+  ARRIVAL_PROXY_HEADER,  // its PROXY header is to come
+  ARRIVAL_HEAD,          // its head or ClientHello is to come
+  ARRIVAL_IN_LIBRARY,    // the library has it: TLS, a request, an answer
+  ARRIVAL_GONE           // it counts no more; the library is about to close it
+} arrival_stage;
+
+struct arrival {
+  ct_loop *loop;
+  listener *listener;
+  struct lws *wsi;   // NULL: the library does not have it
+  uint64_t id;       // in arrivals.slots
+  source *source;    // NULL: it does not count for an address
+  TAILQ_ENTRY(arrival) of_stage, of_source;
+  timer timer;
+  bytes header;      // what has come of its PROXY header, at most CT_PROXY_HEADER_MAX
+  int descriptor;
+  arrival_stage stage;
+  bool is_expired;   // its time is over: a turn soon closes it
+  bool is_watched;   // by arrivals.set
+  char address[CT_ADDRESS_SIZE];
+};
+
+typedef struct {
+  TAILQ_HEAD(arrival_list, arrival) waiting[2];  // by is_internal, the oldest first
+  struct arrival_list in_library;                // of the public listener, the oldest first
+  struct arrival_list expired;                   // in order of expiry
+  int waiting_count[2], max_waiting, in_library_count, max_in_library;
+  LIST_HEAD(source_bucket, source) sources[SOURCE_BUCKETS];
+  slot_table slots;
+  int set;  // the epoll set of those that wait
+  ev_io watcher;
+  uint8_t *first_bytes;  // CT_HEAD_READ bytes, for the one that is looked at
+} arrivals;
+
+void arrivals_init(ct_loop *loop);
+void arrivals_watch(ct_loop *loop);
+// A connection was accepted.
+void arrival_begin(listener *l, int descriptor, const char *address, bool has_proxy_header);
+// It is closed, unless it has become a WebSocket by then, or the deadline is replaced.
+void arrival_set_deadline(arrival *a, uint32_t ms);
+void arrival_expire(timer *timer);
+// The library has closed it, or it is a WebSocket.
+void arrival_free(arrival *a);
+// Closes a few of those whose time is over. Returns whether there are more.
+bool arrivals_turn(ct_loop *loop);
+// Closes the listener's oldest that waits. False: none waits.
+bool arrivals_drop_oldest(listener *l);
+void arrivals_close(ct_loop *loop);
+void arrivals_end(ct_loop *loop);
+// Hands the socket to the library; head: bytes that were taken from it. A failure closes it.
+void socket_adopt(arrival *a, const uint8_t *head, size_t count);
 
 // -- head.c
 // Fills head from the library's header table; its text is in loop->head_text until the next call.
 // False where the library has misread a field, see other_fields.c.
 bool head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *head);
+
+// Without the blanks around it, which are no part of a field's value (RFC 9110 section 5.5).
+ct_text text_trimmed(const char *text, size_t count);
 
 // -- other_fields.c
 typedef enum {
@@ -367,7 +438,8 @@ typedef enum {
 other_fields other_fields_append(struct lws *wsi, bytes *to, const char *name);
 
 enum { HEADERS_MAX = 20 * 1024 };  // a token of 8 KB travels in the query, and may be encoded
-enum { HEADERS_READ = 2 * HEADERS_MAX };  // beyond it the library closes without an answer
+enum { HEADERS_READ = CT_HEAD_READ };
+_Static_assert(HEADERS_READ >= 2 * HEADERS_MAX, "the library closes without an answer beyond it");
 #define HEADERS_MISREAD "a header field has a name that is the beginning of a known one, and hides the next, or a blank in its name"
 #define HEADERS_TOO_LONG "the header fields and the query have at most 20 KiB"
 // Whether the fields that the library keeps are over HEADERS_MAX together.
@@ -399,6 +471,9 @@ const char *status_phrase(int status);
 enum { REASON_MAX = 256 };
 // The body of a refusal: status and reason in a line. Returns its length.
 size_t refusal_body(char *to, size_t size, int status, const char *reason);
+enum { REFUSAL_MAX = 256 + REASON_MAX };
+// The whole answer, at most REFUSAL_MAX bytes. Returns its length.
+size_t refusal_text(char to[REFUSAL_MAX], int status, const char *reason);
 
 // -- process.c: the library's first error line on this thread since it was cleared; may be empty.
 void process_clear_error(void);
@@ -459,10 +534,11 @@ struct ct_loop {
   LIST_HEAD(, stream) streams;
   size_t stream_bytes;
   accepted_socket *adopting;  // until the library has it
-  TAILQ_HEAD(announcements, announcement) announcements;  // the oldest first
-  int announcement_count;
+  arrivals arrivals;
   LIST_HEAD(wheel_slot, timer) wheel[WHEEL_SLOTS];
   uint64_t wheel_tick, turn, idle_checked;
+  uint64_t last_reading, pause_end;     // of the clock, in milliseconds
+  uint64_t paused_ms, untold_pause_ms;  // how long the time stood still; what wheel_take_pause has to tell
   double tick_due;  // seconds of the monotonic clock
   ct_counters counters;
   uint64_t closes[CT_CLOSE_CODES];

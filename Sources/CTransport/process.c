@@ -21,7 +21,11 @@ static _Thread_local char first_error[160];
 void process_clear_error(void) { first_error[0] = '\0'; }
 const char *process_first_error(void) { return first_error; }
 
+// lws_adopt_socket_vhost_readbuf reports its success as an error.
+static bool is_noise(const char *line) { return strstr(line, "adopt_socket_readbuf: calling service"); }
+
 static void on_log(int level, const char *line) {
+  if (is_noise(line)) return;
   size_t count = strlen(line);
   while (count && (line[count - 1] == '\n' || line[count - 1] == '\r')) count--;
   if (level == LLL_ERR && !first_error[0]) snprintf(first_error, sizeof first_error, "%.*s", (int)count, line);

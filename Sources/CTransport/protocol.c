@@ -10,6 +10,8 @@ static int establish(struct lws *wsi, accepted_socket *socket) {
   http_free(socket);
   connection *c = connection_open(wsi, socket);
   c->handler = socket->loop->callbacks.opened(socket->loop->callbacks.context, c->id, &head);
+  arrival_free(socket->arrival);
+  socket->arrival = NULL;
   return c->handler ? 0 : -1;
 }
 
@@ -22,9 +24,19 @@ static void free_connection(accepted_socket *socket) {
 static void free_socket(struct lws *wsi, accepted_socket *socket) {
   free_connection(socket);
   http_free(socket);
+  if (socket->arrival) arrival_free(socket->arrival);
   if (socket->loop->adopting == socket) socket->loop->adopting = NULL;
   lws_set_opaque_user_data(wsi, NULL);
   free(socket);
+}
+
+// The library has the socket. Its own time limit goes: arrivals.c has one.
+static int begin_socket(struct lws *wsi) {
+  const ct_loop *loop = lws_context_user(lws_get_context(wsi));
+  loop->adopting->arrival->wsi = wsi;
+  lws_set_opaque_user_data(wsi, loop->adopting);
+  lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
+  return 0;
 }
 
 static int web_socket_callback(
@@ -35,9 +47,10 @@ static int web_socket_callback(
     connection_receive(c, in, count);
     return 0;
   case LWS_CALLBACK_RECEIVE_PONG:
-    c->has_received = true;
+    connection_receive_pong(c);
     return 0;
   case LWS_CALLBACK_SERVER_WRITEABLE:
+    connection_check_ping(c);
     connection_writeable(c);
     return 0;
   case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
@@ -91,6 +104,8 @@ int transport_callback(struct lws *wsi, enum lws_callback_reasons reason, void *
   case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
   case LWS_CALLBACK_GET_THREAD_ID:
     return 0;
+  case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
+    return begin_socket(wsi);
   case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS:
     loop_install_tls(lws_context_user(lws_get_context(wsi)), user);
     return 0;

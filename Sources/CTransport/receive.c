@@ -86,6 +86,7 @@ void connection_receive(connection *c, uint8_t *data, size_t count) {
     return;
   }
   bool has_rsv1 = lws_get_reserved_bits(c->wsi) & RSV1;
+  c->had_rsv1 = has_rsv1;
   if (is_first) c->is_deflated = has_rsv1;
   else if (begins_frame && has_rsv1) {
     connection_fail(c, CODE_PROTOCOL, "RSV1 on a continuation");
@@ -112,6 +113,22 @@ void connection_receive(connection *c, uint8_t *data, size_t count) {
   else if (is_final) deliver_assembled(c, is_text);
 }
 
+static void refuse_rsv1(connection *c) { connection_fail(c, CODE_PROTOCOL, "RSV1 on a control frame"); }
+
+// The library lets RSV1 pass where an extension may use it; RFC 7692 section 6.1 allows it on the
+// first frame of a message alone.
+void connection_receive_pong(connection *c) {
+  c->has_received = true;
+  c->had_rsv1 = lws_get_reserved_bits(c->wsi) & RSV1;
+  if (c->had_rsv1) refuse_rsv1(c);
+}
+
+// The library reports no ping, but its bits are there until the next frame begins.
+void connection_check_ping(connection *c) {
+  bool has_rsv1 = lws_get_reserved_bits(c->wsi) & RSV1;
+  if (has_rsv1 && !c->had_rsv1 && !c->is_inside_frame && !lws_is_first_fragment(c->wsi)) refuse_rsv1(c);
+}
+
 static int close_code(const uint8_t *payload, size_t count) {
   if (count == 0) return CODE_NONE;
   if (count == 1) return CODE_PROTOCOL;
@@ -126,7 +143,7 @@ static int close_code(const uint8_t *payload, size_t count) {
 int connection_peer_closes(connection *c, const uint8_t *payload, size_t count) {
   mark_received(c);
   if (!c->is_closing) {
-    int code = close_code(payload, count);
+    int code = lws_get_reserved_bits(c->wsi) & RSV1 ? CODE_PROTOCOL : close_code(payload, count);
     c->is_writing_paused = false;
     c->is_close_from_peer = true;
     connection_begin_close(c, code, NULL, 0, false);

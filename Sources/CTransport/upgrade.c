@@ -31,16 +31,21 @@ size_t refusal_body(char *to, size_t size, int status, const char *reason) {
   return (size_t)count < size ? (size_t)count : size - 1;
 }
 
-static int refuse(struct lws *wsi, int status, const char *reason) {
-  char response[256 + REASON_MAX], body[REASON_MAX];
+size_t refusal_text(char to[REFUSAL_MAX], int status, const char *reason) {
+  char body[REASON_MAX];
   size_t body_count = refusal_body(body, sizeof body, status, reason);
   const char *more = status == 426 ? "Sec-WebSocket-Version: 13\r\n" : status == 405 ? "Allow: GET\r\n" : "";
-  int count = snprintf(
-    response, sizeof response,
+  return (size_t)snprintf(
+    to, REFUSAL_MAX,
     "HTTP/1.1 %d %s\r\n%sContent-Type: text/plain; charset=utf-8\r\nContent-Length: %zu\r\n"
     "Connection: close\r\n\r\n%s",
     status, status_phrase(status), more, body_count, body);
-  lws_write(wsi, (unsigned char *)response, (size_t)count, LWS_WRITE_HTTP_HEADERS);
+}
+
+static int refuse(struct lws *wsi, int status, const char *reason) {
+  char response[REFUSAL_MAX];
+  size_t count = refusal_text(response, status, reason);
+  lws_write(wsi, (unsigned char *)response, count, LWS_WRITE_HTTP_HEADERS);
   return -1;
 }
 

@@ -8,14 +8,44 @@
 // Not empty: the library does not report an empty PONG.
 static const char PING[] = "throng";
 
-static uint64_t milliseconds_now(const ct_loop *loop) {
+// After a stop of the process or the machine, clients are judged by what their sockets hold, and
+// those have to be read first: so long the time stands still.
+enum { READING_MS = 1000 };
+
+static uint64_t clock_now(const ct_loop *loop) {
   if (loop->options.clock) return loop->options.clock();
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(CLOCK_BOOTTIME, &now);
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-uint64_t tick_now(const ct_loop *loop) { return milliseconds_now(loop) / TICK_MS; }
+// The loop reads its clock at least at each tick: where it did not for long, it could not serve its
+// clients, and that is no time of theirs.
+static uint64_t milliseconds_now(ct_loop *loop) {
+  uint64_t now = clock_now(loop), before = loop->last_reading;
+  loop->last_reading = now;
+  if (loop->options.pause_ms && now - before > loop->options.pause_ms) {
+    loop->pause_end = now + READING_MS;
+    loop->paused_ms += now - before;
+    loop->untold_pause_ms += now - before + READING_MS;
+  } else if (before < loop->pause_end) {
+    loop->paused_ms += (now < loop->pause_end ? now : loop->pause_end) - before;
+  }
+  return now - loop->paused_ms;
+}
+
+uint64_t tick_now(ct_loop *loop) { return milliseconds_now(loop) / TICK_MS; }
+
+void wheel_begin(ct_loop *loop) {
+  loop->last_reading = clock_now(loop);
+  loop->wheel_tick = tick_now(loop);
+}
+
+uint64_t wheel_take_pause(ct_loop *loop) {
+  uint64_t pause = loop->untold_pause_ms;
+  loop->untold_pause_ms = 0;
+  return pause;
+}
 
 void wheel_clear(timer *timer) {
   if (!timer->deadline) return;
@@ -73,7 +103,8 @@ static connection *owner(timer *timer, size_t offset) { return (connection *)((c
 
 static void expire(timer *timer) {
   wheel_clear(timer);
-  if (!timer->is_handlers) return expire_own(owner(timer, offsetof(connection, own_timer)));
+  if (timer->kind == TIMER_ARRIVAL) return arrival_expire(timer);
+  if (timer->kind == TIMER_CONNECTION) return expire_own(owner(timer, offsetof(connection, own_timer)));
   connection *c = owner(timer, offsetof(connection, handler_timer));
   if (c->handler) c->loop->callbacks.deadline_reached(c->handler);
 }

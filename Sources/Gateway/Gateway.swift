@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import Logging
 import Synchronization
 import WebSocketTransport
 import WireProtocol
@@ -18,6 +19,17 @@ public final class Gateway: TransportDelegate {
   }
 
   // MARK: TransportDelegate
+
+  /// The address of a proxy that announces nobody stands for all its clients.
+  public func admission(of address: String) -> Admission {
+    services.configuration.isTrustedProxy(address) ? .uncounted : services.connectionLimiter.arrive(from: address)
+  }
+
+  public func didLeave(_ address: String) {
+    services.connectionLimiter.leave(from: address, at: services.clocks.monotonic)
+  }
+
+  public func didDrop(_ address: String, for reason: EarlyEnd) { services.refusals.arrival(reason, from: address) }
 
   public func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict {
     let client = services.client(of: head)
@@ -47,6 +59,15 @@ public final class Gateway: TransportDelegate {
   }
 
   public func didReceive(_ request: HTTPRequest, exchange: HTTPExchange) { http.handle(request, exchange) }
+
+  /// What the client could not do meanwhile is not held against it; what the time of day decides, such
+  /// as the end of a token, has happened.
+  public func didPause(_ loop: EventLoop, for time: Duration) {
+    services.logger.warning(
+      "a loop did not run for a while",
+      metadata: ["loop": .stringConvertible(loop.index), "milliseconds": .stringConvertible(time.wholeMilliseconds)])
+    for session in context(of: loop).open.values { session.assumeIsolated { $0.resume(after: time) } }
+  }
 
   public func didTick(_ loop: EventLoop) {
     guard loop.index == 0 else { return }

@@ -17,6 +17,8 @@ public struct GatewayConfiguration: Sendable {
   public var connections: Int
   /// Connections from one address, 0 = no limit.
   public var connectionsPerAddress: Int
+  /// The leading bits that addresses of IPv6 share which count as one.
+  public var ipv6PrefixLength: Int
   /// How many bytes of replies may wait behind a slower one before a session executes nothing more.
   public var readyReplyBytes: Int
   /// The ping interval that login answers.
@@ -53,6 +55,7 @@ public struct GatewayConfiguration: Sendable {
     signInsPerSecond = 2000
     connections = 0
     connectionsPerAddress = 0
+    ipv6PrefixLength = 64
     readyReplyBytes = 262_144
     heartbeat = 25
     signInTime = .seconds(10)

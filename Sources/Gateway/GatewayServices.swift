@@ -81,6 +81,7 @@ public final class GatewayServices: Sendable {
   let observer: StoreObserver
   let metrics: RequestMetrics
   let tracer: Tracer
+  let logger: Logger
   /// Finds the busiest groups, once it has the loops.
   public let activeGroups = ActiveGroups()
 
@@ -108,13 +109,15 @@ public final class GatewayServices: Sendable {
     metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
     tracer = Tracer(clocks: clocks)
+    self.logger = logger
     let actions = AdministratorActions()
     let links = cluster.map { ClusterLinkParts($0, clocks: clocks, logger: logger) }
     budgets = UserBudgets(configuration, reporter: links?.links)
     signInLimiter = SignInLimiter(configuration)
     refusals = RefusalLog(clocks: clocks, logger: logger)
     connectionLimiter = ConnectionLimiter(
-      connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress)
+      connections: configuration.connections, connectionsPerAddress: configuration.connectionsPerAddress,
+      ipv6PrefixLength: configuration.ipv6PrefixLength)
     let broker: any Broker =
       if let links {
         ClusterBroker(directory: directory, presence: links.presence, links: links.links, tracer: tracer)

@@ -23,6 +23,18 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
   public var isIPv6: Bool { bytes.count == 16 }
 
+  /// The range of all addresses with the same leading bits, such as `2001:db8::/64`.
+  public func prefix(_ length: Int) -> String {
+    let kept = bytes.enumerated()
+      .map { index, byte in
+        let bits = min(max(length - 8 * index, 0), 8)
+        return byte & ~UInt8(0xff >> bits)
+      }
+    return "\(IPAddress(bytes: kept))/\(length)"
+  }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
   /// The one spelling of the address (RFC 5952).
   public var description: String {
     var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))

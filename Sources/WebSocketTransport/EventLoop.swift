@@ -50,6 +50,7 @@ public final class EventLoop: Sendable {
     let counted = ct_loop_counters(pointer)
     var counters = TransportCounters()
     counters.connections = Int(counted.connections_open)
+    counters.waitingConnections = Int(counted.connections_waiting)
     counters.deliveries = Int(counted.deliveries)
     counters.skippedEntries = Int(counted.skipped_entries)
     counters.streams = Int(counted.streams)
@@ -106,6 +107,8 @@ public struct BucketCounts: Sendable, Equatable {
 public struct TransportCounters: Sendable, Equatable {
   /// WebSocket connections open now.
   public var connections = 0
+  /// Connections now without their PROXY header, their head or their ClientHello.
+  public var waitingConnections = 0
   /// How many connections ended with each close code.
   public var closes: [Int: Int] = [:]
   /// Frames times recipients handed to the system.
@@ -134,6 +137,7 @@ public struct TransportCounters: Sendable, Equatable {
   public static func + (a: TransportCounters, b: TransportCounters) -> TransportCounters {
     var sum = a
     sum.connections += b.connections
+    sum.waitingConnections += b.waitingConnections
     sum.closes.merge(b.closes, uniquingKeysWith: +)
     sum.deliveries += b.deliveries
     sum.skippedEntries += b.skippedEntries

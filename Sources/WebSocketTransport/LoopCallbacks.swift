@@ -55,6 +55,10 @@ final class LoopCallbacks: @unchecked Sendable {
             handshake_timeout_s: UInt32(max(1, configuration.handshakeTimeout)),
             flush_window_ms: configuration.flushWindow.milliseconds, flush_clock: configuration.flushClock,
             clock: configuration.clock,
+            pause_ms: (configuration.pauseLimit ?? (configuration.clock == nil ? .seconds(1) : .zero)).milliseconds,
+            loops: UInt32(clamping: configuration.loops),
+            max_waiting: UInt32(clamping: configuration.maxWaitingConnections ?? 0),
+            ipv6_prefix_bits: UInt32(clamping: configuration.ipv6PrefixLength),
             accepts_binary: configuration.acceptsBinary,
             stream_bytes: configuration.compressionBytes / max(1, configuration.loops),
             stream_subscribers: configuration.compressionSubscribers,
@@ -79,6 +83,14 @@ extension LoopCallbacks {
         withCallbacks(context) { $0.announcesClients?(peer.string ?? "") ?? false }
       }
     }
+    table.arrived = { context, address in withCallbacks(context) { $0.arrived(address) } }
+    table.left = { context, address in withCallbacks(context) { $0.left(address) } }
+    table.dropped = { context, address, reason in withCallbacks(context) { $0.dropped(address, reason) } }
+    table.paused = { context, milliseconds in
+      withCallbacks(context) { callbacks in
+        if let loop = callbacks.loop { callbacks.delegate?.didPause(loop, for: .milliseconds(Int64(clamping: milliseconds))) }
+      }
+    }
     table.upgrade = { context, head, reason, size in withCallbacks(context) { $0.upgrade(head, reason, size) } }
     table.refused = { context, head, status, reason, isUpgrade in
       withCallbacks(context) { $0.refused(head, status, reason, isUpgrade) }
@@ -98,6 +110,27 @@ extension LoopCallbacks {
     table.run_jobs = { context in withCallbacks(context) { $0.loop?.executor.drain() ?? false } }
     table.ended = { context in withCallbacks(context) { $0.end() } }
     return table
+  }
+
+  private func arrived(_ address: ct_text) -> ct_admission {
+    switch delegate?.admission(of: address.string ?? "") {
+    case .admitted, nil: CT_ADMITTED
+    case .full: CT_FULL
+    case .uncounted: CT_UNCOUNTED
+    }
+  }
+
+  private func left(_ address: ct_text) { delegate?.didLeave(address.string ?? "") }
+
+  private func dropped(_ address: ct_text, _ reason: ct_drop) {
+    let reason: EarlyEnd =
+      switch reason {
+      case CT_DROP_TIMEOUT: .timeout
+      case CT_DROP_TOTAL: .total
+      case CT_DROP_ADDRESS: .address
+      default: .proxyHeader
+      }
+    delegate?.didDrop(address.string ?? "", for: reason)
   }
 
   private func upgrade(

@@ -41,7 +41,7 @@ public struct TransportConfiguration: Sendable {
   public var pingInterval: Duration
   /// The time after a ping in which a connection must send something, or it closes with 4003.
   public var pingTimeout: Duration
-  /// The time limit for TLS and the HTTP request, in seconds.
+  /// The time limit for the head, or for TLS and the head behind it, in seconds.
   public var handshakeTimeout = 10
   /// The least time between two flushes of a topic: latency for CPU. Zero: entries leave at the end
   /// of the turn.
@@ -55,8 +55,17 @@ public struct TransportConfiguration: Sendable {
   var compressionSubscribers = 64
   /// The least number of bytes that those subscribers get in a second, with which it begins.
   var compressionStartBytes = 128 << 10
+  /// The most connections of a loop that wait without a request; nil: a quarter of the files that the
+  /// process may open, and at most 4,096. The oldest gives way to a newer one, and one address has a
+  /// quarter of them.
+  public var maxWaitingConnections: Int?
+  /// The leading bits that addresses of IPv6 share which count as one.
+  public var ipv6PrefixLength = 64
   /// The clock of deadlines and pings, in monotonic milliseconds; nil is the system's.
   public var clock: (@convention(c) () -> UInt64)?
+  /// The longest time between two readings of the clock that counts as time; nil: 1 s where the clock
+  /// is the system's, and any where a test moves it.
+  var pauseLimit: Duration?
   /// The clock of the flush window in tests: monotonic seconds.
   var flushClock: (@convention(c) () -> Double)?
   /// Whether binary messages are delivered; if not, one closes with 1003.

@@ -109,6 +109,61 @@ import ThrongTestKit
     #expect(!connectionLimiter.add(from: "d"))
   }
 
+  @Test func thoseOnTheirWayHaveThePlacesThatAreFree() {
+    let limiter = ConnectionLimiter(connections: 0, connectionsPerAddress: 20)
+    for _ in 0..<5 { #expect(limiter.add(from: "a")) }
+    for _ in 0..<15 { #expect(limiter.arrive(from: "a") == .admitted) }
+    #expect(limiter.arrive(from: "a") == .full)
+    #expect(limiter.arrive(from: "b") == .admitted, "another address")
+    limiter.leave(from: "a", at: 0)
+    #expect(limiter.arrive(from: "a") == .admitted)
+  }
+
+  /// They may be HTTP requests, or get their 4005.
+  @Test func aFewMayAskWhereNoPlaceIsFree() {
+    let limiter = ConnectionLimiter(connections: 0, connectionsPerAddress: 3)
+    for _ in 0..<3 { #expect(limiter.add(from: "a")) }
+    for _ in 0..<8 { #expect(limiter.arrive(from: "a") == .admitted) }
+    #expect(limiter.arrive(from: "a") == .full)
+    #expect(!limiter.refusesUpgrade(from: "a"))
+    for _ in 0..<8 { #expect(!limiter.add(from: "a")) }
+    #expect(limiter.refusesUpgrade(from: "a") && !limiter.refusesUpgrade(from: "b"))
+    limiter.remove(from: "a", wasAccepted: true, at: 0)
+    #expect(!limiter.refusesUpgrade(from: "a"), "a place is free")
+  }
+
+  @Test func manyAreToldOfTheLimitOfAllByAStatus() {
+    let limiter = ConnectionLimiter(connections: 1, connectionsPerAddress: 0)
+    #expect(limiter.add(from: "a"))
+    for number in 0..<256 {
+      #expect(!limiter.refusesUpgrade(from: "z"))
+      #expect(!limiter.add(from: "\(number)"))
+    }
+    #expect(limiter.refusesUpgrade(from: "z"))
+    limiter.remove(from: "0", wasAccepted: false, at: 0)
+    #expect(!limiter.refusesUpgrade(from: "z"))
+  }
+
+  @Test(arguments: [
+    (64, "2001:db8::1", "2001:db8::2:0:0:1", "2001:db8:0:1::1"), (48, "2001:db8::1", "2001:db8:0:1::1", "2001:db8:1::1"),
+  ])
+  func theLeadingBitsOfIPv6AreTheAddress(length: Int, one: String, same: String, other: String) {
+    let limiter = ConnectionLimiter(connections: 0, connectionsPerAddress: 1, ipv6PrefixLength: length)
+    #expect(limiter.add(from: one) && !limiter.add(from: same) && limiter.add(from: other))
+    for number in 0..<20 { #expect(!limiter.noteBadToken(from: number.isMultiple(of: 2) ? one : same, at: 0)) }
+    #expect(!limiter.noteBadToken(from: other, at: 0))
+    #expect(limiter.noteBadToken(from: same, at: 0))
+    limiter.remove(from: one, wasAccepted: true, at: 0)
+    #expect(limiter.add(from: same))
+  }
+
+  @Test(arguments: [
+    ("2001:db8::1", 64, "2001:db8::/64"), ("2001:db8:ffff:ffff::1", 56, "2001:db8:ffff:ff00::/56"),
+    ("2001:db8::1", 128, "2001:db8::1/128"), ("192.0.2.1", 64, "192.0.2.1"), ("unix", 64, "unix"),
+  ]) func aSourceHasOneSpelling(address: String, length: Int, source: String) {
+    #expect(ClientAddress.source(of: address, prefixLength: length) == source)
+  }
+
   @Test func theTwentyFirstFailureInTenSecondsWaits() {
     let connectionLimiter = ConnectionLimiter(connections: 0, connectionsPerAddress: 0)
     for _ in 0..<20 { #expect(!connectionLimiter.noteBadToken(from: "a", at: 0)) }

@@ -327,6 +327,27 @@ async def test_a_header_of_any_name_is_passed_over(server, name):
     assert answer.startswith("HTTP/1.1 200")
 
 
+@pytest.mark.parametrize("before, behind", [("", " "), (" ", "\t"), ("\t", ""), (" \t ", " \t ")])
+async def test_blanks_around_a_value_are_no_part_of_it(world, before, behind):
+    """RFC 9110, section 5.5."""
+    fields = {"Host": world.server.address, "Origin": f"http://{world.server.address}", "Upgrade": "websocket",
+              "Connection": "Upgrade", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version": "13",
+              "Authorization": f"Bearer {make_token('blank')}"}
+    lines = "".join(f"{name}:{before}{value}{behind}\r\n" for name, value in fields.items())
+    answer = await spoken(world.server.address, f"GET /ws HTTP/1.1\r\n{lines}\r\n", until=1)
+    assert answer.startswith("HTTP/1.1 101") and "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" in answer
+    body = '{"jsonrpc":"2.0","id":1,"method":"listSessions","params":{"userID":"blank"}}'
+    request = (f"POST /rpc HTTP/1.1\r\nHost: a\r\nAuthorization:{before}Bearer {admin_token()}{behind}\r\n"
+               f"Content-Length:{before}{len(body)}{behind}\r\n\r\n{body}")
+    assert "sessionList" in await spoken(world.server.internal_address, request)
+
+
+@pytest.mark.parametrize("target", ["/ws?deviceID=%00", "/ws?token=a%00b", "/%00"])
+async def test_a_zero_in_the_target_is_a_bad_request(world, target):
+    raw = await world.raw(path=target)
+    assert raw.status == 400
+
+
 @pytest.mark.parametrize("version", ["12", "8", "x"])
 async def test_another_version_of_websocket_is_told_which_is_spoken(world, version):
     request = (f"GET /ws HTTP/1.1\r\nHost: {world.server.address}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -1,5 +1,6 @@
 """TLS, proxies, and the number of connections. Where connections are counted time stands still: those that do not sign in
 would be closed."""
+import contextlib
 import datetime
 import ipaddress
 import json
@@ -108,6 +109,36 @@ async def test_without_a_trusted_proxy_the_header_is_ignored(make_server, make_w
     await first.refused(6014, "ping")
     second = await world.open(headers={"X-Forwarded-For": "203.0.113.2"})
     await second.closed(4005)
+
+
+@pytest.mark.one_process("limits of connections are those of a node")
+async def test_one_address_keeps_nobody_else_out(make_server, make_world):
+    """Half a head, nothing at all, an upgrade that is never closed: each costs a file of the server."""
+    def few_files():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+    own = make_server({"limits.connectionsPerAddress": 10, "loops": 1}, frozen=True, preexec=few_files)
+    host, port = own.address.rsplit(":", 1)
+    upgrade = (f"GET /ws HTTP/1.1\r\nHost: {own.address}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+               "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Version: 13\r\n\r\n").encode()
+    taken = []
+    try:
+        for text in (b"GET /ws HTTP/1.1\r\nHost:", b"", upgrade):
+            for _ in range(300):
+                one = socket.create_connection((host, int(port)), source_address=("127.0.0.2", 0))
+                with contextlib.suppress(ConnectionError):
+                    one.sendall(text)
+                taken.append(one)
+            own.metric_becomes("throng_connections_dropped_total", lambda count: count > 200, reason="address")
+            world = make_world(own)
+            for number in range(20):
+                await (await world.session(f"user-{number}")).close()
+    finally:
+        for one in taken:
+            one.close()
+    own.metric_becomes("throng_connections_waiting", 0)
+    own.metric_becomes("throng_upgrades_refused_total", lambda count: count > 100, reason="connections")
+    warning = [json.loads(line) for line in own.log.splitlines() if "connections without a request were dropped" in line][0]
+    assert warning["level"] == "warning" and warning["address"] == "127.0.0.2" and "connectionsPerAddress" in warning["hint"]
 
 
 @pytest.mark.one_process("limits of connections are those of a node")

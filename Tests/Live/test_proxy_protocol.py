@@ -139,12 +139,17 @@ async def test_one_that_does_not_come_is_not_awaited_for_long(make_server):
         connection.close()
 
 
-async def test_from_others_it_is_not_read(make_server):
-    own = make_server({"proxyProtocol": "true", "trustedProxies": "10.0.0.0/8"})
-    for header, addresses in ((b"", ["127.0.0.1"]), (version_1("192.0.2.1"), [None, "127.0.0.1"]), (version_2("192.0.2.1"), [None])):
+@pytest.mark.parametrize("settings", [{"proxyProtocol": "true", "trustedProxies": "10.0.0.0/8"}, {"trustedProxies": "127.0.0.0/8"}])
+async def test_that_of_a_stranger_is_a_bad_request(make_server, settings):
+    own = make_server(settings)
+    for header in (version_1("192.0.2.1"), version_2("192.0.2.1"), b"PROXY UNKNOWN\r\n", version_2()):
         session = await Session.open(own, header)
-        assert session.address in addresses
+        assert session.answer.startswith(b"HTTP/1.1 400 ") and b"PROXY header" in session.answer
         session.plain.close()
+    session = await Session.open(own, b"")
+    assert session.address == "127.0.0.1"
+    session.plain.close()
+    own.metric_becomes("throng_http_refused_total", 4, status="400")
 
 
 async def test_forwarded_for_counts_only_if_the_announced_source_is_a_proxy(own):

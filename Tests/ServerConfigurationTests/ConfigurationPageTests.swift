@@ -33,7 +33,7 @@ import Testing
       ConfigurationPageTests.catalogue.appending(path: "Operations.md"),
     ]
     let text = try pages.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
-    let named = Set(text.matches(of: /`([A-Za-z.]+)`/).map { String($0.1) })
+    let named = Set(text.matches(of: /`([A-Za-z0-9.]+)`/).map { String($0.1) })
     let keys = Settings.keys.filter(\.isDeployment).map(\.path)
     #expect(keys.count > 20 && Set(keys).subtracting(named) == [])
   }

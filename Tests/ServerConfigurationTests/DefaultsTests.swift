@@ -69,6 +69,7 @@ import Testing
       "limits.avChatRoom.messagesPerSecond": 40, "limits.bChatRoom.messagesPerSecond": 0, "limits.work.maxMemberNum": 6000,
       "limits.public.maxMemberNum": 6000, "limits.meeting.maxMemberNum": 6000, "limits.requestsPerSecond": 50,
       "limits.requestBurst": 100, "limits.signInsPerSecond": 2000, "limits.connections": 0, "limits.connectionsPerAddress": 0,
+      "limits.ipv6PrefixLength": 64,
       "limits.groupsPerUser": 1000,
       "limits.avChatRoomsPerUser": 50, "limits.avChatRooms": 0, "limits.unreadCount": 1000, "limits.readReceiptMembers": 200,
       "limits.sendQueueBytes": 1_048_576, "limits.revokeWindow": 120, "limits.editWindow": 0, "limits.reactionsPerMessage": 10,

@@ -90,7 +90,7 @@ struct Sample: CustomTestStringConvertible {
       "avChatRoomsPerUser", "avChatRooms", "unreadCount",
     ]
     .map { Sample("limits.\($0)", "7777") }
-    + [Sample("limits.readReceiptMembers", "321")]
+    + [Sample("limits.readReceiptMembers", "321"), Sample("limits.ipv6PrefixLength", "48")]
     + ["groupName", "introduction", "notification", "faceURL", "nameCard", "message"].map { Sample("limits.text.\($0)", "7777") }
 }
 

@@ -26,7 +26,7 @@ import Testing
 
   @Test func everyKeyStandsThereOnce() {
     let settings = lines.filter { $0.hasPrefix("# ") }
-    #expect(settings.compactMap { $0.firstMatch(of: /^# ([A-Za-z.]+): ./).map { String($0.1) } } == Settings.keys.map(\.path))
+    #expect(settings.compactMap { $0.firstMatch(of: /^# ([A-Za-z0-9.]+): ./).map { String($0.1) } } == Settings.keys.map(\.path))
     #expect(lines.allSatisfy { $0.isEmpty || $0.hasPrefix("## ") || $0.hasPrefix("# ") })
     #expect(lines.allSatisfy { $0.count <= 100 || !$0.contains(" ") })
   }

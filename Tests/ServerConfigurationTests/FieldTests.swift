@@ -15,7 +15,9 @@ import Testing
   static let numbers = Settings.keys.filter { Int($0.defaultValue) != nil && !FieldTests.others.contains($0.path) }
     .enumerated().map { ($1.path, 900 + $0) }
 
-  private static let others: Set = ["limits.sendQueueBytes", "limits.readReceiptMembers", "fanout.compressionBytes"]
+  private static let others: Set = [
+    "limits.sendQueueBytes", "limits.readReceiptMembers", "limits.ipv6PrefixLength", "fanout.compressionBytes",
+  ]
 
   private func number(_ key: String) -> Int? { FieldTests.numbers.first { $0.0 == key }?.1 }
 
@@ -44,6 +46,7 @@ import Testing
     #expect(limits.avChatRooms == number("limits.avChatRooms"))
     #expect(limits.sendQueueBytes == 65536)
     #expect(limits.readReceiptMembers == 321)
+    #expect(limits.ipv6PrefixLength == 48)
     #expect(settings.loops == number("loops"))
     #expect(limits.reactionsPerMessage == number("limits.reactionsPerMessage"))
     let others = FieldTests.others.union(["limits.revokeWindow", "limits.editWindow"])

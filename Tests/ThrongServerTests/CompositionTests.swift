@@ -25,6 +25,7 @@ import WebSocketTransport
     #expect(made.requestsPerSecond == standard.requestsPerSecond && made.requestBurst == standard.requestBurst)
     #expect(made.signInsPerSecond == standard.signInsPerSecond)
     #expect(made.connections == standard.connections && made.connectionsPerAddress == standard.connectionsPerAddress)
+    #expect(made.ipv6PrefixLength == standard.ipv6PrefixLength)
     #expect(made.heartbeat == standard.heartbeat && made.failureDelay == standard.failureDelay)
     #expect(made.allowedOrigins == standard.allowedOrigins && !made.isTrustedProxy("127.0.0.1"))
     #expect(made.groupsPerUser == standard.groupsPerUser && made.avChatRooms == standard.avChatRooms)
@@ -50,7 +51,7 @@ import WebSocketTransport
   private static let numbers: [(String, @Sendable (GatewayConfiguration) -> Int)] = [
     ("limits.requestsPerSecond", { $0.requestsPerSecond }), ("limits.requestBurst", { $0.requestBurst }),
     ("limits.signInsPerSecond", { $0.signInsPerSecond }), ("limits.connections", { $0.connections }),
-    ("limits.connectionsPerAddress", { $0.connectionsPerAddress }),
+    ("limits.connectionsPerAddress", { $0.connectionsPerAddress }), ("limits.ipv6PrefixLength", { $0.ipv6PrefixLength }),
     ("limits.groupsPerUser", { $0.groupsPerUser }), ("limits.avChatRoomsPerUser", { $0.avChatRoomsPerUser }),
     ("limits.avChatRooms", { $0.avChatRooms }),
   ]

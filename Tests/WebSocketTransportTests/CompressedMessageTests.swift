@@ -73,6 +73,44 @@ import WebSocketTransport
     }
   }
 
+  @Test(arguments: [WebSocketClient.Opcode.ping, .pong, .close]) func RSV1OnAControlFrameBreaksTheProtocol(
+    opcode: WebSocketClient.Opcode
+  ) async throws {
+    try await withClient { running, client in
+      try client.send("plain")
+      _ = try running.server.messages.next()
+      try client.send(opcode, opcode == .close ? [0x03, 0xe8] : [1], reserved: 4)
+      #expect(try client.receiveClose().code == 1002)
+    }
+  }
+
+  /// Each empty block takes its receiver much longer than its sender: final ones, stored ones, and of
+  /// both kinds of code.
+  @Test(
+    arguments: [
+      ([0x03, 0x00], 200), ([0x03, 0x00], 32_000), ([0x00, 0x00, 0x00, 0xff, 0xff], 13_000),
+      ([0x01, 0x00, 0x00, 0xff, 0xff], 13_000),
+    ] as [([UInt8], Int)]) func manyEmptyBlocksAreRefused(block: [UInt8], count: Int) async throws
+  {
+    try await withClient { running, client in
+      try client.send(.text, Array(repeatElement(block, count: count).joined()), reserved: 4)
+      let close = try client.receiveClose()
+      #expect(close.code == 1009)
+      #expect(running.server.messages.isEmpty)
+    }
+  }
+
+  /// A client may flush for each part of a message.
+  @Test func aBlockForEveryFewHundredBytesPasses() async throws {
+    try await withClient { running, client in
+      let text = [UInt8](repeating: UInt8(ascii: "x"), count: 512)
+      var message: [UInt8] = []
+      for _ in 0..<127 { message += [0x00, 0x00, 0x02, 0xff, 0xfd] + text }
+      try client.send(.text, message + [0x00], reserved: 4)
+      #expect(try running.server.messages.next().text.utf8.count == 127 * 512)
+    }
+  }
+
   @Test(arguments: [2, 1, 6] as [UInt8]) func otherReservedBitsBreakTheProtocol(bits: UInt8) async throws {
     try await withClient { running, client in
       try client.send(.text, Self.hello, reserved: bits)

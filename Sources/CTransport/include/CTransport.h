@@ -35,11 +35,25 @@ typedef struct {
 
 enum { CT_RECEIVE_PADDING = 64 };  // readable bytes behind a received message
 
+// Whether a connection may come from an address. FULL: only in the place of another one from there.
+// UNCOUNTED: it stands for many clients, and the address says nothing.
+typedef enum { CT_ADMITTED, CT_FULL, CT_UNCOUNTED } ct_admission;
+
+// Why a connection was closed before it had a request, or while that was served: its time was over;
+// too many of all, or of its address; it began without a good PROXY header.
+typedef enum { CT_DROP_TIMEOUT, CT_DROP_TOTAL, CT_DROP_ADDRESS, CT_DROP_PROXY_HEADER } ct_drop;
+
 typedef struct {
   void *context;  // given to every callback that is not about one connection
   // Whether a connection from this address to the public listener begins with a PROXY header. NULL:
   // none does.
   bool (*announces_client)(void *context, ct_text peer_address);
+  // A connection to the public listener has come, after its PROXY header where it has one. ADMITTED:
+  // left follows, when it is a WebSocket, or has ended. NULL: all are admitted.
+  ct_admission (*arrived)(void *context, ct_text address);
+  void (*left)(void *context, ct_text address);
+  // A connection was closed that is no WebSocket. NULL: nobody wants to know.
+  void (*dropped)(void *context, ct_text address, ct_drop reason);
   // Decides on an upgrade. 0 accepts; an HTTP status refuses, and the client gets reason (size
   // bytes, ended by a zero).
   int (*upgrade)(void *context, const ct_request_head *head, char *reason, size_t size);
@@ -59,6 +73,9 @@ typedef struct {
     bool body_too_large);
   // The deadline of ct_connection_set_deadline has come.
   void (*deadline_reached)(void *handler);
+  // The loop did not run for longer than options.pause_ms: deadlines and pings have moved by so many
+  // milliseconds. NULL: nobody wants to know.
+  void (*paused)(void *context, uint64_t milliseconds);
   // About every 100 ms.
   void (*ticked)(void *context);
   // Before every wait for events. True: more jobs are queued, so do not wait.
@@ -73,6 +90,10 @@ typedef struct {
   uint32_t flush_window_ms;  // the least time between two flushes of a topic; 0: every turn flushes
   double (*flush_clock)(void);  // monotonic seconds for the window; NULL: the system's
   uint64_t (*clock)(void);      // monotonic milliseconds for deadlines and pings; NULL: the system's
+  uint32_t pause_ms;            // between two readings of the clock; longer is no time (0: all is)
+  uint32_t loops;               // of the process, which share its files
+  uint32_t max_waiting;         // connections without a request; 0: by the files that may be open
+  uint32_t ipv6_prefix_bits;    // addresses of IPv6 that share them are one
   bool accepts_binary;
   size_t stream_bytes;           // of the compressors of topics; 0: permessage-deflate is declined
   // A topic is compressed that has so many subscribers who take it, and so many bytes for all of
@@ -95,6 +116,7 @@ enum { CT_LAG_UNIT_US = 250 };
 // Counted since the loop was made.
 typedef struct {
   uint64_t connections_open, deliveries, skipped_entries;
+  uint64_t connections_waiting;  // now, without their PROXY header, head or ClientHello
   // Compressed topics: open streams and their followers, epochs begun, bytes sent, and the bytes
   // that plain frames would have taken.
   uint64_t streams, followers, epochs, deflated_bytes, deflated_plain_bytes;
@@ -158,6 +180,22 @@ typedef enum { CT_PROXY_INCOMPLETE, CT_PROXY_INVALID, CT_PROXY_PEER, CT_PROXY_AN
 // belong to it: all, as long as it is incomplete. PEER: the connection is the proxy's own (LOCAL,
 // UNKNOWN). ANNOUNCED: address becomes the source's, ended by a zero.
 ct_proxy_result ct_proxy_header_read(const uint8_t *bytes, size_t count, size_t *used, char address[CT_ADDRESS_SIZE]);
+
+enum { CT_HEAD_READ = 40 * 1024 };
+
+typedef enum {
+  CT_BYTES_INCOMPLETE,
+  CT_BYTES_WHOLE,         // a head, a ClientHello, or what the library or OpenSSL refuses
+  CT_BYTES_BLANKS,        // the head of an upgrade that ct_head_trim has to change
+  CT_BYTES_PROXY_HEADER,
+  CT_BYTES_ZERO,          // a head whose target holds a zero
+  CT_BYTES_TOO_LONG       // CT_HEAD_READ bytes without the end of a head
+} ct_first_bytes;
+
+// Tells what a connection begins with. *head becomes the length of a head that is whole, else 0.
+ct_first_bytes ct_first_bytes_read(const uint8_t *bytes, size_t count, bool is_tls, size_t *head);
+// Removes the blanks around the values of a whole head, and returns its new length.
+size_t ct_head_trim(uint8_t *head, size_t count);
 
 // Binds and listens; *port becomes the bound port (0: any free one). Several shared sockets may
 // have one address; the first of them is refused when another process has it. Returns the

@@ -9,6 +9,12 @@ enum ClientAddress {
     return IPAddress(host)?.description
   }
 
+  /// What addresses of one client have in common: of IPv6 the leading bits, else all of it.
+  static func source(of address: String, prefixLength: Int) -> String {
+    guard address.utf8.contains(UInt8(ascii: ":")), let six = IPAddress(address), six.isIPv6 else { return address }
+    return six.prefix(prefixLength)
+  }
+
   /// `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:80`.
   private static func parts(of entry: String) -> (host: String, port: Substring?)? {
     let colons = entry.count { $0 == ":" }

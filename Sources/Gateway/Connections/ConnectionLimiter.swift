@@ -1,16 +1,33 @@
 import GroupModel
 import Synchronization
+import WebSocketTransport
 import WireProtocol
 
-/// Counts open connections and bad tokens, per address and over all loops.
+/// Counts open connections, those on their way and bad tokens, per address and over all loops.
+/// Addresses of IPv6 with the same leading bits are one: who has the one may use all the others.
 final class ConnectionLimiter: Sendable {
   /// So many bad tokens from one address within a window delay further answers
   /// (Protocol.md, "Ways to sign in").
   private static let badTokens = (count: 20, window: Duration.seconds(10))
 
+  /// So many connections beyond the limit may be on their way from an address, or be told of it: they
+  /// may be HTTP requests, and get an answer.
+  private static let spare = 8
+  /// So many may be told of the limit of all connections at a time.
+  private static let spareOfAll = 256
+
   private struct Address {
+    /// Within the limits.
     var connections = 0
+    /// No WebSocket yet.
+    var arriving = 0
+    /// Refused connections that are not yet gone.
+    var refused = 0
     var badTokens = SlidingWindowCounter(window: ConnectionLimiter.badTokens.window, bound: ConnectionLimiter.badTokens.count)
+
+    mutating func isEmpty(at now: MonotonicInstant) -> Bool {
+      connections <= 0 && arriving <= 0 && refused <= 0 && badTokens.isEmpty(at: now)
+    }
   }
 
   private struct State {
@@ -25,43 +42,96 @@ final class ConnectionLimiter: Sendable {
   private let state = Mutex(State())
   private let connections: Int
   private let connectionsPerAddress: Int
+  private let ipv6PrefixLength: Int
 
   /// Limits of 0 are none.
-  init(connections: Int, connectionsPerAddress: Int) {
+  init(connections: Int, connectionsPerAddress: Int, ipv6PrefixLength: Int = 64) {
     self.connections = connections
     self.connectionsPerAddress = connectionsPerAddress
+    self.ipv6PrefixLength = ipv6PrefixLength
   }
+
+  private func source(of address: String) -> String { ClientAddress.source(of: address, prefixLength: ipv6PrefixLength) }
+
+  // MARK: On the way
+
+  /// A connection has been accepted, and nothing of it is known but its address. Where it is
+  /// admitted, one `leave` must follow.
+  func arrive(from address: String) -> Admission {
+    guard connectionsPerAddress > 0 else { return .admitted }
+    let source = source(of: address)
+    return state.withLock { state in
+      let known = state.addresses[source] ?? Address()
+      let room = max(connectionsPerAddress - known.connections, ConnectionLimiter.spare)
+      guard known.arriving < room else { return .full }
+      state.addresses[source, default: known].arriving += 1
+      return .admitted
+    }
+  }
+
+  /// The connection has ended, or has become a WebSocket.
+  func leave(from address: String, at now: MonotonicInstant) {
+    guard connectionsPerAddress > 0 else { return }
+    let source = source(of: address)
+    state.withLock { state in
+      state.addresses[source]?.arriving -= 1
+      ConnectionLimiter.forgetIfEmpty(source, in: &state, at: now)
+    }
+  }
+
+  /// Whether a limit is reached, and so many others are just told of it that this client gets a
+  /// status in place of a close code.
+  func refusesUpgrade(from address: String) -> Bool {
+    guard connections > 0 || connectionsPerAddress > 0 else { return false }
+    let source = source(of: address)
+    return state.withLock { state in
+      let known = state.addresses[source] ?? Address()
+      if isFull(known), known.refused >= ConnectionLimiter.spare { return true }
+      return isFull(state) && state.open - state.accepted >= ConnectionLimiter.spareOfAll
+    }
+  }
+
+  private func isFull(_ address: Address) -> Bool { connectionsPerAddress > 0 && address.connections >= connectionsPerAddress }
+  private func isFull(_ state: State) -> Bool { connections > 0 && state.accepted >= connections }
+
+  // MARK: Open
 
   /// Counts a connection; one `remove` must follow.
   /// - Returns: false where a limit is reached: the connection is refused, and does not count.
   func add(from address: String) -> Bool {
-    state.withLock { state in
+    let source = source(of: address)
+    return state.withLock { state in
       state.open += 1
-      let ofAddress = state.addresses[address]?.connections ?? 0
-      guard connections == 0 || state.accepted < connections, connectionsPerAddress == 0 || ofAddress < connectionsPerAddress
-      else {
+      guard !isFull(state), !isFull(state.addresses[source] ?? Address()) else {
+        state.addresses[source, default: Address()].refused += 1
         return false
       }
       state.accepted += 1
-      state.addresses[address, default: Address()].connections += 1
+      state.addresses[source, default: Address()].connections += 1
       return true
     }
   }
 
   /// The connection is gone. An address is forgotten with its last connection and bad token.
   func remove(from address: String, wasAccepted: Bool, at now: MonotonicInstant) {
+    let source = source(of: address)
     let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       state.open -= 1
       if wasAccepted {
         state.accepted -= 1
-        state.addresses[address]?.connections -= 1
+        state.addresses[source]?.connections -= 1
+      } else {
+        state.addresses[source]?.refused -= 1
       }
-      if var entry = state.addresses[address], entry.connections <= 0, entry.badTokens.isEmpty(at: now) {
-        state.addresses[address] = nil
-      }
+      ConnectionLimiter.forgetIfEmpty(source, in: &state, at: now)
       return state.open == 0 ? ConnectionLimiter.removeWaiting(&state) : []
     }
     for continuation in waiting { continuation.resume() }
+  }
+
+  private static func forgetIfEmpty(_ source: String, in state: inout State, at now: MonotonicInstant) {
+    guard var entry = state.addresses[source], entry.isEmpty(at: now) else { return }
+    state.addresses[source] = nil
   }
 
   /// Returns when no connection is open, or when the task is cancelled.
@@ -89,9 +159,10 @@ final class ConnectionLimiter: Sendable {
   /// Notes a bad token.
   /// - Returns: true where the answer has to wait.
   func noteBadToken(from address: String, at now: MonotonicInstant) -> Bool {
-    state.withLock { state in
-      let tooMany = state.addresses[address, default: Address()].badTokens.isReached(at: now)
-      _ = state.addresses[address, default: Address()].badTokens.note(at: now)
+    let source = source(of: address)
+    return state.withLock { state in
+      let tooMany = state.addresses[source, default: Address()].badTokens.isReached(at: now)
+      _ = state.addresses[source, default: Address()].badTokens.note(at: now)
       return tooMany
     }
   }
@@ -103,7 +174,7 @@ final class ConnectionLimiter: Sendable {
       state.nextSweep = now + .seconds(60)
       state.addresses = state.addresses.filter { _, entry in
         var entry = entry
-        return entry.connections > 0 || !entry.badTokens.isEmpty(at: now)
+        return !entry.isEmpty(at: now)
       }
     }
   }

@@ -8,6 +8,7 @@ struct UpgradeRefusal: Sendable {
     case path
     case draining
     case origin
+    case connections
     /// The transport finds these by itself (RFC 6455, section 4.2.1).
     case method
     case version
@@ -26,6 +27,9 @@ struct UpgradeRefusal: Sendable {
       kind: .path, status: 404, sentence: "there is no WebSocket at this path; it is at \(path) of the public listener")
   }
   static let draining = UpgradeRefusal(kind: .draining, status: 503, sentence: "the server is draining; try again later")
+  /// Clients that this leaves out may close too slowly to be told by 4005.
+  static let connections = UpgradeRefusal(
+    kind: .connections, status: 429, sentence: "a limit of connections is reached, and many are just told so; try again later")
   static let origin = UpgradeRefusal(
     kind: .origin, status: 403,
     sentence: "the Origin does not match the Host; allowedOrigins names the origins that may connect besides",
@@ -70,6 +74,7 @@ extension GatewayServices {
   func upgradeRefusal(of head: borrowing RequestHead, from client: ForwardedClient) -> UpgradeRefusal? {
     guard head.path == configuration.path, !head.isInternal else { return .path(expected: configuration.path) }
     guard !upgrades.isDraining else { return .draining }
+    guard !connectionLimiter.refusesUpgrade(from: client.address) else { return .connections }
     guard !upgrades.origins.allows(origin: head.origin, host: client.host) else { return nil }
     let claimed = clientIfTrusted(head)
     return upgrades.origins.allows(origin: head.origin, host: claimed.host) ? .untrustedProxy : .origin

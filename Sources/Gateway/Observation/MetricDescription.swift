@@ -26,6 +26,9 @@ public struct MetricDescription: Sendable {
       help: "Messages that wait for a slot of their group's rate, by type and priority."),
     .init(
       name: "throng_upgrades_refused_total", kind: .counter, help: "WebSocket upgrades answered with a status, by reason."),
+    .init(
+      name: "throng_connections_dropped_total", kind: .counter,
+      help: "Connections that were closed before they had a request, or while that was served, by reason."),
     .init(name: "throng_sign_ins_refused_total", kind: .counter, help: "Sign-ins and renewals that were refused, by code."),
     .init(name: "throng_http_refused_total", kind: .counter, help: "Refused HTTP requests by status, upgrades aside."),
   ]

@@ -17,6 +17,7 @@ public final class RefusalLog: Sendable {
   private let upgrades: RefusalCounters
   private let signIns: RefusalCounters
   private let http: RefusalCounters
+  private let arrivals: RefusalCounters
   private let upgradeLines = LogRateLimiter()
   private let originLines = RecentPairs(period: .seconds(60))
   private let hostLines = RecentPairs(period: .seconds(60))
@@ -24,6 +25,8 @@ public final class RefusalLog: Sendable {
   private let closeLines = LogRateLimiter()
   private let requestLines = LogRateLimiter()
   private let httpLines = LogRateLimiter()
+  private let arrivalLines = LogRateLimiter()
+  private let crowds = CrowdLines()
 
   init(clocks: any Clocks, logger: Logger) {
     self.clocks = clocks
@@ -34,6 +37,7 @@ public final class RefusalLog: Sendable {
     ]
     signIns = RefusalCounters("throng_sign_ins_refused_total", by: "code", codes.map { "\($0.rawValue)" })
     let statuses = [400, 401, 403, 404, 405, 411, 413, 421, 426, 431, 500, 503]
+    arrivals = RefusalCounters("throng_connections_dropped_total", by: "reason", EarlyEnd.allCases.map(\.rawValue))
     http = RefusalCounters("throng_http_refused_total", by: "status", statuses.map { "\($0)" })
   }
 
@@ -81,6 +85,32 @@ public final class RefusalLog: Sendable {
   ) {
     note("request refused", .debug, requestLines) {
       RefusalLog.fields(error, from: address, user).merging(["method": "\(method ?? "unknown")"]) { $1 }
+    }
+  }
+
+  /// A connection was closed before it had a request, or while that was served. Of crowds the line
+  /// comes at most once a minute, and says what to do.
+  func arrival(_ reason: EarlyEnd, from address: String) {
+    arrivals.increment(reason.rawValue)
+    guard let hint = RefusalLog.hint(for: reason) else {
+      return note("connection dropped", .debug, arrivalLines) { ["reason": "\(reason.rawValue)", "address": "\(address)"] }
+    }
+    guard let count = crowds.acquire(reason, at: clocks.monotonic) else { return }
+    logger.warning(
+      "connections without a request were dropped",
+      metadata: [
+        "reason": "\(reason.rawValue)", "address": "\(address)", "count": .stringConvertible(count), "hint": "\(hint)",
+      ])
+  }
+
+  private static func hint(for reason: EarlyEnd) -> String? {
+    switch reason {
+    case .address:
+      "one address opens more connections than it uses: bound it before the server, or by limits.connectionsPerAddress; "
+        + "if it is a proxy, name it in trustedProxies"
+    case .total:
+      "more connections wait without a request than the server holds: bound them before the server, or let it open more files"
+    case .timeout, .proxyHeader: nil
     }
   }
 
@@ -148,6 +178,29 @@ public final class RefusalLog: Sendable {
 
   /// By scalars: a character can have any length.
   private static func shortened(_ text: String) -> String { String(text.unicodeScalars.prefix(200)) }
+}
+
+/// A line a minute for each reason, which tells how many events it stands for.
+private final class CrowdLines: Sendable {
+  private struct Line {
+    var next = MonotonicInstant.distantPast
+    var count = 0
+  }
+
+  private let lines = Mutex<[EarlyEnd: Line]>([:])
+
+  /// - Returns: nil = no line now; else the events since the last one.
+  func acquire(_ reason: EarlyEnd, at now: MonotonicInstant) -> Int? {
+    lines.withLock { lines in
+      var line = lines[reason] ?? Line()
+      line.count += 1
+      defer { lines[reason] = line }
+      guard line.next <= now else { return nil }
+      line.next = now + .seconds(60)
+      defer { line.count = 0 }
+      return line.count
+    }
+  }
 }
 
 /// The counters of one name. A label's value comes from a table, never from a client.

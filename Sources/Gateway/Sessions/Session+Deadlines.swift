@@ -44,6 +44,13 @@ extension Session {
     }
   }
 
+  /// The loop did not run for so long: the client has that time more to sign in, and whatever else is
+  /// due comes at once.
+  func resume(after pause: Duration) {
+    if let signIn = deadlines[.signIn] { deadlines[.signIn] = signIn + pause }
+    runDeadlines(at: services.clocks.monotonic)
+  }
+
   /// A connection whose sign-in is queued has been in time: it gets another second.
   private func endSignInTime() {
     guard processing == .busy else { return close(.notSignedIn) }

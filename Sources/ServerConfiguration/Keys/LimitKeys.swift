@@ -3,7 +3,7 @@ enum LimitKeys {
   static let all: [any ConfigurationKey] = [
     workMessagesPerSecond, publicMessagesPerSecond, meetingMessagesPerSecond, avChatRoomMessagesPerSecond,
     bChatRoomMessagesPerSecond, workMaxMemberNum, publicMaxMemberNum, meetingMaxMemberNum, requestsPerSecond, requestBurst,
-    signInsPerSecond, connections, connectionsPerAddress, groupsPerUser, avChatRoomsPerUser, avChatRooms,
+    signInsPerSecond, connections, connectionsPerAddress, ipv6PrefixLength, groupsPerUser, avChatRoomsPerUser, avChatRooms,
     sendQueueBytes, revokeWindow, editWindow, reactionsPerMessage, unreadCount, readReceiptMembers, groupNameText,
     introductionText, notificationText, faceURLText, nameCardText,
     messageText,
@@ -32,6 +32,9 @@ enum LimitKeys {
     "limits.connections", "The connections to the public listener of each node", of: "connections", example: "50000")
   static let connectionsPerAddress = count(
     "limits.connectionsPerAddress", "The connections from one address to each node", of: "connections", example: "200")
+  static let ipv6PrefixLength = Key(
+    "limits.ipv6PrefixLength", .integer(16...128, of: "bits"), 64, example: "56", since: "0.1.0",
+    "The leading bits that addresses of IPv6 share which count as one address, also for auth.failureDelay.")
   static let groupsPerUser = count(
     "limits.groupsPerUser", "The groups that a user may be a member of, AVChatRooms aside", 1000, of: "groups", example: "500")
   static let avChatRoomsPerUser = count(

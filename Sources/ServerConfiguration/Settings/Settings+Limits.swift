@@ -21,6 +21,8 @@ extension Settings {
     public var connections: Int
     /// Connections from one address; 0 = no limit.
     public var connectionsPerAddress: Int
+    /// The bits of an IPv6 address by which it is told from others.
+    public var ipv6PrefixLength: Int
     /// Groups that a user may be a member of; 0 = no limit.
     public var groupsPerUser: Int
     /// AVChatRooms that a user may own; 0 = no limit.
@@ -55,6 +57,7 @@ extension Settings {
       signInsPerSecond = values[LimitKeys.signInsPerSecond]
       connections = values[LimitKeys.connections]
       connectionsPerAddress = values[LimitKeys.connectionsPerAddress]
+      ipv6PrefixLength = values[LimitKeys.ipv6PrefixLength]
       groupsPerUser = values[LimitKeys.groupsPerUser]
       avChatRoomsPerUser = values[LimitKeys.avChatRoomsPerUser]
       avChatRooms = values[LimitKeys.avChatRooms]

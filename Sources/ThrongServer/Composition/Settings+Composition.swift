@@ -78,6 +78,7 @@ extension TransportConfiguration {
     internalListenFile = settings.internalListen.file
     if settings.proxyProtocol { announcesClients = settings.isTrustedProxy }
     sendQueueBytes = settings.limits.sendQueueBytes
+    ipv6PrefixLength = settings.limits.ipv6PrefixLength
     flushWindow = settings.fanout.flushWindow
     compressionBytes = settings.fanout.compression == .room ? settings.fanout.compressionBytes : 0
   }
@@ -126,6 +127,7 @@ extension GatewayConfiguration {
     signInsPerSecond = settings.limits.signInsPerSecond
     connections = settings.limits.connections
     connectionsPerAddress = settings.limits.connectionsPerAddress
+    ipv6PrefixLength = settings.limits.ipv6PrefixLength
     readyReplyBytes = settings.limits.sendQueueBytes / 4
     heartbeat = (settings.heartbeat.interval.wholeMilliseconds + 999) / 1000
     failureDelay = settings.auth.failureDelay

@@ -18,8 +18,8 @@
   ///
   /// The answer is `ok WALL`, the wall clock in milliseconds since 1970, or `error REASON`.
   ///
-  /// Everything of the server goes by it but what waits for others: the time limits of TLS, of HTTP
-  /// requests and of the database, and the window in which a topic's messages are collected.
+  /// Everything of the server goes by it but what waits for others: the time limits of the database,
+  /// and the window in which a topic's messages are collected.
   final class TestClock: Clocks, Alarms, Sendable {
     private struct Alarm {
       let instant: MonotonicInstant

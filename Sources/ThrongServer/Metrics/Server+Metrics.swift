@@ -57,6 +57,9 @@ extension Server {
       ) { [transport] in transport.certificateExpiry.map { [(labels: [], value: Double($0))] } ?? [] }
     }
     collectTransport("throng_connections", "Open WebSocket connections.", .gauge) { [([], Double($0.connections))] }
+    collectTransport(
+      "throng_connections_waiting", "Connections that have not sent their request, or TLS ClientHello, yet.", .gauge
+    ) { [([], Double($0.waitingConnections))] }
     collectTransport("throng_fanout_deliveries_total", "Frames handed to the system, times recipients.", .counter) {
       [([], Double($0.deliveries))]
     }

@@ -125,6 +125,15 @@ final class SocketClient {
     }
   }
 
+  /// Whether the server has ended the connection; what came before the end is dropped.
+  var hasEnded: Bool {
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = recv(descriptor, &chunk, chunk.count, Int32(MSG_DONTWAIT))
+      if count <= 0 { return count == 0 || errno == ECONNRESET }
+    }
+  }
+
   /// The end of this object will reset the connection.
   func resetAtEnd() {
     var atOnce = linger(l_onoff: 1, l_linger: 0)

@@ -16,6 +16,10 @@ final class TestServer: TransportDelegate {
     let status: Int
     let isUpgrade: Bool
   }
+  struct Dropped: Sendable, Equatable {
+    let address: String
+    let reason: EarlyEnd
+  }
   struct Request: Sendable {
     let request: HTTPRequest
     let exchange: HTTPExchange
@@ -28,6 +32,7 @@ final class TestServer: TransportDelegate {
     var request: (@Sendable (HTTPRequest, HTTPExchange) -> Void)?
     var reachDeadline: @Sendable (Connection) -> Void = { _ in }
     var tick: @Sendable (EventLoop) -> Void = { _ in }
+    var admit: @Sendable (String) -> Admission = { _ in .admitted }
   }
 
   let opened = EventQueue<Opened>()
@@ -37,6 +42,9 @@ final class TestServer: TransportDelegate {
   let closedByPeer = EventQueue<Bool>()
   let refused = EventQueue<Refused>()
   let requests = EventQueue<Request>()
+  let dropped = EventQueue<Dropped>()
+  let left = EventQueue<String>()
+  let pauses = EventQueue<Duration>()
   private let behaviour: Behaviour
 
   private init(_ behaviour: Behaviour) { self.behaviour = behaviour }
@@ -59,6 +67,11 @@ final class TestServer: TransportDelegate {
     if let answer = behaviour.request { answer(request, exchange) }
     requests.add(Request(request: request, exchange: exchange))
   }
+
+  func admission(of address: String) -> Admission { behaviour.admit(address) }
+  func didLeave(_ address: String) { left.add(address) }
+  func didDrop(_ address: String, for reason: EarlyEnd) { dropped.add(Dropped(address: address, reason: reason)) }
+  func didPause(_ loop: EventLoop, for time: Duration) { pauses.add(time) }
 
   func didTick(_ loop: EventLoop) { behaviour.tick(loop) }
 

@@ -1,0 +1,122 @@
+import CTransport
+import Testing
+
+/// What a connection begins with, before the library gets it.
+@Suite struct FirstBytesTests {
+  private static func read(_ bytes: [UInt8], isTLS: Bool = false) -> (ct_first_bytes, head: Int) {
+    var head = 0
+    return (ct_first_bytes_read(bytes, bytes.count, isTLS, &head), head)
+  }
+
+  private static func read(_ text: String) -> (ct_first_bytes, head: Int) { read(Array(text.utf8)) }
+
+  /// The library takes each of these for the end of a head.
+  @Test(arguments: [
+    "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\nHost: a\n\n", "GET / HTTP/1.1\r\nHost: a\n\r\n",
+    "GET / HTTP/1.1\r\n\r\n", "\n", "FOO\r\n\r\n",
+  ]) func aHeadIsWholeWithItsEmptyLine(head: String) {
+    #expect(Self.read(head) == (CT_BYTES_WHOLE, head.utf8.count))
+    #expect(Self.read(head + "more\r\n\r\n") == (CT_BYTES_WHOLE, head.utf8.count))
+    for count in 0..<head.utf8.count { #expect(Self.read(Array(head.utf8.prefix(count))).0 == CT_BYTES_INCOMPLETE) }
+  }
+
+  @Test func aHeadHasALongestLength() {
+    let long = Array("GET / HTTP/1.1\r\nX: ".utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: Int(CT_HEAD_READ))
+    #expect(Self.read(Array(long.prefix(Int(CT_HEAD_READ) - 1))).0 == CT_BYTES_INCOMPLETE)
+    #expect(Self.read(Array(long.prefix(Int(CT_HEAD_READ)))).0 == CT_BYTES_TOO_LONG)
+  }
+
+  @Test(arguments: [false, true]) func aPROXYHeaderIsToldFromAHeadAndFromTLS(isTLS: Bool) {
+    for (header, _) in ProxyHeaderTests.valid where header.count > 11 {
+      #expect(Self.read(header, isTLS: isTLS).0 == CT_BYTES_PROXY_HEADER)
+    }
+    #expect(Self.read(Array("PROX".utf8), isTLS: isTLS).0 == CT_BYTES_INCOMPLETE)
+    #expect(Self.read(Array("\r\n\r\n\0\r\nQUI".utf8), isTLS: isTLS).0 == CT_BYTES_INCOMPLETE)
+    #expect(Self.read("PROPFIND / HTTP/1.1\r\n\r\n").0 == CT_BYTES_WHOLE)
+    #expect(Self.read("\r\n\r\nGET").0 == CT_BYTES_WHOLE)
+  }
+
+  @Test(arguments: ["/ws?deviceID=%00", "/%00", "/ws?a=b%00c&d", "/\0"]) func aTargetWithAZeroIsToldApart(target: String) {
+    #expect(Self.read("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n").0 == CT_BYTES_ZERO)
+    #expect(Self.read("GET / HTTP/1.1\r\nHost: a\r\nReferer: \(target.filter { $0 != "\0" })\r\n\r\n").0 == CT_BYTES_WHOLE)
+  }
+
+  // MARK: Blanks
+
+  @Test(arguments: [
+    ("Host: a \r\n", "Host: a\r\n"), ("Host:a\t\r\n", "Host: a\r\n"), ("Host:\ta\r\n", "Host: a\r\n"),
+    ("Host: \t a b \t \r\n", "Host: a b\r\n"), ("Host: a \n", "Host: a\n"), ("Host: \t\r\n", "Host: \r\n"),
+    ("A: b\r\nHost: a \r\nC:d\r\n", "A: b\r\nHost: a\r\nC:d\r\n"), ("Host: a \r\nno field \r\n", "Host: a\r\nno field \r\n"),
+  ]) func blanksAroundAValueGo(fields: String, trimmed: String) {
+    var head = Array("GET / HTTP/1.1 \r\nUpgrade: x\r\n\(fields)\r\n".utf8)
+    #expect(Self.read(head) == (CT_BYTES_BLANKS, head.count))
+    let count = ct_head_trim(&head, head.count)
+    #expect(String(decoding: head.prefix(count), as: UTF8.self) == "GET / HTTP/1.1 \r\nUpgrade: x\r\n\(trimmed)\r\n")
+    #expect(Self.read(Array(head.prefix(count))) == (CT_BYTES_WHOLE, count))
+  }
+
+  @Test(arguments: ["Host: a\r\n", "Host:  a\r\n", "Host:a\r\n", "Host a \r\n", " folded \r\n", "Na me: a \r\n", ": a \r\n"])
+  func otherLinesStayAsTheyAre(fields: String) {
+    var head = Array("GET / HTTP/1.1\r\nUpgrade: x\r\n\(fields)\r\n".utf8)
+    #expect(Self.read(head) == (CT_BYTES_WHOLE, head.count))
+    let before = head
+    #expect(ct_head_trim(&head, head.count) == before.count && head == before)
+  }
+
+  /// The library would read a body without end from bytes that were taken from its socket.
+  @Test(arguments: [
+    "POST / HTTP/1.1\r\nUpgrade: x \r\n\r\n", "GET / HTTP/1.1\r\nUpgrade: x \r\nContent-Length: 1\r\n\r\n",
+    "GET / HTTP/1.1\r\nContent-length:\t1\r\nUpgrade: x\r\n\r\n", "GET / HTTP/1.1\r\nUpgrade: x \r\nTransfer-Encoding: a\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: a \r\n\r\n",
+  ]) func aRequestWithABodyStaysAsItIs(head: String) {
+    #expect(Self.read(head) == (CT_BYTES_WHOLE, head.utf8.count))
+  }
+
+  /// Neither reads nor writes beyond the head, and nothing is left to trim.
+  @Test func mutationsAreTrimmedWithinTheirBounds() {
+    let characters = Array("aB: \t\r\n\n\0%".utf8)
+    for _ in 0..<20_000 {
+      var head =
+        Array("GET / HTTP/1.1\r\nUpgrade: x\r\n".utf8) + (0..<Int.random(in: 0...40)).map { _ in characters.randomElement() ?? 0 }
+      head += Array("\r\n\r\n".utf8)
+      let (_, whole) = Self.read(head)
+      #expect((1...head.count).contains(whole))
+      var copy = Array(head.prefix(whole))
+      let count = ct_head_trim(&copy, copy.count)
+      #expect(count <= whole)
+      #expect(Self.read(Array(copy.prefix(count))).0 != CT_BYTES_BLANKS)
+    }
+  }
+
+  // MARK: TLS
+
+  /// A ClientHello of so many bytes, in records of at most so many.
+  private static func hello(_ count: Int, inRecordsOf size: Int) -> [UInt8] {
+    var message: [UInt8] = [1, UInt8(count >> 16), UInt8(count >> 8 & 0xff), UInt8(count & 0xff)]
+    message += [UInt8](repeating: 7, count: count)
+    var records: [UInt8] = []
+    while !message.isEmpty {
+      let part = message.prefix(size)
+      records += [0x16, 3, 1, UInt8(part.count >> 8), UInt8(part.count & 0xff)] + part
+      message.removeFirst(part.count)
+    }
+    return records
+  }
+
+  @Test(arguments: [(200, 16_384), (1800, 512), (200, 3), (1, 1), (0, 16_384)])
+  func aClientHelloIsWholeWithItsLastRecord(count: Int, size: Int) {
+    let hello = Self.hello(count, inRecordsOf: size)
+    for part in 0..<hello.count { #expect(Self.read(Array(hello.prefix(part)), isTLS: true).0 == CT_BYTES_INCOMPLETE) }
+    #expect(Self.read(hello, isTLS: true).0 == CT_BYTES_WHOLE)
+    #expect(Self.read(hello + [0x14, 3], isTLS: true).0 == CT_BYTES_WHOLE)
+  }
+
+  @Test(
+    arguments: [
+      [0x15, 3], [0x47, 0x45], [0x16, 3, 1, 0, 0], [0x16, 3, 1, 0xff, 0xff], [0x16, 3, 1, 0, 4, 2, 0, 0, 9],
+      [0x16, 3, 1, 0, 4, 1, 0xff, 0xff, 0xff],
+    ] as [[UInt8]]) func whatIsNoClientHelloIsForTheLibrary(bytes: [UInt8])
+  {
+    #expect(Self.read(bytes, isTLS: true).0 == CT_BYTES_WHOLE)
+  }
+}
