@@ -11,6 +11,12 @@ public struct GatewayConfiguration: Sendable {
   public var requestsPerSecond: Int
   /// How many requests a user may send at once.
   public var requestBurst: Int
+  /// How many times a second a user's requests may be delivered to others; 0 = no limit.
+  public var deliveriesPerSecond: Int
+  /// How many bytes a second they may deliver; 0 = no limit.
+  public var deliveredBytesPerSecond: Int
+  /// How many users a user may make members a day without asking them; 0 = no limit.
+  public var strangersPerDay: Int
   /// Sign-ins per second of the whole server, 0 = no limit.
   public var signInsPerSecond: Int
   /// Connections to the public listener, 0 = no limit.
@@ -52,6 +58,9 @@ public struct GatewayConfiguration: Sendable {
     sessionsPerPlatform = [.iOS: 1, .android: 1, .windows: 1, .mac: 1, .web: 10, .unknown: 10]
     requestsPerSecond = 50
     requestBurst = 100
+    deliveriesPerSecond = 50_000
+    deliveredBytesPerSecond = 40_000_000
+    strangersPerDay = 100
     signInsPerSecond = 2000
     connections = 0
     connectionsPerAddress = 0

@@ -15,9 +15,13 @@ public struct FormerMember: Sendable, Equatable {
   public var banReason = ""
   /// The end of the last membership.
   public var leftTime: WallInstant
+  /// When the user has ended the last membership of their own accord; unset = somebody else has.
+  public var quitTime = WallInstant.unset
 
   /// The time that visible ranges are kept, from leaving.
   public static let lifetime = Duration.seconds(30 * 86_400)
+  /// How long nobody is made a member again without consent after quitting.
+  public static let quitLifetime = Duration.seconds(86_400)
   /// The most visible ranges that are kept; the oldest are forgotten.
   public static let maxVisibleRanges = 20
 
@@ -36,8 +40,13 @@ public struct FormerMember: Sendable, Equatable {
 
   /// The instant from which on the record can be forgotten.
   public var memorableUntil: WallInstant {
-    max(muteUntil, bannedUntil, visibleRanges.isEmpty ? .unset : leftTime + FormerMember.lifetime)
+    max(
+      muteUntil, bannedUntil, visibleRanges.isEmpty ? .unset : leftTime + FormerMember.lifetime,
+      quitTime.isSet ? quitTime + FormerMember.quitLifetime : .unset)
   }
+
+  /// Whether the user has quit so recently that only consent brings them back.
+  public func hasQuit(at now: WallInstant) -> Bool { quitTime.isSet && quitTime + FormerMember.quitLifetime > now }
 
   /// Whether the record is still of use at an instant.
   public func isMemorable(at now: WallInstant) -> Bool { memorableUntil > now }

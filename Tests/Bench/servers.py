@@ -54,7 +54,8 @@ EVENT = (
     '{"msgID":"19auy12f77dg-exntql-%i","groupID":"bench-1a2b3c-0","sender":"bench-1a2b3c-%d","timestamp":1795401073204,'
     '"type":"Text","text":"%t %l","priority":"Normal","platform":"Unknown"}}}')
 # One sender of the generator stands for thousands of users, so the limits of one session are off.
-RATE_LIMITS_OFF = {"limits.requestsPerSecond": 1_000_000, "limits.requestBurst": 1_000_000, "limits.signInsPerSecond": 0}
+RATE_LIMITS_OFF = {"limits.requestsPerSecond": 1_000_000, "limits.requestBurst": 1_000_000, "limits.signInsPerSecond": 0,
+                   "limits.deliveriesPerSecond": 0, "limits.deliveredBytesPerSecond": 0, "limits.strangersPerDay": 0}
 # Any key: the receiver does not verify.
 WEBHOOK_SECRET = "whsec_" + "A" * 32
 MESSAGE_LIMIT_OFF = {"limits.avChatRoom.messagesPerSecond": 0}

@@ -51,7 +51,7 @@ import ThrongTestKit
     #expect(try listed().first == "olga")
     #expect(try scene.ask("quitGroup", by: "olga").code == 0)
     #expect(try listed().count == 3)
-    #expect(try scene.ask("inviteUserToGroup", Scene.users(["olga"]), by: "mary").code == 0)
+    #expect(try scene.ask("inviteUserToGroup", Scene.users(["olga"]), by: "administrator").code == 0)
     #expect(try listed().sorted() == ["adam", "carl", "mary", "olga"])
   }
 

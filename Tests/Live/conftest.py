@@ -13,7 +13,8 @@ from harness.world import World
 
 # The tests of one process share an address and are quick: the limits of rates and of failed
 # sign-ins have tests of their own.
-SHARED = {"limits.requestsPerSecond": 100000, "limits.requestBurst": 100000, "auth.failureDelay": 0}
+SHARED = {"limits.requestsPerSecond": 100000, "limits.requestBurst": 100000, "auth.failureDelay": 0,
+          "limits.deliveriesPerSecond": 0, "limits.deliveredBytesPerSecond": 0, "limits.strangersPerDay": 0}
 
 # Of a browser, and of several nodes.
 HEAVY_FIXTURES = {"browser", "make_cluster", "cluster"}

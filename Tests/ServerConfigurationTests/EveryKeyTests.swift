@@ -86,7 +86,8 @@ struct Sample: CustomTestStringConvertible {
     + ["work", "public", "meeting", "avChatRoom", "bChatRoom"].map { Sample("limits.\($0).messagesPerSecond", "77") }
     + ["work", "public", "meeting"].map { Sample("limits.\($0).maxMemberNum", "777") }
     + [
-      "requestsPerSecond", "requestBurst", "signInsPerSecond", "connections", "connectionsPerAddress", "groupsPerUser",
+      "requestsPerSecond", "requestBurst", "deliveriesPerSecond", "deliveredBytesPerSecond", "strangersPerDay",
+      "signInsPerSecond", "connections", "connectionsPerAddress", "groupsPerUser",
       "avChatRoomsPerUser", "avChatRooms", "unreadCount",
     ]
     .map { Sample("limits.\($0)", "7777") }

@@ -37,6 +37,9 @@ import Testing
     let limits = settings.limits
     #expect(limits.requestsPerSecond == number("limits.requestsPerSecond"))
     #expect(limits.requestBurst == number("limits.requestBurst"))
+    #expect(limits.deliveriesPerSecond == number("limits.deliveriesPerSecond"))
+    #expect(limits.deliveredBytesPerSecond == number("limits.deliveredBytesPerSecond"))
+    #expect(limits.strangersPerDay == number("limits.strangersPerDay"))
     #expect(limits.signInsPerSecond == number("limits.signInsPerSecond"))
     #expect(limits.connections == number("limits.connections"))
     #expect(limits.connectionsPerAddress == number("limits.connectionsPerAddress"))

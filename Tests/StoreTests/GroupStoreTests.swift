@@ -215,6 +215,7 @@ struct GroupStoreTests {
       (member.muteUntil, member.mutedAt) = (WallInstant(1 << 41), WallInstant(1 << 40))
       var former = FormerMember(userID: bob, muteUntil: WallInstant(1 << 39), leftTime: WallInstant(1 << 37))
       former.mutedAt = WallInstant(1 << 36)
+      former.quitTime = WallInstant(1 << 35)
       try await store.put([.putGroup(record, isNew: true), .putMember(member, in: club), .putFormer(former, in: club)]).get()
       for time in [WallInstant(1 << 35), .unset] {
         let group = try #require(try await store.group(club, sentSince: 0))

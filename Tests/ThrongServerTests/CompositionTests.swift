@@ -23,6 +23,9 @@ import WebSocketTransport
     let standard = GatewayConfiguration()
     #expect(made.sessionsPerPlatform == standard.sessionsPerPlatform)
     #expect(made.requestsPerSecond == standard.requestsPerSecond && made.requestBurst == standard.requestBurst)
+    #expect(made.deliveriesPerSecond == standard.deliveriesPerSecond)
+    #expect(made.deliveredBytesPerSecond == standard.deliveredBytesPerSecond)
+    #expect(made.strangersPerDay == standard.strangersPerDay)
     #expect(made.signInsPerSecond == standard.signInsPerSecond)
     #expect(made.connections == standard.connections && made.connectionsPerAddress == standard.connectionsPerAddress)
     #expect(made.ipv6PrefixLength == standard.ipv6PrefixLength)
@@ -50,6 +53,8 @@ import WebSocketTransport
   /// Each key with the one number that it changes.
   private static let numbers: [(String, @Sendable (GatewayConfiguration) -> Int)] = [
     ("limits.requestsPerSecond", { $0.requestsPerSecond }), ("limits.requestBurst", { $0.requestBurst }),
+    ("limits.deliveriesPerSecond", { $0.deliveriesPerSecond }),
+    ("limits.deliveredBytesPerSecond", { $0.deliveredBytesPerSecond }), ("limits.strangersPerDay", { $0.strangersPerDay }),
     ("limits.signInsPerSecond", { $0.signInsPerSecond }), ("limits.connections", { $0.connections }),
     ("limits.connectionsPerAddress", { $0.connectionsPerAddress }), ("limits.ipv6PrefixLength", { $0.ipv6PrefixLength }),
     ("limits.groupsPerUser", { $0.groupsPerUser }), ("limits.avChatRoomsPerUser", { $0.avChatRoomsPerUser }),

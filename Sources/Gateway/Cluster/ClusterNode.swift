@@ -379,6 +379,13 @@ extension ClusterNode: LinkObserver {
 
   // MARK: Requests of other nodes
 
+  /// A caller whose session is on another node, with this node's budget: the owner of a group decides.
+  private func charged(_ caller: Caller) -> Caller {
+    guard caller.session != nil, let user = caller.userID else { return caller }
+    let budget = parts.budgets.budget(of: user, at: parts.clocks.monotonic)
+    return caller.with(fanOut: budget.fanOut, strangers: budget.strangers)
+  }
+
   /// - Parameter reply: is told the reply, and whether it may wait for a frame of many.
   private func perform(_ request: RemoteRequest, _ reply: @escaping @Sendable (RemoteReply, _ mayWait: Bool) -> Void) {
     let answer: @Sendable (RemoteReply) -> Void = { reply($0, false) }
@@ -389,7 +396,7 @@ extension ClusterNode: LinkObserver {
       switch text.request(parts.methods) {
       case .success(let request):
         let mayWait = request.mayWait
-        dispatcher.dispatchHere(request, by: caller) { reply(.reply($0), mayWait) }
+        dispatcher.dispatchHere(request, by: charged(caller)) { reply(.reply($0), mayWait) }
       case .failure(let error): answer(.reply(.failure(error)))
       }
     case .rows(let rows, let caller):

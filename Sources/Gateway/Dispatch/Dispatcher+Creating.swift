@@ -17,7 +17,7 @@ extension Dispatcher {
     let users = ConcernedUsers(
       // An owner that the application names may be unknown.
       named: caller.userID == nil ? members + [owner] : members,
-      joining: request.groupType.isListed ? members + [owner] : [])
+      joining: request.groupType.isListed ? members + [owner] : [], added: members)
     guard quotas.limitsCreation(of: request.groupType, by: caller.userID) else {
       return ask(id, about: users, by: caller, completion) { operation(request, owner, $0) }
     }

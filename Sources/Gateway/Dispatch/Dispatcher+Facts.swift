@@ -22,8 +22,26 @@ extension Dispatcher {
     ask(id, about: users, by: caller, completion) { .request(request, $0) }
   }
 
-  /// Asks a group for an operation that concerns users.
+  /// Asks a group for an operation that concerns users. Those whom it adds without asking them count
+  /// for the caller's day, and do not where it has not added them.
   func ask(
+    _ id: GroupID, about users: ConcernedUsers, by caller: Caller, _ completion: @escaping Completion,
+    _ operation: @escaping @Sendable (UserFacts) -> GroupOperation
+  ) {
+    guard let quota = caller.strangers, !users.added.isEmpty else {
+      return askCounting(id, about: users, by: caller, completion, operation)
+    }
+    let (excluded, counted) = quota.reserve(users.added, at: clocks.monotonic)
+    askCounting(
+      id, about: users, by: caller,
+      { reply in
+        let added = Set(reply.newMembers)
+        quota.release(counted.filter { !added.contains($0) })
+        completion(reply)
+      }, { operation($0.with(beyondStrangers: excluded)) })
+  }
+
+  private func askCounting(
     _ id: GroupID, about users: ConcernedUsers, by caller: Caller, _ completion: @escaping Completion,
     _ operation: @escaping @Sendable (UserFacts) -> GroupOperation
   ) {
@@ -97,6 +115,8 @@ struct ConcernedUsers: Sendable {
   var named: [UserID] = []
   /// The users who would be members of one more group.
   var joining: [UserID] = []
+  /// The users who may become members without being asked.
+  var added: [UserID] = []
 }
 
 extension GroupRequest {
@@ -104,7 +124,8 @@ extension GroupRequest {
   func concernedUsers(by caller: Caller) -> ConcernedUsers? {
     switch self {
     case .joinGroup: ConcernedUsers(joining: caller.userID.map { [$0] } ?? [])
-    case .inviteUserToGroup(let request): ConcernedUsers(named: request.userIDList, joining: request.userIDList)
+    case .inviteUserToGroup(let request):
+      ConcernedUsers(named: request.userIDList, joining: request.userIDList, added: request.userIDList)
     case .setGroupMemberInfo(let request): ConcernedUsers(named: [request.userID])
     case .setGroupMemberRole(let request): ConcernedUsers(named: request.targets.users)
     default: nil
@@ -118,8 +139,13 @@ extension ReplyValue {
     let rows: [MemberResult]
     switch self {
     case .memberResults(let result): rows = result.memberList
+    case .createdGroup(let result): rows = result.memberList
     default: return []
     }
     return rows.filter { $0.result == .success }.map(\.userID)
   }
+}
+
+extension Reply {
+  fileprivate var newMembers: [UserID] { if case .success(let value) = self { value.newMembers } else { [] } }
 }

@@ -1,4 +1,5 @@
 import GroupModel
+import GroupRuntime
 import Synchronization
 
 /// The rates of one user over all sessions of all loops (Protocol.md, "Rate limits"). Sessions hold
@@ -25,8 +26,18 @@ final class UserBudget: Sendable {
   private let reads = Mutex(Reads())
   /// Nil where this node is alone.
   private let reported: ReportedCharges?
+  /// What the user's requests may send to members of the groups that this node decides for; nil = no
+  /// limit.
+  let fanOut: FanOutBudget?
+  /// Whom the user has added to groups of this node without asking them; nil = no limit.
+  let strangers: StrangerQuota?
 
-  fileprivate init(requestsPerSecond: Int, burst: Int, now: MonotonicInstant, reported: ReportedCharges?) {
+  fileprivate init(
+    requestsPerSecond: Int, burst: Int, fanOut: FanOutBudget?, strangers: StrangerQuota?, now: MonotonicInstant,
+    reported: ReportedCharges?
+  ) {
+    self.fanOut = fanOut
+    self.strangers = strangers
     requests = Mutex(TokenBucket(perSecond: requestsPerSecond, burst: burst, now: now))
     writes = Mutex(Writes(allowance: WriteAllowance(requestsPerSecond: requestsPerSecond, now: now)))
     self.reported = reported
@@ -102,7 +113,7 @@ final class UserBudget: Sendable {
   /// Whether a new budget would be the same.
   fileprivate func isUnused(at now: MonotonicInstant) -> Bool {
     requests.withLock { $0.isFull(at: now) } && writes.withLock { $0.allowance.isFull(at: now) }
-      && reported?.isEmpty(at: now) != false
+      && reported?.isEmpty(at: now) != false && fanOut?.isUnused(at: now) != false && strangers?.isUnused(at: now) != false
   }
 }
 
@@ -116,6 +127,9 @@ final class UserBudgets: Sendable {
   private let shards = (0..<64).map { _ in Shard() }
   private let perSecond: Int
   private let burst: Int
+  private let strangersPerDay: Int
+  private let deliveriesPerSecond: Int
+  private let deliveredBytesPerSecond: Int
   private let swept = Atomic(0)
   private let reporter: (any ChargeReporter)?
 
@@ -124,16 +138,28 @@ final class UserBudgets: Sendable {
     self.reporter = reporter
     perSecond = configuration.requestsPerSecond
     burst = configuration.requestBurst
+    strangersPerDay = configuration.strangersPerDay
+    deliveriesPerSecond = configuration.deliveriesPerSecond
+    deliveredBytesPerSecond = configuration.deliveredBytesPerSecond
   }
 
   /// The budget of a user. The token has been verified, or names could fill the memory.
   func budget(of user: UserID, at now: MonotonicInstant) -> UserBudget {
     shards[Int(UInt(bitPattern: user.hashValue) % UInt(shards.count))].budgets.withLock { budgets in
       if let budget = budgets[user] { return budget }
-      let budget = UserBudget(requestsPerSecond: perSecond, burst: burst, now: now, reported: reported(of: user, at: now))
+      let budget = UserBudget(
+        requestsPerSecond: perSecond, burst: burst, fanOut: fanOut(at: now),
+        strangers: strangersPerDay > 0 ? StrangerQuota(limit: strangersPerDay) : nil, now: now,
+        reported: reported(of: user, at: now))
       budgets[user] = budget
       return budget
     }
+  }
+
+  private func fanOut(at now: MonotonicInstant) -> FanOutBudget? {
+    guard deliveriesPerSecond > 0 || deliveredBytesPerSecond > 0 else { return nil }
+    return FanOutBudget(
+      FanOutAllowance(deliveriesPerSecond: deliveriesPerSecond, bytesPerSecond: deliveredBytesPerSecond, now: now))
   }
 
   private func reported(of user: UserID, at now: MonotonicInstant) -> ReportedCharges? {

@@ -276,7 +276,9 @@ actor Session: ConnectionHandler, ExecutorActor {
     }
     let requester = Requester(user)
     self.requester = requester
-    caller = .user(user, platform: platform, session: key, requester: requester, profile: profile)
+    caller = .user(
+      user, platform: platform, session: key, requester: requester, profile: profile, fanOut: budget?.fanOut,
+      strangers: budget?.strangers)
   }
 
   /// Sets the profile of the user who signs in, or has signed in.

@@ -118,7 +118,9 @@ extension Group {
   }
 
   private func retireUnlessBusy() {
-    guard pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty, readings.isEmpty, receiptNotices.isIdle else { return }
+    guard pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty, readings.isEmpty, receiptNotices.isIdle, crowd.isEmpty else {
+      return
+    }
     switch phase {
     case .loaded(let box) where box.state.isBusy(at: services.clocks.monotonic): return
     case .loaded, .absent, .unloaded: retire()
@@ -133,7 +135,7 @@ extension Group {
 
   /// Removes the actor of a groupID without a group as soon as it has nothing to do.
   func retireIfAbsent() {
-    if case .absent = phase, pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty { retire() }
+    if case .absent = phase, pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty, crowd.isEmpty { retire() }
   }
 
   func retire() {

@@ -17,7 +17,7 @@ extension Group {
     let now = services.clocks.monotonic
     let hasRested = box.map { !$0.state.isDue(within: Group.maxReleaseTime, at: now) } ?? true
     let isLate = now > start + Group.maxReleaseTime
-    if pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty, readings.isEmpty, !isLoading,
+    if pipeline.isEmpty, counterCommits.isEmpty, backlog.isEmpty, readings.isEmpty, crowd.isEmpty, !isLoading,
       isLate || hasRested && receiptNotices.isIdle
     {
       // Messages that still wait for their turn are dropped, and their senders told.
@@ -44,6 +44,7 @@ extension Group {
     backlog = []
     generation = CommitGeneration()
     alarm = nil
+    abandonCrowd()
     retire()
     for completion in discarded.completions { completion(.error(.temporary)) }
     for input in inputs { input.fail() }

@@ -70,6 +70,10 @@ public actor Group: ExecutorActor {
   var receiptNotices = ReceiptNotices()
   /// Whether an alarm for the next round of them will ring.
   var awaitsReceiptAlarm = false
+  /// Joins, quits and edits that are decided together.
+  var crowd = CrowdQueue()
+  /// Whether an alarm for them will ring.
+  var awaitsCrowdAlarm = false
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -116,9 +120,11 @@ public actor Group: ExecutorActor {
           return readings.hold(.request(request, by: caller, completion: completion), of: caller.session)
         }
         let now = services.clocks.now
-        lastUse = now.monotonic
-        submit(box.state.decide(request, by: caller, at: now, usersSignedIn: usersSignedIn(for: box)), completion)
-        commitCorrections()
+        if let wait = caller.fanOut?.wait(at: now.monotonic), request.sendsToMembers {
+          return refuse(for: wait, completion)
+        }
+        if box.type.storesMessages, isCrowded(box), holdForCrowd(request, by: caller, completion, in: box) { return }
+        decide(request, by: caller, at: now, completion, in: box)
       case .presence(let presence, let completion):
         if let since = presence.awaySince { endGrace(of: presence.user, awaySince: since) }
         refreshPresence(of: presence.user)
@@ -137,6 +143,29 @@ public actor Group: ExecutorActor {
     case .retired:
       if isOwned, let successor = registry?.group(id) { successor.enqueue(input) } else { input.fail() }
     }
+  }
+
+  /// Whether changes of members may have to wait for one another.
+  @inline(__always)
+  private func isCrowded(_ box: StateBox) -> Bool {
+    box.state.roster.count >= CrowdQueue.leastMembers || !crowd.isEmpty
+  }
+
+  @inline(__always)
+  func decide(
+    _ request: GroupOperation, by caller: Caller, at now: ClockReading, _ completion: @escaping Completion, in box: StateBox
+  ) {
+    lastUse = now.monotonic
+    let decision = box.state.decide(request, by: caller, at: now, usersSignedIn: usersSignedIn(for: box))
+    if let budget = caller.fanOut, decision.fanOut.deliveries > 0 { budget.charge(decision.fanOut, at: now.monotonic) }
+    submit(decision, completion)
+    commitCorrections()
+  }
+
+  /// Refuses a request of a user whose earlier ones have sent too much.
+  private func refuse(for wait: Int64, _ completion: @escaping Completion) {
+    let error = WireError(.requestRate, "Your requests have reached too many users for now", retryAfterMs: wait)
+    submit(.answer(.reply(.failure(error))), completion)
   }
 
   /// Whether this node decides for the group. A loaded group is not asked: the store refuses its commits

@@ -18,31 +18,51 @@ public final class Caller: Sendable {
   public let requester: Requester?
   /// The user's profile, for messages; nil = empty.
   public let profile: UserProfile?
+  /// What the user's requests may send to others; nil = no limit.
+  public let fanOut: FanOutBudget?
+  /// How many users the user may add without asking them; nil = no limit.
+  public let strangers: StrangerQuota?
 
   private init(
-    identity: Identity, platform: Platform, session: SessionKey?, requester: Requester?, profile: UserProfile?
+    identity: Identity, platform: Platform, session: SessionKey?, requester: Requester?, profile: UserProfile?,
+    fanOut: FanOutBudget?, strangers: StrangerQuota?
   ) {
     self.identity = identity
     self.platform = platform
     self.session = session
     self.requester = requester
     self.profile = profile
+    self.fanOut = fanOut
+    self.strangers = strangers
   }
 
   /// An application administrator.
   public static let administrator = Caller(
-    identity: .administrator, platform: .restAPI, session: nil, requester: nil, profile: nil)
+    identity: .administrator, platform: .restAPI, session: nil, requester: nil, profile: nil, fanOut: nil,
+    strangers: nil)
 
   /// A user on a session, or by `asUser`.
   public static func user(
-    _ user: UserID, platform: Platform, session: SessionKey?, requester: Requester? = nil, profile: UserProfile? = nil
+    _ user: UserID, platform: Platform, session: SessionKey?, requester: Requester? = nil, profile: UserProfile? = nil,
+    fanOut: FanOutBudget? = nil, strangers: StrangerQuota? = nil
   ) -> Caller {
-    Caller(identity: .user(user), platform: platform, session: session, requester: requester, profile: profile)
+    Caller(
+      identity: .user(user), platform: platform, session: session, requester: requester, profile: profile, fanOut: fanOut,
+      strangers: strangers)
   }
 
   /// The same caller with another profile.
   public func with(profile: UserProfile?) -> Caller {
-    Caller(identity: identity, platform: platform, session: session, requester: requester, profile: profile)
+    Caller(
+      identity: identity, platform: platform, session: session, requester: requester, profile: profile, fanOut: fanOut,
+      strangers: strangers)
+  }
+
+  /// The same caller with other budgets.
+  public func with(fanOut: FanOutBudget?, strangers: StrangerQuota? = nil) -> Caller {
+    Caller(
+      identity: identity, platform: platform, session: session, requester: requester, profile: profile, fanOut: fanOut,
+      strangers: strangers)
   }
 
   /// The user; nil for an application administrator.

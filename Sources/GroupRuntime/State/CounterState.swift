@@ -31,6 +31,9 @@ struct CounterState: Sendable {
   /// Whether no write has begun for some changes.
   var hasUnwritten: Bool { !unwritten.isEmpty }
 
+  /// Whether an event will follow that further changes merge with.
+  var isToTell: Bool { hasUnwritten || writesInFlight > 0 || !events.isEmpty }
+
   /// Sets counters, and removes those whose value is nil.
   mutating func set(_ entries: [GroupCounters.Entry]) {
     for entry in entries where values[entry.key] != entry.value {

@@ -16,6 +16,8 @@ public struct Decision: Sendable {
   var showsMembers = true
   /// Whether stored messages are changed: `RecentChanges` waits for its commit.
   var changesMessages = false
+  /// What the request sends to members, now or merged with others; its user is charged for it.
+  var fanOut = FanOut()
   /// The messages that passed the rate limiter of a live group.
   var rateLimited = RateLimitedMessages()
   var answer: Answer

@@ -47,6 +47,30 @@ public enum GroupOperation: Sendable {
   }
 }
 
+extension GroupOperation {
+  /// Whether members may be told of it. Reads, and what concerns the caller's own sessions, are free.
+  var sendsToMembers: Bool {
+    switch self {
+    case .request(let request, _), .check(let request, _): request.sendsToMembers
+    case .create, .importGroup, .decide, .found, .checkCreation, .dropMessage: true
+    case .confirmFound, .readersFound, .info, .foundInfo, .joinedInfo, .unreadCount, .sync: false
+    }
+  }
+}
+
+extension GroupRequest {
+  fileprivate var sendsToMembers: Bool {
+    switch self {
+    case .getGroupAttributes, .getGroupCounters, .getGroupMemberList, .getGroupMembersInfo, .getGroupOnlineMemberCount,
+      .getGroupMutedMembers, .getGroupBannedMembers, .getGroupMemberInviters, .getGroupMemberRoles,
+      .getGroupHistoryMessageList, .getMessageReactions, .getPinnedGroupMessageList, .getMessageReadReceipts,
+      .getGroupMessageReadMemberList, .setGroupReceiveMessageOpt, .markGroupMessageAsRead, .sendMessageReadReceipts:
+      false
+    default: true
+    }
+  }
+}
+
 /// A request that is decided over a stored message, which is read first.
 public struct MessageLookUp: Sendable {
   enum Request: Sendable {
@@ -98,11 +122,13 @@ public struct UserFacts: Sendable {
     let isAtRoomLimit: Bool
     let firstSeqs: [UserID: Int64]
     let readMarks: [UserID: WallInstant]
+    let beyondStrangers: Set<UserID>
 
     init(
       unknown: Set<UserID>, atGroupLimit: Set<UserID>, isAtRoomLimit: Bool, firstSeqs: [UserID: Int64],
-      readMarks: [UserID: WallInstant]
+      readMarks: [UserID: WallInstant], beyondStrangers: Set<UserID>
     ) {
+      self.beyondStrangers = beyondStrangers
       self.unknown = unknown
       self.atGroupLimit = atGroupLimit
       self.isAtRoomLimit = isAtRoomLimit
@@ -121,11 +147,21 @@ public struct UserFacts: Sendable {
   /// Facts; each is empty by default.
   public init(
     unknown: Set<UserID> = [], atGroupLimit: Set<UserID> = [], isAtRoomLimit: Bool = false, firstSeqs: [UserID: Int64] = [:],
-    readMarks: [UserID: WallInstant] = [:]
+    readMarks: [UserID: WallInstant] = [:], beyondStrangers: Set<UserID> = []
   ) {
     self.init(
       Found(
-        unknown: unknown, atGroupLimit: atGroupLimit, isAtRoomLimit: isAtRoomLimit, firstSeqs: firstSeqs, readMarks: readMarks))
+        unknown: unknown, atGroupLimit: atGroupLimit, isAtRoomLimit: isAtRoomLimit, firstSeqs: firstSeqs, readMarks: readMarks,
+        beyondStrangers: beyondStrangers))
+  }
+
+  /// The same facts, and the users whom the caller may not add without asking them.
+  public func with(beyondStrangers users: Set<UserID>) -> UserFacts {
+    users.isEmpty
+      ? self
+      : UserFacts(
+        unknown: unknown, atGroupLimit: atGroupLimit, isAtRoomLimit: isAtRoomLimit, firstSeqs: firstSeqs, readMarks: readMarks,
+        beyondStrangers: users)
   }
 
   /// The users that are not known, where they have to be (`users.requireKnown`).
@@ -137,6 +173,8 @@ public struct UserFacts: Sendable {
   public var isAtRoomLimit: Bool { found?.isAtRoomLimit ?? false }
   /// The first message since each imported member joined, where there is one.
   public var firstSeqs: [UserID: Int64] { found?.firstSeqs ?? [:] }
+  /// The users whom the caller may not add without asking them (`limits.strangersPerDay`).
+  public var beyondStrangers: Set<UserID> { found?.beyondStrangers ?? [] }
   /// Up to where the deciders of an application have read their applications; absent = nothing.
   public var readMarks: [UserID: WallInstant] { found?.readMarks ?? [:] }
 }

@@ -16,7 +16,8 @@ public struct GroupState: Sendable {
   var announcements = ChangeAnnouncements()
   /// The rate of a group with history; nil = unlimited, or a group without history.
   var messageRate: SlidingWindowLimiter?
-  /// The rate of a group without history; nil = unlimited, or a group with history.
+  /// The rate of a group without history; nil = unlimited, or a group with history. Notices of joins
+  /// and quits merge in either case.
   var rateLimiter: PriorityRateLimiter<WaitingMessage>?
   var joins = CoalescedNotice()
   var leaves = CoalescedNotice()
@@ -171,7 +172,12 @@ public struct GroupState: Sendable {
   public var nextWake: MonotonicInstant? {
     var wake = min(attributes.eventDue ?? .distantFuture, counters.nextWake)
     if let instant = announcements.due { wake = min(wake, instant) }
-    if let rateLimiter, let instant = GroupState.nextDelivery(by: rateLimiter, joins, leaves) { wake = min(wake, instant) }
+    if let rateLimiter {
+      if let instant = GroupState.nextDelivery(by: rateLimiter, joins, leaves) { wake = min(wake, instant) }
+    } else {
+      if let instant = joins.due { wake = min(wake, instant) }
+      if let instant = leaves.due { wake = min(wake, instant) }
+    }
     if let instant = roster.firstGraceEnd(afterMilliseconds: rules.offlineGraceMilliseconds) { wake = min(wake, instant) }
     return wake == .distantFuture ? nil : wake
   }

@@ -69,7 +69,7 @@ public struct StoredTable: Sendable, Equatable {
       "formerMember", key: [("number", .integer), ("userID", .text)],
       [
         ("muteUntil", .integer), ("bannedUntil", .integer), ("leftTime", .integer), ("memorableUntil", .integer),
-        ("mutedAt", .integer), ("stays", .text), ("banReason", .text),
+        ("mutedAt", .integer), ("stays", .text), ("banReason", .text), ("quitTime", .integer),
       ]),
     StoredTable(
       "message", key: [("number", .integer), ("seq", .integer)],

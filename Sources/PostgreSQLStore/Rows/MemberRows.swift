@@ -96,15 +96,17 @@ enum FormerMemberRows {
     let stays = try jsonColumn(former.visibleRanges.map { [$0.lowerBound, $0.upperBound] })
     try transaction.run(
       """
-      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, memorableUntil, banReason)
-      VALUES (\(numberOfGroup), $2, $3, $4, $5, $6, $7, $8, $9)
+      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, memorableUntil, banReason,
+      quitTime)
+      VALUES (\(numberOfGroup), $2, $3, $4, $5, $6, $7, $8, $9, $10)
       ON CONFLICT (number, userID) DO UPDATE SET muteUntil = excluded.muteUntil, bannedUntil = excluded.bannedUntil,
       stays = excluded.stays, leftTime = excluded.leftTime, mutedAt = excluded.mutedAt,
-      memorableUntil = excluded.memorableUntil, banReason = excluded.banReason
+      memorableUntil = excluded.memorableUntil, banReason = excluded.banReason,
+      quitTime = excluded.quitTime
       """,
       [
         group.rawValue, former.userID.rawValue, former.muteUntil, former.bannedUntil, stays, former.leftTime, former.mutedAt,
-        former.memorableUntil, former.banReason,
+        former.memorableUntil, former.banReason, former.quitTime,
       ])
   }
 
@@ -134,7 +136,7 @@ enum FormerMemberRows {
     init(behind former: FormerMember, _ instant: WallInstant) { self.init(instant: instant, userID: former.userID.rawValue) }
   }
 
-  private static let columns = "userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, banReason"
+  private static let columns = "userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, banReason, quitTime"
 
   /// The next page of members with a ban or mute, by `restrictedUntil` and `userID` descending.
   static func restricted(
@@ -170,6 +172,7 @@ enum FormerMemberRows {
       userID: user, visibleRanges: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.instant())
     former.mutedAt = try row.instant()
     former.banReason = try row.text()
+    former.quitTime = try row.instant()
     return former
   }
 }

@@ -19,6 +19,7 @@ enum Schema {
     migrator.registerMigration("v8") { try $0.execute(sql: v8) }
     migrator.registerMigration("v9") { try $0.execute(sql: v9) }
     migrator.registerMigration("v10") { try $0.execute(sql: v10) }
+    migrator.registerMigration("v11") { try $0.execute(sql: v11) }
     return migrator
   }()
 
@@ -407,5 +408,10 @@ enum Schema {
       kind INTEGER NOT NULL,
       PRIMARY KEY (number, kind)
     ) STRICT, WITHOUT ROWID;
+    """
+
+  // `formerMember.quitTime`: when the user has quit; 0 = somebody else has ended the membership.
+  private static let v11 = """
+    ALTER TABLE formerMember ADD COLUMN quitTime INTEGER NOT NULL DEFAULT 0;
     """
 }

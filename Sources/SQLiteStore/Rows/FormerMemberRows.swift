@@ -8,15 +8,17 @@ enum FormerMemberRows {
     let stays = try jsonColumn(former.visibleRanges.map { [$0.lowerBound, $0.upperBound] })
     let changed = try db.run(
       """
-      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, memorableUntil, banReason)
-      SELECT number, ?, ?, ?, ?, ?, ?, ?, ? FROM groupRecord WHERE groupID = ?
+      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, memorableUntil, banReason,
+      quitTime)
+      SELECT number, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM groupRecord WHERE groupID = ?
       ON CONFLICT (number, userID) DO UPDATE SET muteUntil = excluded.muteUntil, bannedUntil = excluded.bannedUntil,
       stays = excluded.stays, leftTime = excluded.leftTime, mutedAt = excluded.mutedAt,
-      memorableUntil = excluded.memorableUntil, banReason = excluded.banReason
+      memorableUntil = excluded.memorableUntil, banReason = excluded.banReason,
+      quitTime = excluded.quitTime
       """,
       [
         former.userID.rawValue, former.muteUntil, former.bannedUntil, stays, former.leftTime, former.mutedAt,
-        former.memorableUntil, former.banReason.column, group.rawValue,
+        former.memorableUntil, former.banReason.column, former.quitTime, group.rawValue,
       ])
     guard changed == 1 else { throw StoreError(.inconsistent, "no group \(group) to remember somebody in") }
   }
@@ -47,7 +49,7 @@ enum FormerMemberRows {
     init(behind former: FormerMember, _ instant: WallInstant) { self.init(instant: instant, userID: former.userID.rawValue) }
   }
 
-  private static let columns = "userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, banReason"
+  private static let columns = "userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, banReason, quitTime"
   // `> 0` is the condition of the partial index.
   static let restrictedSQL = """
     SELECT \(columns) FROM formerMember INDEXED BY formerMemberRestricted
@@ -84,6 +86,7 @@ enum FormerMemberRows {
       userID: user, visibleRanges: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.instant())
     former.mutedAt = try row.instant()
     former.banReason = try row.text()
+    former.quitTime = try row.instant()
     return former
   }
 }

@@ -17,6 +17,12 @@ extension Settings {
     public var requestBurst: Int
     /// Sign-ins of all users each second; 0 = no limit.
     public var signInsPerSecond: Int
+    /// How often a user's requests may be delivered to others each second.
+    public var deliveriesPerSecond: Int
+    /// The bytes that a user's requests may deliver to others each second.
+    public var deliveredBytesPerSecond: Int
+    /// Users whom a user may add to groups a day without asking them; 0 = no limit.
+    public var strangersPerDay: Int
     /// Connections to the public listener; 0 = no limit.
     public var connections: Int
     /// Connections from one address; 0 = no limit.
@@ -55,6 +61,9 @@ extension Settings {
       requestsPerSecond = values[LimitKeys.requestsPerSecond]
       requestBurst = values[LimitKeys.requestBurst]
       signInsPerSecond = values[LimitKeys.signInsPerSecond]
+      deliveriesPerSecond = values[LimitKeys.deliveriesPerSecond]
+      deliveredBytesPerSecond = values[LimitKeys.deliveredBytesPerSecond]
+      strangersPerDay = values[LimitKeys.strangersPerDay]
       connections = values[LimitKeys.connections]
       connectionsPerAddress = values[LimitKeys.connectionsPerAddress]
       ipv6PrefixLength = values[LimitKeys.ipv6PrefixLength]

@@ -125,6 +125,9 @@ extension GatewayConfiguration {
     requestsPerSecond = settings.limits.requestsPerSecond
     requestBurst = settings.limits.requestBurst
     signInsPerSecond = settings.limits.signInsPerSecond
+    deliveriesPerSecond = settings.limits.deliveriesPerSecond
+    deliveredBytesPerSecond = settings.limits.deliveredBytesPerSecond
+    strangersPerDay = settings.limits.strangersPerDay
     connections = settings.limits.connections
     connectionsPerAddress = settings.limits.connectionsPerAddress
     ipv6PrefixLength = settings.limits.ipv6PrefixLength

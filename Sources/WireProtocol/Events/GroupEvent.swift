@@ -166,6 +166,11 @@ public struct GroupEvent: Event, Equatable {
     case .onReceiveRESTCustomData(let data, _): 192 + data.utf8.count
     case .onRecvMessageReadReceipts(let receipts): 192 + receipts.count * 64
     case .onGroupApplicationListChanged: 768
+    case .onMemberEnter(let list, _, _, _), .onMemberLeave(let list, _, _, _): 224 + list.count * 128
+    case .onMemberInvited(let list, _, _, _), .onMemberKicked(let list, _, _, _, _): 384 + list.count * 128
+    case .onGrantAdministrator(let list, _, _), .onRevokeAdministrator(let list, _, _): 384 + list.count * 128
+    case .onGroupMemberInfoChanged(let changes, _, _): 320 + changes.reduce(0) { $0 + $1.byteCount }
+    case .onGroupInfoChanged(let changes, _, _): 320 + changes.reduce(0) { $0 + $1.byteCount }
     default: 320
     }
   }

@@ -43,6 +43,11 @@ public struct InfoChange: Equatable, FieldValue {
     ]
   }
 
+  /// About how long the entry is.
+  var byteCount: Int {
+    if case .text(let text) = value { 48 + (key?.utf8.count ?? 0) + text.utf8.count } else { 96 }
+  }
+
   public func encode(into writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("type", type)

@@ -19,6 +19,11 @@ public struct MemberChange: Equatable, FieldValue {
   /// Nothing has changed.
   public var isEmpty: Bool { muteTime == nil && nameCard == nil && customInfo == nil && role == nil }
 
+  /// About how long the entry is.
+  var byteCount: Int {
+    96 + (nameCard?.utf8.count ?? 0) + (customInfo ?? [:]).reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 8 }
+  }
+
   public func encode(into writer: inout JSONWriter) {
     writer.object { writer in
       writer.member("userID", userID.rawValue)

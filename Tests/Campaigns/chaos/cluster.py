@@ -18,7 +18,8 @@ LEASE = 3
 # One user stands for many: rates of one session are not what is tried here.
 SETTINGS = {
     "cluster.enabled": "true", "cluster.leaseDuration": f"{LEASE}s", "limits.requestsPerSecond": 100000,
-    "limits.requestBurst": 100000, "auth.failureDelay": 0, "drain.duration": 1, "log.format": "json",
+    "limits.requestBurst": 100000, "limits.deliveriesPerSecond": 0, "limits.deliveredBytesPerSecond": 0,
+    "limits.strangersPerDay": 0, "auth.failureDelay": 0, "drain.duration": 1, "log.format": "json",
 }
 
 

@@ -14,9 +14,10 @@ from harness.tokens import SECRET
 
 TICKS = os.sysconf("SC_CLK_TCK")
 # The server is measured: the limits of one session, which stands for many users, are off. A room has a limit that it
-# never meets: without one, each join is told to all members, and is not merged with others.
+# never meets.
 SETTINGS = {"limits.avChatRoom.messagesPerSecond": 100_000, "limits.signInsPerSecond": 0, "limits.requestsPerSecond": 1_000_000,
-            "limits.requestBurst": 1_000_000, "loops": 1}
+            "limits.requestBurst": 1_000_000, "limits.deliveriesPerSecond": 0, "limits.deliveredBytesPerSecond": 0,
+            "limits.strangersPerDay": 0, "loops": 1}
 
 
 def cpu_seconds(pid):

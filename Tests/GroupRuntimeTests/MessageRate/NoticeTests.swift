@@ -182,7 +182,36 @@ import ThrongTestKit
     #expect(try named(scene.wake().params("onMemberLeave", to: "olga")) == ["carl"])
   }
 
-  @Test(arguments: [(GroupType.public, 1), (.meeting, 1), (.avChatRoom, 0)])
+  /// "limits.avChatRoom.messagesPerSecond: 0 lifts the limit for messages alone."
+  @Test func noticesOfARoomWithoutALimitOfMessagesAreMerged() throws {
+    let scene = try room(0)
+    var told: [Int] = []
+    for number in 0..<3000 {
+      if number % 1000 == 999 { scene.clocks.advance(by: 1000) }
+      let woken = try scene.wake()
+      scene.signIn("u\(number)")
+      let joined = try scene.ask("joinGroup", by: "u\(number)")
+      #expect(try joined.params("onMemberEnter", to: "u\(number)")["memberList"].elements.last?["userID"].string == "u\(number)")
+      told += [woken, joined].flatMap { $0.events["olga"] ?? [] }.map { $0["params"]["memberList"].elements.count }
+      scene.signOut("u\(number)")
+    }
+    #expect(told == [1, 50, 50, 50], "of the first joiner at once, and then each second of the newest")
+    try scene.ask("quitGroup", by: "carl")
+    for name in ["mary", "adam"] { try scene.ask("quitGroup", by: name) }
+    scene.clocks.advance(by: 1000)
+    #expect(try named(scene.wake().params("onMemberLeave", to: "olga")) == ["mary", "adam"])
+    #expect(scene.state?.nextWake.map { $0 > scene.clocks.monotonic } ?? true, "nothing is due any more")
+  }
+
+  /// Nothing keeps a notice from its place, so none is dropped.
+  @Test func aLateNoticeOfARoomWithoutALimitIsSent() throws {
+    let scene = try room(0)
+    try join(scene, "u1", "u2")
+    scene.clocks.advance(by: 5000)
+    #expect(try named(scene.wake().params("onMemberEnter", to: "olga")) == ["u2"])
+  }
+
+  @Test(arguments: [(GroupType.public, 1), (.meeting, 1)])
   func otherGroupsCoalesceNothing(type: GroupType, limit: Int) throws {
     let scene = try room(limit, type) { policy in
       policy.joinMode = .any

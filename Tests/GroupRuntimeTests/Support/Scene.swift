@@ -137,6 +137,19 @@ final class Scene {
     return try carryOut(decision, by: caller)
   }
 
+  /// Decides changes of several users together; all of them must be such as may share an event.
+  func askTogether(_ requests: [(name: String, method: String, params: String)]) throws -> (outcome: Outcome, codes: [Int]) {
+    for session in sessions.values { _ = broker.takeFrames(of: session) }
+    let crowd = try requests.map { name, method, params in
+      let caller = caller(name)
+      let operation = try groupRequest(method, params, by: caller)
+      return CrowdRequest(change: try #require(state?.crowdChange(operation, by: caller)), caller: caller)
+    }
+    guard let decided = state?.decideTogether(crowd, at: clocks.now) else { throw WireError(.noSuchGroup) }
+    let codes = decided.replies.map { if case .failure(let error) = $0 { error.code.rawValue } else { 0 } }
+    return (try carryOut(decided.decision, by: .administrator), codes)
+  }
+
   /// Lets happen what is due by itself.
   @discardableResult
   func wake() throws -> Outcome {

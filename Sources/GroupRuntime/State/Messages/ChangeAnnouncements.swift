@@ -85,6 +85,9 @@ struct ChangeAnnouncements: Sendable {
     return lastEvent + ChangeAnnouncements.interval
   }
 
+  /// Whether an event waits that the next of its kind merges with.
+  func isWaiting(_ kind: Kind) -> Bool { waiting[kind] != nil }
+
   /// Adds an event by its `changeSeq`, in the place of the one that it merges with.
   mutating func add(_ content: GroupEvent.Content, _ kind: Kind, seq: Int64, changeSeq: Int64) {
     remove(kind)

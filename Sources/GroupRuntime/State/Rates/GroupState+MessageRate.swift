@@ -17,6 +17,7 @@ extension GroupState {
     let offered = rateLimiter?.offer(waiting, message.priority, at: context.monotonic)
     if let displaced = offered?.displaced { drop(displaced, in: context, into: &decision) }
     decision.rateLimited.offeredID = message.msgID
+    if offered?.outcome != .dropped { decision.fanOut = fanOut(of: message.content, in: context) }
     switch offered?.outcome {
     case .queued:
       count(message, .accepted, into: &decision)
@@ -93,6 +94,7 @@ extension GroupState {
       // The last notice about a user must be true.
       leaves.remove(info.userID)
       joins.remove(info.userID)
+      if joins.due == nil { charge(event, in: context, into: &decision) }
       joins.add([info], on: caller.platform, at: context.monotonic)
       publishNotices(in: context, into: &decision)
       if joins.due == nil { return }
@@ -109,28 +111,37 @@ extension GroupState {
     deliverWaiting(in: context, into: &decision)
     // The notice of a user's leaving must not precede that of joining.
     let earliest = joins.names(anyOf: list) ? joins.due : nil
+    if leaves.due == nil {
+      charge(
+        event(.onMemberLeave(list, memberCount: roster.count, on: platform, nil), in: context), in: context, into: &decision)
+    }
     leaves.add(list, on: platform, at: context.monotonic, notBefore: earliest ?? .distantPast)
     publishNotices(in: context, into: &decision)
   }
 
-  /// "Join and leave notices come after Lowest", "each kind for itself".
+  /// "Join and leave notices come after Lowest", "each kind for itself". Without a limit of messages
+  /// they have a place whenever they are due.
   private mutating func publishNotices(in context: DecisionContext, into decision: inout Decision) {
-    joins.removeExpired(at: context.monotonic)
-    leaves.removeExpired(at: context.monotonic)
-    if !record.policy.memberChangeNotification {
-      joins.removeAll()
-      leaves.removeAll()
+    if rateLimiter != nil {
+      joins.removeExpired(at: context.monotonic)
+      leaves.removeExpired(at: context.monotonic)
     }
-    if rateLimiter?.count == 0 {
-      if let due = joins.due, due <= context.monotonic, rateLimiter?.acquire(at: context.monotonic) == true {
+    if rateLimiter?.count ?? 0 == 0 {
+      if let due = joins.due, due <= context.monotonic, rateLimiter?.acquire(at: context.monotonic) ?? true {
         let (users, platform) = joins.takeUsers(at: context.monotonic)
         publishNotice(.onMemberEnter(users, memberCount: roster.count, on: platform, nil), in: context, into: &decision)
       }
-      if let due = leaves.due, due <= context.monotonic, rateLimiter?.acquire(at: context.monotonic) == true {
+      if let due = leaves.due, due <= context.monotonic, rateLimiter?.acquire(at: context.monotonic) ?? true {
         let (users, platform) = leaves.takeUsers(at: context.monotonic)
         publishNotice(.onMemberLeave(users, memberCount: roster.count, on: platform, nil), in: context, into: &decision)
       }
     }
+  }
+
+  /// Notification was switched off: what waits is dropped.
+  mutating func removeNotices() {
+    joins.removeAll()
+    leaves.removeAll()
   }
 
   private func publishNotice(_ content: GroupEvent.Content, in context: DecisionContext, into decision: inout Decision) {

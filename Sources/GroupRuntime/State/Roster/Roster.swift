@@ -89,6 +89,9 @@ struct Roster: Sendable {
   /// Whether the user was removed with a ban that has not ended.
   func isBanned(_ user: UserID, at now: WallInstant) -> Bool { former[user].map { $0.bannedUntil > now } ?? false }
 
+  /// Whether the user has quit within a day.
+  func hasQuit(_ user: UserID, at now: WallInstant) -> Bool { former[user].map { $0.hasQuit(at: now) } ?? false }
+
   // MARK: Lists
 
   /// A page of the members that the type lists, or of those with a role of that rank.
@@ -153,9 +156,12 @@ struct Roster: Sendable {
 
   /// Removes a member, and keeps a record while there is something to apply when the user comes
   /// back.
-  /// - Parameter visibleRange: the messages that this membership has shown; nil = none to remember.
+  /// - Parameters:
+  ///   - visibleRange: the messages that this membership has shown; nil = none to remember.
+  ///   - hasQuit: the user ends the membership, nobody else does.
   mutating func remove(
-    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant, banReason: String, at now: WallInstant
+    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant, banReason: String, hasQuit: Bool = false,
+    at now: WallInstant
   ) -> Removal {
     online.remove(user)
     absent.remove(user)
@@ -167,6 +173,8 @@ struct Roster: Sendable {
       muteUntil: member.muteUntil > now ? member.muteUntil : .unset, bannedUntil: bannedUntil, leftTime: now)
     record.mutedAt = member.mutedAt
     record.banReason = banReason
+    // Nobody is made a member of other types by somebody else.
+    if hasQuit, type.storesMessages { record.quitTime = now }
     guard record.isMemorable(at: now) else { return Removal(former: nil, forgotten: []) }
     return Removal(former: record, forgotten: former.add(record, at: now))
   }
@@ -227,6 +235,7 @@ struct Roster: Sendable {
       former.mutedAt -= mute
       if former.bannedUntil.isSet { former.bannedUntil -= leaving }
       former.leftTime -= leaving
+      if former.quitTime.isSet { former.quitTime -= leaving }
     }
     return (corrected, correctedFormer)
   }

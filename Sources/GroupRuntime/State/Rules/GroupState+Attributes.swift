@@ -55,6 +55,9 @@ extension GroupState {
     try countWrite(caller, in: context)
     var decision = Decision(.empty)
     guard edited != attributes.values else { return decision }
+    if attributes.eventDue == nil {
+      charge(event(.onGroupAttributeChanged(TextMap(edited.entries)), in: context), in: context, into: &decision)
+    }
     attributes.set(edited, at: context.monotonic)
     decision.changes.append(.putAttributes(edited, in: record.id))
     publishAttributesIfDue(in: context, into: &decision)

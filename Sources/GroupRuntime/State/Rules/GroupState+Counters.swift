@@ -13,8 +13,9 @@ extension GroupState {
     for entry in entries { edited[entry.key] = entry.value }
     guard edited.count <= GroupCounters.maxCount else { throw WireError(.tooManyCounters, field: "counters") }
     try countCounterWrite(caller, in: context)
-    counters.set(entries)
-    return .answer(.counters(.empty, isWrite: true))
+    var decision = Decision(answer: .counters(.empty, isWrite: true))
+    set(entries, in: context, into: &decision)
+    return decision
   }
 
   /// Raises or lowers a counter, which is 0 where it is not there.
@@ -32,8 +33,16 @@ extension GroupState {
       throw WireError(.badValue, "The counter would leave ±2⁵³", field: "value")
     }
     try countCounterWrite(caller, in: context)
-    counters.set([GroupCounters.Entry(key: key, value: value)])
-    return .answer(.counters(.counterValue(CounterValue(value: value)), isWrite: true))
+    var decision = Decision(answer: .counters(.counterValue(CounterValue(value: value)), isWrite: true))
+    set([GroupCounters.Entry(key: key, value: value)], in: context, into: &decision)
+    return decision
+  }
+
+  private mutating func set(
+    _ entries: [GroupCounters.Entry], in context: DecisionContext, into decision: inout Decision
+  ) {
+    if !counters.isToTell { charge(counterEvent(entries, at: context.now), in: context, into: &decision) }
+    counters.set(entries)
   }
 
   func readCounters(_ keys: [String]?, by caller: Caller) throws(WireError) -> Decision {

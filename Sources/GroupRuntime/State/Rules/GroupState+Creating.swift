@@ -103,7 +103,9 @@ extension GroupState {
     return request.memberList.map(\.userID).filter { seen.insert($0).inserted }.map { user in
       if user == owner { return MemberResult(userID: user, result: .invalid) }
       if facts.unknown.contains(user) { return MemberResult(userID: user, result: .fail) }
-      return MemberResult(userID: user, result: facts.atGroupLimit.contains(user) ? .overLimit : asksFirst ? .pending : .success)
+      if facts.atGroupLimit.contains(user) { return MemberResult(userID: user, result: .overLimit) }
+      if asksFirst { return MemberResult(userID: user, result: .pending) }
+      return MemberResult(userID: user, result: facts.beyondStrangers.contains(user) ? .overLimit : .success)
     }
   }
 

@@ -20,20 +20,23 @@ extension GroupState {
   /// The caller in events: the member info and the platform.
   func eventOperator(_ caller: Caller) -> EventOperator { EventOperator(operatorInfo(caller), on: caller.platform) }
 
-  /// Groups without history count join and leave notices as chat (Protocol.md, "Join and leave
-  /// notices").
-  var noticeClass: EventClass { record.type.storesMessages ? .control : .notice }
-
   /// Sends an event to all members, or with memberChangeNotification off to the users concerned
   /// (Protocol.md, "Notification off").
   func announce(
-    _ event: GroupEvent, as kind: EventClass = .control, whenOff concerned: [UserID], into decision: inout Decision
+    _ event: GroupEvent, whenOff concerned: [UserID], in context: DecisionContext, into decision: inout Decision
   ) {
     if record.policy.memberChangeNotification {
-      decision.effects.append(.publish(event, kind, except: nil))
+      charge(event, in: context, into: &decision)
+      decision.effects.append(.publish(event, .control, except: nil))
     } else if !concerned.isEmpty {
       decision.effects.append(.send(event, to: concerned))
     }
+  }
+
+  /// Charges the request for an event to all members. Of an event that waits for others to merge with
+  /// it, the first request pays.
+  func charge(_ event: GroupEvent, in context: DecisionContext, into decision: inout Decision) {
+    decision.fanOut.add(to: roster.onlineCount(usersSignedIn: context.usersSignedIn), ofBytes: event.capacity)
   }
 
   /// Stores a change as a `GroupTips` message, where the type keeps messages (Protocol.md, "Tips").

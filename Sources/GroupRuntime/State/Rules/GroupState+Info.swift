@@ -117,10 +117,12 @@ extension GroupState {
     into decision: inout Decision
   ) {
     record = edited
+    if !record.policy.memberChangeNotification { removeNotices() }
     record.lastInfoTime = context.now
     decision.changes.append(recordChange())
     let tip = appendTips(.groupInfoChange(changes), by: caller, in: context, always: true, into: &decision)
     let event = event(.onGroupInfoChanged(changes, by: eventOperator(caller), tip), in: context)
+    charge(event, in: context, into: &decision)
     decision.effects.append(.publish(event, .control, except: nil))
     post(.groupInfoChanged, .event(event), at: context.now, into: &decision)
   }

@@ -56,6 +56,10 @@ extension GroupState {
     let needsConsent = record.policy.beInviteMode == .auth && caller.userID != nil
     for user in request.userIDList {
       var result = invitationOutcome(of: user, facts, by: caller, joining: joining.count, in: context)
+      if result == .success, caller.userID != nil, !needsConsent {
+        if roster.hasQuit(user, at: context.wall) { result = .fail }
+        if result == .success, facts.beyondStrangers.contains(user) { result = .overLimit }
+      }
       if result == .success, needsConsent {
         let isSubmitted = submitInvitation(
           of: user, message: request.message ?? "", attach: request.attach, by: caller, in: context, into: &decision)
@@ -98,8 +102,8 @@ extension GroupState {
     let tip = appendTips(.join([info]), by: caller, in: context, into: &decision)
     markReadThroughNewest([user], into: &decision)
     let event = event(.onMemberEnter([info], memberCount: roster.count, on: caller.platform, tip), in: context)
-    if rateLimiter == nil {
-      announce(event, as: noticeClass, whenOff: [user], into: &decision)
+    if record.type.storesMessages {
+      announce(event, whenOff: [user], in: context, into: &decision)
     } else {
       announceJoin(of: info, by: caller, event, in: context, into: &decision)
     }
@@ -121,13 +125,13 @@ extension GroupState {
       .onMemberInvited(list, memberCount: roster.count, by: eventOperator(inviter), tip), in: context)
     // An inviter may have left before the invitation was accepted.
     let present = inviter.userID.flatMap { roster[$0] == nil ? nil : $0 }
-    announce(event, whenOff: (present.map { [$0] } ?? []) + users, into: &decision)
+    announce(event, whenOff: (present.map { [$0] } ?? []) + users, in: context, into: &decision)
     notify(.invitedToGroup, users, by: eventOperator(inviter), about: application, in: context, into: &decision)
     postJoined(list, how, by: eventOperator(inviter), in: context, into: &decision)
   }
 
   /// "A joiner's visible history begins with the own Join or Invite tip."
-  private mutating func addNewMembers(
+  mutating func addNewMembers(
     _ users: [UserID], invitedBy inviter: UserID?, in context: DecisionContext, into decision: inout Decision
   ) {
     let firstVisibleSeq = messages.lastSeq + 1
@@ -140,7 +144,7 @@ extension GroupState {
   }
 
   /// A new member has no unread messages, the own tip included. Stores the members.
-  private mutating func markReadThroughNewest(_ users: [UserID], into decision: inout Decision) {
+  mutating func markReadThroughNewest(_ users: [UserID], into decision: inout Decision) {
     let newest = messages.lastSeq
     for user in users {
       guard let member = roster.update(user, { $0.readSeq = newest }) else { continue }

@@ -23,25 +23,34 @@ extension GroupState {
 
   /// onMemberLeave to the remaining members, onQuitFromGroup to the member who quits.
   private mutating func quit(_ member: Member, by caller: Caller, in context: DecisionContext, into decision: inout Decision) {
-    let info = MemberInfo(member)
-    let visibleRange = visibleRange(of: member)
-    removeMember(member.userID, visibleRange: visibleRange, in: context, into: &decision)
+    let info = leave(member, by: caller, in: context, into: &decision)
     let tip = appendTips(.quit([info]), by: caller, opUser: info, in: context, into: &decision)
-    decision.effects.append(.send(event(.onQuitFromGroup(on: caller.platform), in: context), to: [member.userID]))
-    decision.effects.append(.detach(member.userID))
-    notify(.quitGroup, [member.userID], by: EventOperator(info, on: caller.platform), in: context, into: &decision)
     announceLeave(of: [info], on: caller.platform, tip, in: context, into: &decision)
     postLeft([info], .quit, in: context, into: &decision)
   }
 
+  /// Ends the membership of a member who quits. The others are not told yet.
+  /// - Returns: the member as it was.
+  mutating func leave(
+    _ member: Member, by caller: Caller, in context: DecisionContext, into decision: inout Decision
+  ) -> MemberInfo {
+    let info = MemberInfo(member)
+    removeMember(
+      member.userID, visibleRange: visibleRange(of: member), hasQuit: true, in: context, into: &decision)
+    decision.effects.append(.send(event(.onQuitFromGroup(on: caller.platform), in: context), to: [member.userID]))
+    decision.effects.append(.detach(member.userID))
+    notify(.quitGroup, [member.userID], by: EventOperator(info, on: caller.platform), in: context, into: &decision)
+    return info
+  }
+
   /// onMemberLeave; "off: nobody".
   /// - Parameter platform: of the member who quits; nil = nobody has done it.
-  private mutating func announceLeave(
+  mutating func announceLeave(
     of list: [MemberInfo], on platform: Platform?, _ tip: EventTip?, in context: DecisionContext, into decision: inout Decision
   ) {
-    if rateLimiter != nil { return announceLeave(of: list, on: platform, in: context, into: &decision) }
+    guard record.type.storesMessages else { return announceLeave(of: list, on: platform, in: context, into: &decision) }
     let event = event(.onMemberLeave(list, memberCount: roster.count, on: platform, tip), in: context)
-    announce(event, as: noticeClass, whenOff: [], into: &decision)
+    announce(event, whenOff: [], in: context, into: &decision)
   }
 
   /// The messages that this membership has shown; nil where there are none, or the type hides
@@ -93,7 +102,7 @@ extension GroupState {
     let tip = appendTips(.kicked(list), by: caller, in: context, into: &decision)
     let event = event(
       .onMemberKicked(list, memberCount: roster.count, reason: reason, by: opUser, tip), in: context)
-    announce(event, whenOff: users + (caller.userID.map { [$0] } ?? []), into: &decision)
+    announce(event, whenOff: users + (caller.userID.map { [$0] } ?? []), in: context, into: &decision)
     decision.effects += users.map { .detach($0) }
     notify(.kickedOff, users, by: opUser, reason: reason, in: context, into: &decision)
     postLeft(list, .kicked, reason: request.reason, by: eventOperator(caller), in: context, into: &decision)
@@ -216,6 +225,7 @@ extension GroupState {
     let notification = record.type.storesMessages ? notification(kind, by: opUser, in: context) : nil
     decision.changes.append(.dismiss(record.id, at: context.now, notifying: notification))
     let event = event(content, in: context)
+    charge(event, in: context, into: &decision)
     decision.effects.append(.publish(event, .control, except: nil))
     decision.effects.append(.disband)
     decision.disbands = true

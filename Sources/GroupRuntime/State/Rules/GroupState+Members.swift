@@ -104,6 +104,21 @@ extension GroupState {
     return decision
   }
 
+  /// A member's change of the own name card or customInfo. The others are not told yet.
+  /// - Returns: nil = nothing is different.
+  mutating func editSelf(
+    _ request: SetGroupMemberInfo, _ facts: UserFacts, by caller: Caller, in context: DecisionContext,
+    into decision: inout Decision
+  ) throws(WireError) -> MemberChange? {
+    let member = try requireMember(caller)
+    try requireKnown(member, facts)
+    var edited = member
+    let change = try edited.apply(request, at: context.wall)
+    if change.isEmpty { return nil }
+    updateMember(member.userID, in: context, into: &decision) { $0 = edited }
+    return change
+  }
+
   mutating func muteMembers(_ request: MuteGroupMember, by caller: Caller, in context: DecisionContext) throws(WireError)
     -> Decision
   {
@@ -147,7 +162,7 @@ extension GroupState {
 
   /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the
   /// one concerned and the operator". One event names all who changed.
-  private mutating func announce(
+  mutating func announce(
     _ changes: [MemberChange], by caller: Caller, in context: DecisionContext, into decision: inout Decision
   ) {
     guard !changes.isEmpty else { return }
@@ -155,7 +170,7 @@ extension GroupState {
     let event = event(.onGroupMemberInfoChanged(changes, by: eventOperator(caller), tip), in: context)
     let concerned = (changes.map(\.userID) + (caller.userID.map { [$0] } ?? [])).uniqued()
     if record.type.announcesMemberInfo {
-      announce(event, whenOff: concerned, into: &decision)
+      announce(event, whenOff: concerned, in: context, into: &decision)
     } else {
       decision.effects.append(.send(event, to: concerned))
     }
@@ -228,7 +243,7 @@ extension GroupState {
     of users: [UserID], to role: Role, _ event: GroupEvent, _ tip: EventTip?, _ kind: SystemNotification.Kind,
     by caller: Caller, in context: DecisionContext, into decision: inout Decision
   ) {
-    announce(event, whenOff: (caller.userID.map { [$0] } ?? []) + users, into: &decision)
+    announce(event, whenOff: (caller.userID.map { [$0] } ?? []) + users, in: context, into: &decision)
     notify(kind, users, by: eventOperator(caller), in: context, into: &decision)
     let changes = users.map { user in
       var change = MemberChange(userID: user)
@@ -265,14 +280,16 @@ extension GroupState {
   }
 
   /// Removes a member, and stores the record of the former member where one is of use.
-  /// - Parameter visibleRange: the messages that this membership has shown; nil = none to remember.
+  /// - Parameters:
+  ///   - visibleRange: the messages that this membership has shown; nil = none to remember.
+  ///   - hasQuit: the user ends the membership, nobody else does.
   mutating func removeMember(
     _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant = .unset, banReason: String = "",
-    in context: DecisionContext,
+    hasQuit: Bool = false, in context: DecisionContext,
     into decision: inout Decision
   ) {
     let removal = roster.remove(
-      user, visibleRange: visibleRange, bannedUntil: bannedUntil, banReason: banReason, at: context.wall)
+      user, visibleRange: visibleRange, bannedUntil: bannedUntil, banReason: banReason, hasQuit: hasQuit, at: context.wall)
     if let former = removal.former { decision.changes.append(.putFormer(former, in: record.id)) }
     decision.changes += removal.forgotten.map { .forgetFormer($0, in: record.id) }
     decision.changes.append(.removeMember(user, from: record.id, at: context.now))

@@ -208,6 +208,7 @@ extension GroupState {
     _ content: GroupEvent.Content, _ kind: ChangeAnnouncements.Kind, seq: Int64, in context: DecisionContext,
     into decision: inout Decision
   ) {
+    if !announcements.isWaiting(kind) { charge(event(content, in: context), in: context, into: &decision) }
     announcements.add(content, kind, seq: seq, changeSeq: record.changeSeq)
     publishChanges(in: context, into: &decision)
   }

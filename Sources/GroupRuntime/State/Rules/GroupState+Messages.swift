@@ -28,12 +28,18 @@ extension GroupState {
       changes: isStored ? [.append(message)] : [],
       effects: [publication(of: message, by: caller.profile, from: caller.session, in: context)],
       counts: [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])],
-      showsMembers: false, answer: answer)
+      showsMembers: false, fanOut: fanOut(of: content, in: context), answer: answer)
     storeReceiptMembers(at: message, into: &decision)
     if !rules.webhooks.isEmpty {
       postPublished(isDurable: isStored, pushes: !options.onlineUserOnly, in: context, into: &decision)
     }
     return decision
+  }
+
+  /// What a message sends to the members who are online.
+  @inline(__always)
+  func fanOut(of content: Message.Content, in context: DecisionContext) -> FanOut {
+    FanOut(to: roster.onlineCount(usersSignedIn: context.usersSignedIn), ofBytes: 448 + content.byteCount)
   }
 
   @inline(__always)

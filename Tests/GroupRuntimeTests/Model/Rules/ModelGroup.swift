@@ -179,6 +179,11 @@ struct ModelGroup {
   var mutedUntil: [String: Int64] = [:]
   var bannedUntil: [String: Int64] = [:]
   var banReasons: [String: String] = [:]
+  /// Of a live room.
+  var joins = ModelNotice()
+  var leaves = ModelNotice()
+  /// When users have quit, who were not removed since.
+  var quitTimes: [String: Int64] = [:]
   /// All that were ever stored: the index is the seq - 1.
   var messages: [ModelMessage] = []
   /// The oldest that retention has left; the next one where it has left none.

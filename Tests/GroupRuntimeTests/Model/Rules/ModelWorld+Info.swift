@@ -26,6 +26,10 @@ extension ModelWorld {
       g.policy[field] = operation[field]
       changes.append(["type": .string(field), "value": operation[field]])
     }
+    if !g.notifies {
+      g.joins.clear()
+      g.leaves.clear()
+    }
     // "`allMuted:true` is muteGroup Ordinary without end, `false` is None."
     if let allMuted = operation["allMuted"].bool { changes += set(ModelMute(mode: allMuted ? "Ordinary" : "None")) }
     tellInfo(changes, by: operation.by)

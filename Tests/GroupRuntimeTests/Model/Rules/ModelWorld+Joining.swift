@@ -28,6 +28,7 @@ extension ModelWorld {
   /// onMemberEnter: "all members, the new one included; off: the new member".
   mutating func enter(_ user: String, by who: Operator) {
     bring(user, invitedBy: nil)
+    if g.type == "AVChatRoom" { return noticeJoin(of: user, by: who) }
     let list: JSON = [person(user)]
     let tip = tip("Join", by: who, ["memberList": list])
     settle([user])
@@ -51,7 +52,7 @@ extension ModelWorld {
     notify("InvitedToGroup", users, by: person(inviter), on: inviter, about: application)
   }
 
-  private mutating func bring(_ user: String, invitedBy inviter: String?) {
+  mutating func bring(_ user: String, invitedBy inviter: String?) {
     departures[user] = nil
     var member = ModelMember(
       name: user, role: "Member", joinTime: now, option: g.defaultOption, inviter: inviter, changeTime: now)
@@ -61,7 +62,7 @@ extension ModelWorld {
   }
 
   /// A new member has nothing unread.
-  private mutating func settle(_ users: [String]) {
+  mutating func settle(_ users: [String]) {
     for index in g.members.indices where users.contains(g.members[index].name) { g.members[index].readSeq = g.lastSeq }
   }
 
@@ -77,6 +78,7 @@ extension ModelWorld {
     var joining: [String] = []
     for user in operation.users {
       var result = verdict(onInviting: user, operation, joining: joining.count)
+      if result == "Success", !asksFirst, operation.by != .administrator, hasQuit(user) { result = "Fail" }
       if result == "Success", asksFirst {
         result = "Pending"
         let message = operation["message"].string ?? ""
@@ -89,6 +91,9 @@ extension ModelWorld {
     if !joining.isEmpty { enter(joining, invitedBy: operation.by) }
     return ["memberList": .array(rows)]
   }
+
+  /// "Who has quit is not added again within 24 hours without consent."
+  private func hasQuit(_ user: String) -> Bool { g.quitTimes[user].map { now - $0 < 86_400_000 } ?? false }
 
   private func verdict(onInviting user: String, _ operation: Operation, joining: Int) -> String {
     if user == operation.by.name || g.member(user) != nil { return "Invalid" }

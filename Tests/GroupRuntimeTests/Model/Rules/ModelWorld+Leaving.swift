@@ -27,10 +27,13 @@ extension ModelWorld {
   mutating func leave(_ member: ModelMember, by who: Operator) {
     let info: JSON = ["userID": .string(member.name), "nameCard": .string(member.nameCard), "role": .string(member.role)]
     depart(member.name)
+    g.quitTimes[member.name] = now
     let tip = tip("Quit", by: who, opUser: info, ["memberList": [info]])
     tell("onQuitFromGroup", [member.name], on: who, [:])
     notify("QuitGroup", [member.name], by: info, on: who)
-    if g.notifies {
+    if g.type == "AVChatRoom" {
+      noticeLeave(of: [info], by: who)
+    } else if g.notifies {
       tell("onMemberLeave", everybody, on: who, tip: tip, ["memberList": [info], "memberCount": .int(g.members.count)])
     }
   }
@@ -38,6 +41,7 @@ extension ModelWorld {
   /// The user is no member any more. "A mute survives leaving and joining again."
   mutating func depart(_ user: String) {
     g.members.removeAll { $0.name == user }
+    g.quitTimes[user] = nil
     if g.keepsHistory { departures[user] = now }
   }
 

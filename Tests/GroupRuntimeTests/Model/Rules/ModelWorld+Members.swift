@@ -215,7 +215,7 @@ extension ModelWorld {
 
   /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the
   /// one concerned and the operator".
-  private mutating func tellChanges(_ changes: [[String: JSON]], by who: Operator) {
+  mutating func tellChanges(_ changes: [[String: JSON]], by who: Operator) {
     guard !changes.isEmpty else { return }
     let list = JSON.array(changes.map { .object($0) })
     let tip = tip("MemberInfoChange", by: who, ["changeInfoList": list])

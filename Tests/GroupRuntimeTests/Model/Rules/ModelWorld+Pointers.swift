@@ -23,6 +23,7 @@ extension ModelWorld {
   func canHappen(_ resolved: Operation) -> Bool {
     if resolved["$with"] != .null, group == nil { return false }
     if resolved.verb == .retain { return group?.keepsHistory == true && resolved["seq"].int != nil }
+    if resolved.verb == .actTogether { return group.map { $0.keepsHistory && $0.notifies } ?? false }
     if resolved["$whenGone"] != .null, group != nil { return false }
     return resolved["applicationID"].string?.hasPrefix("$") != true
   }

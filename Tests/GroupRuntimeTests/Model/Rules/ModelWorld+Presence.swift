@@ -24,8 +24,9 @@ extension ModelWorld {
   /// notice.
   private mutating func pass(_ milliseconds: Int64) {
     let target = now + milliseconds
-    while let end = nextEndOfGrace, end <= target {
+    while let end = [nextEndOfGrace, group?.joins.due, group?.leaves.due].compactMap({ $0 }).min(), end <= target {
       now = max(now, end)
+      publishNotices()
       endGraces()
     }
     now = target
@@ -41,9 +42,9 @@ extension ModelWorld {
     }
     let gone = g.members.filter(isOver).map(\.name)
     guard !gone.isEmpty else { return }
-    let list = JSON.array(gone.map { person($0) })
+    let list = gone.map { person($0) }
     for user in gone { depart(user) }
-    if g.notifies { tell("onMemberLeave", everybody, ["memberList": list, "memberCount": .int(g.members.count)]) }
+    noticeLeave(of: list, by: nil)
   }
 
   private mutating func signIn(_ session: SessionName) {
@@ -70,6 +71,7 @@ extension ModelWorld {
     g.marks = g.marks.filter { $0.value.isStored && $0.value.answer["seq"].int! >= first }.mapValues { mark in
       ModelMark(time: mark.answer["timestamp"].integer!, answer: mark.answer, isStored: true)
     }
+    (g.joins, g.leaves) = (ModelNotice(), ModelNotice())
     (g.sendTimes, g.writeTimes, g.readTimes, g.counterTimes) = ([], [:], [:], [:])
   }
 

@@ -59,6 +59,7 @@ struct ModelWorld {
 
   private mutating func ask(_ operation: Operation) throws(ModelRefusal) -> JSON {
     switch operation.verb {
+    case .actTogether: actTogether(operation)
     case .joinGroup: try join(operation)
     case .quitGroup: try quit(operation)
     case .dismissGroup, .recycleGroup: try disband(operation)

@@ -9,13 +9,34 @@ import WireProtocol
 extension GroupScene {
   mutating func ask(_ operation: Operation) async throws {
     let caller = caller(operation.by)
-    if let other = operation["$with"].string {
+    if operation.verb == .actTogether {
+      try actTogether(operation)
+    } else if let other = operation["$with"].string {
       outcome.result = try await revokeTogether([caller, self.caller(Operator(other))], seq: operation["seq"].integer!)
     } else if GroupScene.pagedVerbs.contains(operation.verb) {
       try await readPages(operation, by: caller)
     } else {
       note(try await answer(try request(operation), by: caller))
     }
+  }
+
+  /// Changes of a crowd, each by a user's first session.
+  mutating func actTogether(_ operation: Operation) throws {
+    let named: [(String, Verb)] =
+      operation["joins"].strings.map { ($0, .joinGroup) } + operation["edits"].strings.map { ($0, .setGroupMemberInfo) }
+      + operation["quits"].strings.map { ($0, .quitGroup) }
+    let requests = try named.compactMap { name, verb -> CrowdRequest? in
+      let who = Operator.user(name, session: 1)
+      let params: [String: JSON] =
+        verb == .setGroupMemberInfo ? ["userID": .string(name), "nameCard": operation["nameCard"]] : [:]
+      return state?.crowdChange(try request(Operation(who, verb, params)), by: caller(who))
+        .map { CrowdRequest(change: $0, caller: caller(who)) }
+    }
+    let now = reading
+    guard let decided = state?.decideTogether(requests, at: now) else { return }
+    try carryOut(decided.decision)
+    outcome.result = .array(
+      decided.replies.map { if case .failure(let error) = $0 { .int(error.code.rawValue) } else { 0 } })
   }
 
   private static let pagedVerbs: [Verb] = [

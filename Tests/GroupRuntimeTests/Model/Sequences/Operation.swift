@@ -63,6 +63,9 @@ enum Verb: String, CaseIterable, Sendable {
   case retain
   /// The process dies, with all sessions, and another one starts.
   case restart
+  /// Members and others make changes of themselves in one moment, and they are decided together:
+  /// `joins`, `edits` (of the `nameCard`) and `quits` name the users.
+  case actTogether
 
   case createGroup, importGroup, joinGroup, quitGroup, dismissGroup, recycleGroup
   case setGroupInfo, muteGroup, transferGroupOwner, setGroupMemberRole, setGroupMemberInfo, muteGroupMember

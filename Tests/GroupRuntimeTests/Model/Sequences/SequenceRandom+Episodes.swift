@@ -4,7 +4,7 @@ import ThrongTestKit
 /// how often.
 extension SequenceRandom {
   mutating func episode() -> [Operation] {
-    switch number(0...11) {
+    switch number(0...12) {
     case 0: lateRecall()
     case 1: repeatedMessage()
     case 2: endOfMute()
@@ -16,6 +16,7 @@ extension SequenceRandom {
     case 8: fullCounters()
     case 9: fullReactions()
     case 10: readersOfAMessage()
+    case 11: crowd()
     default: refusedAttributes()
     }
   }
@@ -107,6 +108,18 @@ extension SequenceRandom {
     return [
       Operation(sender, .sendGroupTextMessage, ["text": "a", "needReadReceipt": true]), confirm, readers,
     ]
+  }
+
+  /// Many act at once, some of them twice.
+  private mutating func crowd() -> [Operation] {
+    (0..<number(1...3)).map { _ in
+      Operation(
+        .world, .actTogether,
+        [
+          "joins": .strings(targets(["outsider", "outsider", "user"], 5)), "edits": .strings(targets(["member", "user"], 4)),
+          "nameCard": one(["", "Anna", "Bea"]), "quits": .strings(targets(["lesser", "lesser", "user"], 3)),
+        ])
+    }
   }
 
   /// "Only calls that would otherwise succeed count."
