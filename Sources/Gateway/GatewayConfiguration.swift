@@ -60,7 +60,7 @@ public struct GatewayConfiguration: Sendable {
     requestBurst = 100
     deliveriesPerSecond = 50_000
     deliveredBytesPerSecond = 40_000_000
-    strangersPerDay = 100
+    strangersPerDay = 1000
     signInsPerSecond = 2000
     connections = 0
     connectionsPerAddress = 0

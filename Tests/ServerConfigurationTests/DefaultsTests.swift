@@ -69,7 +69,7 @@ import Testing
       "limits.avChatRoom.messagesPerSecond": 40, "limits.bChatRoom.messagesPerSecond": 0, "limits.work.maxMemberNum": 6000,
       "limits.public.maxMemberNum": 6000, "limits.meeting.maxMemberNum": 6000, "limits.requestsPerSecond": 50,
       "limits.requestBurst": 100, "limits.deliveriesPerSecond": 50_000, "limits.deliveredBytesPerSecond": 40_000_000,
-      "limits.strangersPerDay": 100,
+      "limits.strangersPerDay": 1000,
       "limits.signInsPerSecond": 2000, "limits.connections": 0, "limits.connectionsPerAddress": 0,
       "limits.ipv6PrefixLength": 64,
       "limits.groupsPerUser": 1000,

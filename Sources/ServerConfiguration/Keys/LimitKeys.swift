@@ -27,15 +27,15 @@ enum LimitKeys {
     "limits.requestBurst", .integer(1...1_000_000, of: "requests"), 100, example: "40", since: "0.1.0",
     "The requests that a user may send at once after a pause.")
   static let deliveriesPerSecond = Key(
-    "limits.deliveriesPerSecond", .integer(0...1_000_000_000, of: "deliveries a second"), 50_000, example: "200000",
-    since: "0.2.0",
+    "limits.deliveriesPerSecond", ValueType.integer(0...1_000_000_000, of: "deliveries a second").optional, nil,
+    computedFallback: "1,000 for each of limits.requestsPerSecond", example: "200000", since: "0.2.0",
     "How often each second what a user does may be delivered to members of groups, on each node; 0 = no limit.")
   static let deliveredBytesPerSecond = Key(
-    "limits.deliveredBytesPerSecond", .integer(0...1_000_000_000_000, of: "bytes a second"), 40_000_000,
-    example: "100000000", since: "0.2.0",
+    "limits.deliveredBytesPerSecond", ValueType.integer(0...1_000_000_000_000, of: "bytes a second").optional, nil,
+    computedFallback: "800,000 for each of limits.requestsPerSecond", example: "100000000", since: "0.2.0",
     "The bytes that these deliveries may have each second, on each node; 0 = no limit.")
   static let strangersPerDay = Key(
-    "limits.strangersPerDay", .integer(0...1_000_000, of: "users a day"), 100, example: "500", since: "0.2.0",
+    "limits.strangersPerDay", .integer(0...1_000_000, of: "users a day"), 1000, example: "100", since: "0.2.0",
     "The users whom a user may add to groups within 24 hours without asking them, on each node; 0 = no limit.")
   static let signInsPerSecond = Key(
     "limits.signInsPerSecond", .integer(0...1_000_000, of: "sign-ins a second"), 2000, example: "1000", since: "0.1.0",

@@ -61,8 +61,8 @@ extension Settings {
       requestsPerSecond = values[LimitKeys.requestsPerSecond]
       requestBurst = values[LimitKeys.requestBurst]
       signInsPerSecond = values[LimitKeys.signInsPerSecond]
-      deliveriesPerSecond = values[LimitKeys.deliveriesPerSecond]
-      deliveredBytesPerSecond = values[LimitKeys.deliveredBytesPerSecond]
+      deliveriesPerSecond = values[LimitKeys.deliveriesPerSecond] ?? 1000 * requestsPerSecond
+      deliveredBytesPerSecond = values[LimitKeys.deliveredBytesPerSecond] ?? 800_000 * requestsPerSecond
       strangersPerDay = values[LimitKeys.strangersPerDay]
       connections = values[LimitKeys.connections]
       connectionsPerAddress = values[LimitKeys.connectionsPerAddress]
