@@ -15,6 +15,8 @@ struct cpg_connection {
   PGconn *handle;
   // PQgetResult returns a NULL behind each statement's results: it is passed over.
   bool is_lost;
+  // libpq's words about a URL that it cannot read may repeat a part of a password.
+  bool is_malformed;
 };
 
 // cpg_result is a PGresult; the type has another name so that users need no header of libpq's.
@@ -30,22 +32,25 @@ static void ignore_notice(void *argument, const PGresult *result) {
   (void)result;
 }
 
-cpg_connection *cpg_connect(const char *url, const char *options, int timeout_seconds) {
+cpg_connection *cpg_connect(const char *url, int timeout_seconds) {
   cpg_connection *connection = calloc(1, sizeof *connection);
   if (connection == NULL) return NULL;
   char timeout[16];
   snprintf(timeout, sizeof timeout, "%d", timeout_seconds);
   // The URL comes last, so that an operator's own settings win.
   const char *keywords[] = {
-      "connect_timeout", "options", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout",
+      "connect_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout",
       "target_session_attrs", "client_encoding", "fallback_application_name", "dbname", NULL};
-  const char *values[] = {timeout, options, "5", "2", "3", "10000", "read-write", "UTF8", "throng", url, NULL};
+  const char *values[] = {timeout, "5", "2", "3", "10000", "read-write", "UTF8", "throng", url, NULL};
   connection->handle = PQconnectdbParams(keywords, values, 1);
   if (PQstatus(connection->handle) == CONNECTION_OK) {
     PQsetNoticeReceiver(connection->handle, ignore_notice, NULL);
     connection->is_lost = !begin_pipeline(connection);
   } else {
     connection->is_lost = true;
+    PQconninfoOption *read = PQconninfoParse(url, NULL);
+    connection->is_malformed = read == NULL;
+    PQconninfoFree(read);
   }
   return connection;
 }
@@ -56,7 +61,12 @@ void cpg_close(cpg_connection *connection) {
 }
 
 bool cpg_is_open(const cpg_connection *connection) { return !connection->is_lost; }
-const char *cpg_error(const cpg_connection *connection) { return PQerrorMessage(connection->handle); }
+
+const char *cpg_error(const cpg_connection *connection) {
+  if (connection->is_malformed) return "libpq cannot read the URL: see its percent signs, & and = (%25, %26, %3D in a value)";
+  return PQerrorMessage(connection->handle);
+}
+
 int cpg_server_version(const cpg_connection *connection) { return PQserverVersion(connection->handle); }
 int cpg_backend_pid(const cpg_connection *connection) { return PQbackendPID(connection->handle); }
 

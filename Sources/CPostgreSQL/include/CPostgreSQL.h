@@ -25,8 +25,7 @@ typedef enum cpg_outcome {
 
 /// Connects, and blocks meanwhile. Never NULL, except without memory; `cpg_is_open` tells the outcome.
 /// @param url a URL or a string of libpq's keywords
-/// @param options run-time settings in the form of libpq's `options`
-cpg_connection *cpg_connect(const char *url, const char *options, int timeout_seconds);
+cpg_connection *cpg_connect(const char *url, int timeout_seconds);
 void cpg_close(cpg_connection *connection);
 bool cpg_is_open(const cpg_connection *connection);
 /// Lives until the next call with this connection.

@@ -12,6 +12,22 @@ final class WriterConnections: Sendable {
   func noteNew() { made.add(1, ordering: .acquiringAndReleasing) }
 }
 
+/// What the statements of a read see of the database.
+enum ReadIsolation: Sendable {
+  /// All of them see the same instant.
+  case snapshot
+  /// There is only one, which sees one instant by itself.
+  case singleStatement
+
+  func run<Value>(_ connection: PostgreSQLConnection, _ body: (PostgreSQLConnection) throws -> Value) throws -> Value {
+    if self == .snapshot { return try connection.inSnapshot(body) }
+    let before = connection.statementCount
+    let value = try body(connection)
+    assert(connection.statementCount - before <= 1, "a read of several statements needs a snapshot")
+    return value
+  }
+}
+
 /// A connection with a thread of its own, made again when it is lost, or when the writer has a new one.
 final class ReadingConnection: @unchecked Sendable {
   private let queue: DispatchQueue
@@ -34,10 +50,13 @@ final class ReadingConnection: @unchecked Sendable {
   /// Runs a body that only reads. A connection that was lost since its last use is replaced, and the
   /// body runs again.
   func read<Value: Sendable>(
-    _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
+    _ isolation: ReadIsolation = .snapshot, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async -> Result<Value, StoreError> {
     await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: Result { try self.perform(body) }.mapError(StoreError.init(describing:))) }
+      queue.async {
+        let outcome = Result { try self.perform { try isolation.run($0, body) } }
+        continuation.resume(returning: outcome.mapError(StoreError.init(describing:)))
+      }
     }
   }
 
@@ -76,10 +95,10 @@ final class ConnectionPool: Sendable {
   /// Reads with an idle connection. `ReadScheduler` lets no more reads run than there are
   /// connections; beyond them a read waits behind another.
   func read<Value: Sendable>(
-    _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
+    _ isolation: ReadIsolation, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async -> Result<Value, StoreError> {
     let taken = idle.withLock { $0.popLast() }
-    let result = await (taken ?? all[0]).read(body)
+    let result = await (taken ?? all[0]).read(isolation, body)
     if let taken { idle.withLock { $0.append(taken) } }
     return result
   }

@@ -15,6 +15,10 @@ final class PostgreSQLConnection {
   private var lastName = 0
   /// Statements that were sent since the last sync and have no result yet.
   private var sent: Deque<Sent> = []
+  /// Syncs that were sent and have no answer yet: the end of a snapshot is not waited for.
+  private var openSyncs = 0
+  /// How many statements were sent, so that a read of one statement can be told from others.
+  private(set) var statementCount = 0
   private var arguments = StatementArguments()
   /// How long the server may take for an answer.
   private let timeout: Int32
@@ -24,13 +28,20 @@ final class PostgreSQLConnection {
   ///   - options: settings of the session, by name.
   ///   - timeout: in milliseconds, for each answer; longer than the server's own timeouts.
   init(_ url: String, options: [(name: String, value: String)], timeout: Int) throws(PostgreSQLError) {
-    let options = options.map { "-c \($0.name)=\($0.value)" }.joined(separator: " ")
-    guard let handle = cpg_connect(url, options, 5) else {
+    guard let handle = cpg_connect(url, 5) else {
       throw PostgreSQLError(state: nil, message: "out of memory")
     }
     self.handle = handle
     self.timeout = Int32(clamping: timeout)
     guard cpg_is_open(handle) else { throw lost() }
+    try set(options)
+  }
+
+  /// By a statement: those of libpq's `options` give way to the `options` of the URL.
+  private func set(_ options: [(name: String, value: String)]) throws(PostgreSQLError) {
+    if options.isEmpty { return }
+    let calls = options.indices.map { "set_config($\(2 * $0 + 1), $\(2 * $0 + 2), false)" }
+    try run("SELECT " + calls.joined(separator: ", "), options.flatMap { [$0.name, $0.value] })
   }
 
   deinit { cpg_close(handle) }
@@ -62,6 +73,7 @@ final class PostgreSQLConnection {
     }
     guard isSent else { throw lost() }
     sent.append(.statement)
+    statementCount += 1
   }
 
   private func preparedName(_ sql: String) throws(PostgreSQLError) -> String {
@@ -77,7 +89,7 @@ final class PostgreSQLConnection {
   /// Waits for the results of all statements sent, in their order.
   /// - Throws: the first failure. The connection can be used afterwards, unless it is lost.
   func finish() throws(PostgreSQLError) -> [StatementResult] {
-    guard cpg_send_sync(handle) else { throw lost() }
+    try sendSync()
     var results: [StatementResult] = []
     var failure: PostgreSQLError?
     while true {
@@ -98,6 +110,12 @@ final class PostgreSQLConnection {
         failure = failure ?? error
       case CPG_SKIPPED: forget(sent.popFirst())
       case CPG_SYNC:
+        openSyncs -= 1
+        guard openSyncs == 0 else {
+          // What belongs to an earlier sync concerns nobody any more.
+          (results, failure) = ([], nil)
+          continue
+        }
         if let failure { throw failure }
         return results
       default: throw lost()
@@ -105,8 +123,30 @@ final class PostgreSQLConnection {
     }
   }
 
+  private func sendSync() throws(PostgreSQLError) {
+    guard cpg_send_sync(handle) else { throw lost() }
+    openSyncs += 1
+  }
+
   private func forget(_ sent: Sent?) {
     if case .preparation(let sql) = sent { names[sql] = nil }
+  }
+
+  // MARK: One snapshot
+
+  /// Runs a body that only reads, and whose statements all see the database of one instant.
+  func inSnapshot<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws -> Value {
+    try send("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") { _ in }
+    // With the first statement it travels at no cost, and nobody waits for the end.
+    defer {
+      do throws(PostgreSQLError) {
+        try send("COMMIT") { _ in }
+        try sendSync()
+      } catch {
+        // The connection is lost, which the next use finds out.
+      }
+    }
+    return try body(self)
   }
 
   // MARK: One statement

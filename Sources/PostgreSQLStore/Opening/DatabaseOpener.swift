@@ -22,6 +22,7 @@ struct DatabaseOpener: Sendable {
     case leasing
   }
 
+  /// Connects with the settings on which the store relies, whatever the URL says of them.
   func connect(for use: Use = .reading) throws(PostgreSQLError) -> PostgreSQLConnection {
     let isBuilding = use == .building
     let lease = Int(options.leaseDuration.wholeMilliseconds)
@@ -33,18 +34,18 @@ struct DatabaseOpener: Sendable {
       (name: "idle_in_transaction_session_timeout", value: "\(options.leaseDuration.wholeMilliseconds)"),
       // A statement's plan is made once: its arguments never change which index is right.
       (name: "plan_cache_mode", value: use == .searching ? "force_custom_plan" : "force_generic_plan"),
-      (name: "jit", value: "off"),
+      (name: "jit", value: "off"), (name: "client_encoding", value: "UTF8"),
+      // The fence waits for another's lock, and then sees what the other has written.
+      (name: "default_transaction_isolation", value: "read committed"),
     ]
     if use == .writing, !options.syncsCommits { settings.append((name: "synchronous_commit", value: "off")) }
     if isBuilding { settings.append((name: "client_connection_check_interval", value: "2000")) }
     if let schema = options.schema {
-      settings.append((name: "search_path", value: "\(schema),public"))
+      settings += [(name: "search_path", value: "\(schema),public"), (name: "application_name", value: schema)]
     }
     if isBuilding { return try PostgreSQLConnection(url, options: settings, timeout: .max) }
     let timeout = statementTimeout + min(2_000, statementTimeout)
     let connection = try PostgreSQLConnection(url, options: settings, timeout: timeout)
-    // A setting of the connection's start would give way to the name that libpq sends.
-    if let schema = options.schema { try connection.run("SELECT set_config('application_name', $1, false)", [schema]) }
     if use == .writing, options.syncsCommits {
       // An operator's stricter setting stays.
       try connection.run(
@@ -81,9 +82,16 @@ struct DatabaseOpener: Sendable {
     }
   }
 
+  /// Checks that all connections of this process can be had. Those of one that was killed end within
+  /// its lease.
+  func checkConnections(_ connection: PostgreSQLConnection) throws {
+    guard options.checksConnections else { return }
+    let patience = options.leaseDuration + .milliseconds(500)
+    try ConnectionCheck(opener: self, count: options.connectionCount, patience: patience).run(beside: connection)
+  }
+
   /// Creates the tables, or migrates them.
   func prepare(_ connection: PostgreSQLConnection) throws {
-    try checkServer(connection)
     if let schema = options.schema { try connection.runScript("CREATE SCHEMA IF NOT EXISTS \(schema)") }
     try lockMigrations(connection)
     defer { _ = try? connection.run("SELECT pg_advisory_unlock($1)", [Schema.migrationLock]) }

@@ -52,6 +52,10 @@ struct PostgreSQLOptions {
   var leadership: any Leadership = SoleLeadership()
   /// Whether other processes write to the database, too.
   var isShared = false
+  /// Whether the nodes exchange their messages by the database, too.
+  var carriesBus = false
+  /// Whether a start finds out if there are connections enough.
+  var checksConnections = true
   /// The schema of the tables; tests use one each.
   var schema: String?
 }

@@ -72,29 +72,48 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     return try open(url, logger: logger, options: options)
   }
 
+  /// What a process asks of a server, for `check`.
+  public struct Needs: Sendable {
+    let connections: Int
+
+    /// - Parameters:
+    ///   - isShared: for a node of a cluster.
+    ///   - carriesBus: without NATS.
+    public init(isShared: Bool, carriesBus: Bool, indexesMessages: Bool) {
+      var options = PostgreSQLOptions()
+      (options.isShared, options.carriesBus, options.indexesMessages) = (isShared, carriesBus, indexesMessages)
+      connections = options.connectionCount
+    }
+
+    private init(connections: Int) { self.connections = connections }
+
+    /// A server that runs has its connections; a few tell whether there is a pooler.
+    public static let besideRunning = Needs(connections: 3)
+  }
+
   /// Connects, and checks the server without changing anything.
   /// - Returns: the server's version.
   /// - Throws: `PostgreSQLOpenError` with a sentence for the operator.
-  public static func check(_ url: String) throws(PostgreSQLOpenError) -> String {
+  public static func check(_ url: String, _ needs: Needs) throws(PostgreSQLOpenError) -> String {
     let opener = DatabaseOpener(url: url, options: PostgreSQLOptions())
     do {
       let connection = try opener.connect()
       try opener.checkServer(connection)
+      try ConnectionCheck(opener: opener, count: needs.connections, patience: .seconds(1)).run(beside: connection)
       return "\(connection.serverVersion / 10_000).\(connection.serverVersion % 10_000)"
-    } catch let error as PostgreSQLOpenError {
-      throw error
     } catch {
-      throw PostgreSQLOpenError(.unavailable, "the database cannot be used: \(error)")
+      throw PostgreSQLOpenError(describing: error)
     }
   }
 
   /// Opens the store for a node of a cluster. It writes nothing before `makeLease` has joined.
   /// - Parameters:
   ///   - leaseDuration: for how long a node is there without a sign of life.
+  ///   - carriesBus: whether `makeBus` follows.
   ///   - history, indexesMessages, syncsCommits: as for a process that is alone.
   public static func openShared(
     _ url: String, postsUserOffline: Bool = false, history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false,
-    syncsCommits: Bool = true, leaseDuration: Duration, logger: Logger
+    syncsCommits: Bool = true, leaseDuration: Duration, carriesBus: Bool = true, logger: Logger
   ) throws(PostgreSQLOpenError) -> PostgreSQLStore {
     var options = PostgreSQLOptions()
     options.indexesMessages = indexesMessages
@@ -103,7 +122,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     options.postsUserOffline = postsUserOffline
     options.leaseDuration = leaseDuration
     options.clocks = options.databaseClocks
-    options.isShared = true
+    (options.isShared, options.carriesBus) = (true, carriesBus)
     options.leadership = MembershipLeadership()
     return try open(url, logger: logger, options: options, isAlone: false)
   }
@@ -114,6 +133,8 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     let opener = DatabaseOpener(url: url, options: options)
     do {
       let connection = try opener.connect(for: .writing)
+      try opener.checkServer(connection)
+      try opener.checkConnections(connection)
       try opener.prepare(connection)
       if let warning = try opener.durabilityWarning(connection) { logger.warning("\(warning)") }
       guard isAlone else {
@@ -137,10 +158,8 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
       try store.writer.begin(sessionsEndedAt: ended ?? options.clocks.wall)
       store.startMaintenance()
       return store
-    } catch let error as PostgreSQLOpenError {
-      throw error
     } catch {
-      throw PostgreSQLOpenError(.unavailable, "the database cannot be used: \(error)")
+      throw PostgreSQLOpenError(describing: error)
     }
   }
 
@@ -240,7 +259,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     do {
       try writer.begin(sessionsEndedAt: options.clocks.wall)
     } catch {
-      throw PostgreSQLOpenError(.unavailable, "the database cannot be used: \(error)")
+      throw PostgreSQLOpenError(describing: error)
     }
   }
 
@@ -252,7 +271,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
         try opener.connect()
       }
     } catch {
-      throw PostgreSQLOpenError(.unavailable, "the database cannot be used: \(error)")
+      throw PostgreSQLOpenError(describing: error)
     }
   }
 
@@ -273,13 +292,13 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     return try body(lease)
   }
 
-  /// Reads with one of the connections that reads share, when it is the requester's turn.
+  /// Reads in one snapshot, with one of the connections that reads share, when it is the requester's turn.
   func read<Value: Sendable>(
-    _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
+    _ isolation: ReadIsolation = .snapshot, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async throws(StoreError) -> Value {
     try checkOpen()
     return try await readScheduler.run(for: Requester.current) { () async throws(StoreError) in
-      try await readers.read(body).get()
+      try await readers.read(isolation, body).get()
     }
   }
 
@@ -289,7 +308,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
   ) async throws(StoreError) -> Value {
     try checkOpen()
     return try await signInScheduler.run(for: Requester(user)) { () async throws(StoreError) in
-      try await signIns.read(body).get()
+      try await signIns.read(.snapshot, body).get()
     }
   }
 
@@ -301,7 +320,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     guard searches.enter(reader) else { throw StoreError(.unavailable, "too many searches wait") }
     defer { searches.leave(reader) }
     do throws(StoreError) {
-      return try await searches.connection.read(body).get()
+      return try await searches.connection.read(.snapshot, body).get()
     } catch {
       if error.kind == .unavailable { logger.error("cannot search", metadata: ["error": "\(error)"]) }
       throw error

@@ -54,7 +54,7 @@ extension PostgreSQLStore: GroupStore {
     while items.count < most {
       let limit = min(options.rowsPerRead, most - items.count)
       let last = items.last.map(key) ?? start
-      let page = try await self.read { try read(last, limit, $0) }
+      let page = try await self.read(.singleStatement) { try read(last, limit, $0) }
       items += page
       if page.count < limit { break }
     }
@@ -63,11 +63,13 @@ extension PostgreSQLStore: GroupStore {
 
   private func recentlySent(number: Int64, through newest: Int64, since: WallInstant) async throws(StoreError) -> [SentMessage] {
     let limit = options.rowsPerRead
-    guard var next = try await read({ try MessageRows.firstSeq(number: number, notBefore: since, in: $0) }) else { return [] }
+    guard var next = try await read(.snapshot, { try MessageRows.firstSeq(number: number, notBefore: since, in: $0) }) else {
+      return []
+    }
     var sent: [SentMessage] = []
     while next <= newest {
       let (first, last) = (next, min(newest, next + Int64(limit) - 1))
-      sent += try await read { try MessageRows.sent(number: number, in: first...last, $0) }
+      sent += try await read(.singleStatement) { try MessageRows.sent(number: number, in: first...last, $0) }
       next = last + 1
     }
     return sent
@@ -81,14 +83,16 @@ extension PostgreSQLStore: GroupStore {
     while !remaining.isEmpty {
       let page = Array(remaining.prefix(options.rowsPerRead))
       remaining = remaining.dropFirst(page.count)
-      absences.merge(try await read { try UserRows.absent(of: page, number: number, waiting, in: $0) }) { _, new in new }
+      absences.merge(try await read(.singleStatement) { try UserRows.absent(of: page, number: number, waiting, in: $0) }) {
+        _, new in new
+      }
     }
     return absences
   }
 
   /// The groups a user is a member of, by `groupNumber` ascending.
   public func memberships(of user: UserID) async throws(StoreError) -> [Membership] {
-    try await read { try Membership.all(of: user, in: $0) }
+    try await read(.singleStatement) { try Membership.all(of: user, in: $0) }
   }
 
   /// The groups, presence and profile that a sign-in needs, by a connection for sign-ins alone.
@@ -109,7 +113,7 @@ extension PostgreSQLStore: GroupStore {
 
   /// The number of groups of a listed type for each user; counting stops at `limit`.
   public func membershipCounts(of users: [UserID], limit: Int) async throws(StoreError) -> [UserID: Int] {
-    try await read { db in
+    try await read(.singleStatement) { db in
       let counts = try db.rows(
         """
         SELECT wanted.userID, (SELECT count(*) FROM (
@@ -124,7 +128,7 @@ extension PostgreSQLStore: GroupStore {
 
   /// The number of groups of a type that a user owns; counting stops at `limit`.
   public func ownedCount(of user: UserID, type: GroupType, limit: Int) async throws(StoreError) -> Int {
-    try await read { db in
+    try await read(.singleStatement) { db in
       try db.count(
         "SELECT count(*) FROM (SELECT 1 FROM groupRecord WHERE owner = $1 AND type = $2 LIMIT $3) AS found",
         [user.rawValue, type.rawValue, limit])
@@ -141,7 +145,7 @@ extension PostgreSQLStore: GroupStore {
     of user: UserID, type: GroupType?, changedSince: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
     if let type, !type.isListed { return [] }
-    return try await read { db in
+    return try await read(.singleStatement) { db in
       try db.rows(
         """
         SELECT g.groupID, g.type, m.number FROM member AS m JOIN groupRecord AS g ON g.number = m.number
@@ -160,7 +164,7 @@ extension PostgreSQLStore: GroupStore {
     of user: UserID, type: GroupType?, since: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
     if let type, !type.isListed { return [] }
-    return try await read { db in
+    return try await read(.singleStatement) { db in
       try db.rows(
         """
         SELECT groupID, type, groupNumber FROM departure
@@ -175,7 +179,7 @@ extension PostgreSQLStore: GroupStore {
 
   /// Groups of a type (nil = any), by `groupNumber` ascending, at most `limit` after `after`.
   public func groups(ofType type: GroupType?, after: Int64, limit: Int) async throws(StoreError) -> [Membership] {
-    try await read { db in
+    try await read(.singleStatement) { db in
       try db.rows(
         """
         SELECT groupID, type, number FROM groupRecord WHERE number > $1 \(type == nil ? "" : "AND type = $3")
@@ -186,7 +190,7 @@ extension PostgreSQLStore: GroupStore {
 
   /// The number of groups of each type; a type without groups is absent.
   public func groupCounts() async throws(StoreError) -> [GroupType: Int] {
-    try await read { db in
+    try await read(.singleStatement) { db in
       let counts = try db.rows("SELECT type, count(*) FROM groupRecord GROUP BY type", []) {
         (try $0.value(GroupType.init(rawValue:)), Int(try $0.integer()))
       }

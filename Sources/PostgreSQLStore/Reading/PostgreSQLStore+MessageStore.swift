@@ -6,13 +6,12 @@ extension PostgreSQLStore: MessageStore {
   public func messages(
     of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
   ) async throws(StoreError) -> [Message] {
-    try await read { db in
-      guard let number = try db.number(of: group.rawValue) else { return [] }
-      return try db.rows(
+    try await read(.singleStatement) { db in
+      try db.rows(
         """
         SELECT \(MessageRows.allColumns) FROM \(MessageRows.source)
-        WHERE m.number = $1 AND m.seq BETWEEN $2 AND $3 ORDER BY m.seq \(newestFirst ? "DESC" : "ASC") LIMIT $4
-        """, [number, range.lowerBound, range.upperBound, max(0, limit)]
+        WHERE m.number = \(numberOfGroup) AND m.seq BETWEEN $2 AND $3 ORDER BY m.seq \(newestFirst ? "DESC" : "ASC") LIMIT $4
+        """, [group.rawValue, range.lowerBound, range.upperBound, max(0, limit)]
       ) { try MessageRows.message(of: group, &$0) }
     }
   }
@@ -70,7 +69,7 @@ extension PostgreSQLStore: MessageStore {
   public func unreadCount(
     of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
   ) async throws(StoreError) -> Int {
-    try await read { db in
+    try await read(.singleStatement) { db in
       try db.count(
         """
         SELECT count(*) FROM (SELECT 1 FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = $1)

@@ -5,7 +5,7 @@ extension PostgreSQLStore: PersonalStore {
   /// The application of an id, handled or not; nil where there is none, or it ended over a week
   /// ago.
   public func application(_ id: String) async throws(StoreError) -> StoredApplication? {
-    try await read { db in
+    try await read(.singleStatement) { db in
       try db.rows(
         "SELECT \(ApplicationRows.isOfLiveGroup), \(ApplicationRows.columns) FROM application AS a WHERE a.id = $1", [id]
       ) { row in
@@ -24,7 +24,7 @@ extension PostgreSQLStore: PersonalStore {
     decidableBy user: UserID?, before: Int64, limit: Int
   ) async throws(StoreError) -> [NumberedApplication] {
     let end = before == 0 ? Int64.max : before
-    return try await read { db in
+    return try await read(.singleStatement) { db in
       guard let user else {
         return try db.rows(
           """
@@ -56,7 +56,7 @@ extension PostgreSQLStore: PersonalStore {
     sentBy user: UserID, before: Int64, limit: Int
   ) async throws(StoreError) -> [NumberedApplication] {
     let end = before == 0 ? Int64.max : before
-    return try await read { db in
+    return try await read(.singleStatement) { db in
       try db.rows(
         """
         SELECT a.number, \(ApplicationRows.columns) FROM application AS a
@@ -68,7 +68,7 @@ extension PostgreSQLStore: PersonalStore {
 
   /// The marks of those who may decide an application; users without a mark are absent.
   public func readMarks(ofDecidersOf application: GroupApplication) async throws(StoreError) -> [UserID: WallInstant] {
-    try await read { db in
+    try await read(.singleStatement) { db in
       guard let user = application.toUser else {
         return try ReadMarks.applicationMarks(ofManagersOf: application.groupID, in: db)
       }
@@ -104,7 +104,7 @@ extension PostgreSQLStore: PersonalStore {
 
   /// Up to when the user has read applications; unset = none.
   public func applicationsReadThrough(by user: UserID) async throws(StoreError) -> WallInstant {
-    WallInstant(milliseconds: try await read { try ReadMarks.mark(.applications, of: user, in: $0) })
+    WallInstant(milliseconds: try await read(.singleStatement) { try ReadMarks.mark(.applications, of: user, in: $0) })
   }
 
   /// Notifications of the user, and of the managers of groups that the user manages, newest first.
@@ -114,7 +114,7 @@ extension PostgreSQLStore: PersonalStore {
   public func notifications(
     of user: UserID, since: WallInstant, before: Int64, limit: Int
   ) async throws(StoreError) -> [NumberedNotification] {
-    try await read { db in
+    try await read(.singleStatement) { db in
       let newest = try NotificationRows.newest(of: user, since: since, db)
       return Array(newest.drop { before > 0 && $0.number >= before }.prefix(max(0, limit)))
     }
@@ -130,6 +130,6 @@ extension PostgreSQLStore: PersonalStore {
 
   /// Up to which number the user has read notifications; 0 = none.
   public func notificationsReadThrough(by user: UserID) async throws(StoreError) -> Int64 {
-    try await read { try ReadMarks.mark(.notifications, of: user, in: $0) }
+    try await read(.singleStatement) { try ReadMarks.mark(.notifications, of: user, in: $0) }
   }
 }

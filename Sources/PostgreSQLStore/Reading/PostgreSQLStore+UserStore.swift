@@ -6,23 +6,25 @@ extension PostgreSQLStore: PresenceStore {
   /// The users that are noted to have a session. Notes that wait in this process count; those of other
   /// nodes may come a second later.
   public func usersOnline() async throws(StoreError) -> [UserID] {
-    let stored = try await read { try UserRows.onlineUsers(in: $0) }
+    // What has left the queue during the read may be missing in its rows.
+    let earlier = writer.queue.pendingUpdates
+    let stored = try await read(.singleStatement) { try UserRows.onlineUsers(in: $0) }
     return stored.filter { user in
-      if case .offline = writer.queue.pendingUpdate(of: user) { false } else { true }
+      if case .offline = writer.queue.pendingUpdate(of: user) ?? earlier[user] { false } else { true }
     }
   }
 
   /// The members of live rooms whose last session has ended since an instant, and when it has. Notes
   /// that wait do not count: who made them has them.
   public func roomMembersOffline(since: WallInstant) async throws(StoreError) -> [UserID: WallInstant] {
-    try await read { try UserRows.roomMembersOffline(since: since, in: $0) }
+    try await read(.singleStatement) { try UserRows.roomMembersOffline(since: since, in: $0) }
   }
 
   /// Makes users known to all nodes: returns when they are durable.
   public func makeKnown(_ users: [UserID]) async throws(StoreError) {
     let unsure = durableUsers.withLock { known in users.filter { !known.contains($0) } }
     if unsure.isEmpty { return }
-    let stored = Set(try await read { try UserRows.known(among: unsure.map(\.rawValue), in: $0) })
+    let stored = Set(try await read(.singleStatement) { try UserRows.known(among: unsure.map(\.rawValue), in: $0) })
     let missing = unsure.filter { !stored.contains($0) }
     if !missing.isEmpty {
       writer.queue.markKnown(missing)
@@ -63,7 +65,7 @@ extension PostgreSQLStore: UserStore {
     switch writer.queue.pendingUpdate(of: user) {
     case .online: nil
     case .offline(let since): since
-    case .known, nil: try await read { try UserRows.offlineSince(of: user, in: $0) }
+    case .known, nil: try await read(.singleStatement) { try UserRows.offlineSince(of: user, in: $0) }
     }
   }
 
@@ -72,20 +74,20 @@ extension PostgreSQLStore: UserStore {
     // The queue first: users who have left it since are in the database.
     let waiting = writer.queue.pendingUsers(among: users)
     let others = users.filter { !waiting.contains($0) }.map(\.rawValue)
-    return waiting.union(try await read { try UserRows.known(among: others, in: $0) })
+    return waiting.union(try await read(.singleStatement) { try UserRows.known(among: others, in: $0) })
   }
 
   /// The profiles of users, by one query; empty ones are absent.
   public func profiles(of users: [UserID]) async throws(StoreError) -> [UserID: UserProfile] {
     if users.isEmpty { return [:] }
-    return try await read { try UserInfoRows.profiles(of: users, in: $0) }
+    return try await read(.singleStatement) { try UserInfoRows.profiles(of: users, in: $0) }
   }
 
   /// The texts of those of the users that are known, in the order given; by one query.
   public func infos(of users: [UserID]) async throws(StoreError) -> [UserInfo] {
     // The queue first: users who have left it since are in the database.
     let waiting = writer.queue.pendingUsers(among: users)
-    return try await read { try UserInfoRows.infos(of: users, known: waiting, in: $0) }
+    return try await read(.singleStatement) { try UserInfoRows.infos(of: users, known: waiting, in: $0) }
   }
 
   /// The number of known users.

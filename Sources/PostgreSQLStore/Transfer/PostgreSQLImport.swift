@@ -37,12 +37,13 @@ public final class PostgreSQLImport: RowTarget {
     do {
       let opener = DatabaseOpener(url: url, options: options)
       connection = try opener.connect(for: .building)
+      try opener.checkServer(connection)
+      // Its lock belongs to a session.
+      try ConnectionCheck(opener: opener, count: 2, patience: .zero).run(beside: connection)
       try opener.prepare(connection)
       try begin(source)
-    } catch let error as PostgreSQLOpenError {
-      throw error
     } catch {
-      throw PostgreSQLOpenError(.unavailable, "the database cannot be used: \(error)")
+      throw PostgreSQLOpenError(describing: error)
     }
   }
 

@@ -27,7 +27,8 @@ func openStore(_ settings: Settings, _ time: ServerTime, _ logger: Logger) throw
     return try StartError.translating { () throws(PostgreSQLOpenError) in
       try PostgreSQLStore.openShared(
         url, postsUserOffline: postsUserOffline, history: settings.history.limits, indexesMessages: settings.search.messages,
-        syncsCommits: settings.store.sync == .full, leaseDuration: settings.cluster.leaseDuration, logger: logger)
+        syncsCommits: settings.store.sync == .full, leaseDuration: settings.cluster.leaseDuration,
+        carriesBus: settings.bus.url == nil, logger: logger)
     }
   }
   if let url = settings.store.postgreSQL {

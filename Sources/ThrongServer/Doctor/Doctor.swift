@@ -114,7 +114,11 @@ public struct Doctor: Sendable {
   private func store(isRunning: Bool) -> Finding {
     if let url = settings.store.postgreSQL {
       do throws(PostgreSQLOpenError) {
-        return .ok("PostgreSQL", "version \(try PostgreSQLStore.check(url)) answers, and its encoding is UTF8")
+        let needs = PostgreSQLStore.Needs(
+          isShared: settings.cluster.isEnabled, carriesBus: settings.cluster.isEnabled && settings.bus.url == nil,
+          indexesMessages: settings.search.messages)
+        let version = try PostgreSQLStore.check(url, isRunning ? .besideRunning : needs)
+        return .ok("PostgreSQL", "version \(version) answers, its encoding is UTF8, and each connection keeps its session")
       } catch {
         return .failure("PostgreSQL", error.description, "see store.url; psql with the same URL says more")
       }
