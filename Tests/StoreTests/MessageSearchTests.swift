@@ -55,6 +55,50 @@ struct MessageSearchTests {
   }
 
   @Test(arguments: Backing.allCases, [false, true])
+  func `letters of any language are found in either case`(_ backing: Backing, isIndexed: Bool) async throws {
+    try await withStore(backing) { store in
+      let texts = PostgreSQLSearchTests.foldedTexts
+      try await store.put(
+        [.create(), .join(bob)] + texts.enumerated().map { .append(.sample(Int64($0.offset + 1), .text($0.element))) }
+      ).get()
+      if isIndexed { try await index(store) }
+      for keyword in texts {
+        let search = MessageSearch([keyword], by: bob)
+        let expected = texts.enumerated().filter { search.matches($0.element, from: alice) }.map { "club/\($0.offset + 1)" }
+        #expect(try await found([keyword], store) == expected.reversed(), "\(keyword)")
+      }
+      // The index is told of changes in the same letters.
+      for seq in 1...Int64(texts.count) { try await store.put([.revise(.sample(seq, .text("gone")))]).get() }
+      if isIndexed { try await index(store) }
+      for keyword in texts { #expect(try await found([keyword], store).isEmpty, "\(keyword)") }
+    }
+  }
+
+  @Test func `an index of an earlier release is made anew`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory, { $0.indexesMessages = true }) { store in
+        try await store.put([.create(), .join(bob), .append(.sample(1, .text("\u{1C90}\u{1C91}\u{1C92}")))]).get()
+        try await store.pool.write { db in
+          try db.execute(
+            sql: """
+              DROP TABLE messageSearch;
+              CREATE VIRTUAL TABLE messageSearch USING fts5(text, content='', columnsize=0, detail=none, tokenize='trigram');
+              """)
+        }
+        try await index(store)
+      }
+      try await withSQLite(directory, { $0.indexesMessages = true }) { store in
+        try await index(store)
+        #expect(try await found(["აბგ"], store) == ["club/1"])
+      }
+      try await withSQLite(directory) { store in
+        let isThere = try await store.pool.read { try $0.tableExists("messageSearch") }
+        #expect(!isThere)
+      }
+    }
+  }
+
+  @Test(arguments: Backing.allCases, [false, true])
   func `texts are found in any language, by long and short keywords`(_ backing: Backing, isIndexed: Bool) async throws {
     try await withStore(backing) { store in
       let texts = [

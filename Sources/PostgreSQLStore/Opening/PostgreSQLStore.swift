@@ -43,6 +43,8 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
   private let signIns: ReadingConnection
   let signInScheduler = ReadScheduler(readers: 1)
   let searches: SearchQueue<ReadingConnection>
+  /// Nil = messages cannot be searched.
+  let folding: MessageFolding?
   let maintenance: PostgreSQLMaintenance
   let retention: Retention
   let cleanup: PostgreSQLCleanup
@@ -140,8 +142,8 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
       guard isAlone else {
         try opener.readClock(connection, logger)
         try checkMigration(connection)
-        try prepareIndex(connection, opener, logger)
-        let store = PostgreSQLStore(opener, connection, node: nil, logger: logger)
+        let folding = try prepareIndex(connection, opener, logger)
+        let store = PostgreSQLStore(opener, connection, node: nil, folding, logger: logger)
         store.startMaintenance()
         return store
       }
@@ -153,8 +155,8 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
         try node.leave(connection)
         throw error
       }
-      try prepareIndex(connection, opener, logger)
-      let store = PostgreSQLStore(opener, connection, node: node, logger: logger)
+      let folding = try prepareIndex(connection, opener, logger)
+      let store = PostgreSQLStore(opener, connection, node: node, folding, logger: logger)
       try store.writer.begin(sessionsEndedAt: ended ?? options.clocks.wall)
       store.startMaintenance()
       return store
@@ -163,11 +165,15 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     }
   }
 
-  private init(_ opener: DatabaseOpener, _ connection: PostgreSQLConnection, node: NodeRegistration?, logger: Logger) {
+  private init(
+    _ opener: DatabaseOpener, _ connection: PostgreSQLConnection, node: NodeRegistration?, _ folding: MessageFolding?,
+    logger: Logger
+  ) {
     let options = opener.options
     self.opener = opener
     self.options = options
     self.node = node
+    self.folding = folding
     self.logger = logger
     let connect: @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection = { () throws(PostgreSQLError) in
       try opener.connect()
@@ -199,9 +205,14 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
       .locked, "a migration into this database is not finished: run throng migrate again, or begin with an empty one")
   }
 
-  private static func prepareIndex(_ connection: PostgreSQLConnection, _ opener: DatabaseOpener, _ logger: Logger) throws {
-    guard try MessageTextIndex.prepare(connection, isOn: opener.options.indexesMessages, logger) else { return }
-    MessageTextIndex.build(logger) { () throws(PostgreSQLError) in try opener.connect(for: .building) }
+  /// - Returns: how messages are searched; nil = they are not.
+  private static func prepareIndex(
+    _ connection: PostgreSQLConnection, _ opener: DatabaseOpener, _ logger: Logger
+  ) throws -> MessageFolding? {
+    let folding = opener.options.indexesMessages ? try MessageFolding(connection) : nil
+    guard try MessageTextIndex.prepare(connection, folding, logger), let folding else { return folding }
+    MessageTextIndex.build(folding, logger) { () throws(PostgreSQLError) in try opener.connect(for: .building) }
+    return folding
   }
 
   private func startMaintenance() {

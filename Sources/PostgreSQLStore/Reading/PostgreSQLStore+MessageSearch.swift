@@ -10,11 +10,11 @@ extension PostgreSQLStore {
   public func messages(
     matching search: MessageSearch, after place: Int64, limit: Int
   ) async throws(StoreError) -> MessageSearch.Page {
-    guard options.indexesMessages else { throw StoreError(.unavailable, "messages are not indexed") }
+    guard let folding else { throw StoreError(.unavailable, "messages are not indexed") }
     if limit <= 0 { return MessageSearch.Page(found: [], next: place) }
     let (work, clocks) = (options.searchedMessages, options.clocks)
     return try await readForSearch(of: search.reader) { db in
-      var scan = MessageScan(search: search, limit: limit, work: work, clocks)
+      var scan = MessageScan(search: search, folding, limit: limit, work: work, clocks)
       return try scan.page(after: place, in: db)
     }
   }
@@ -27,6 +27,8 @@ private struct MessageScan {
   private let search: MessageSearch
   private let limit: Int
   private let pattern: MessagePattern
+  /// The folded text of a message.
+  private let text: String
   /// The work that the page may still do, in rows that are read.
   private var work: Int
   private let clocks: any Clocks
@@ -45,13 +47,14 @@ private struct MessageScan {
   private static let groupsPerRead = 64
   private static let rowsPerRead = 128
 
-  init(search: MessageSearch, limit: Int, work: Int, _ clocks: any Clocks) {
+  init(search: MessageSearch, _ folding: MessageFolding, limit: Int, work: Int, _ clocks: any Clocks) {
     self.search = search
     self.limit = limit
     self.work = work
     self.clocks = clocks
     deadline = clocks.monotonic + Self.time
-    pattern = MessagePattern(search.keywords)
+    pattern = MessagePattern(search.keywords, folding)
+    text = folding.folded("m.content")
   }
 
   mutating func page(after place: Int64, in db: PostgreSQLConnection) throws -> MessageSearch.Page {
@@ -156,7 +159,7 @@ private struct MessageScan {
       """
       SELECT \(MessageRows.allColumns) FROM \(MessageRows.source)
       WHERE m.number = $1 AND m.seq BETWEEN $2 AND $3 AND m.kind = 'Text' AND NOT m.isRevoked
-      AND m.content COLLATE "default" ILIKE ANY ($4) \(search.senders.isEmpty ? "" : "AND m.sender = ANY ($6)")
+      AND \(text) LIKE ANY ($4) \(search.senders.isEmpty ? "" : "AND m.sender = ANY ($6)")
       ORDER BY m.seq DESC LIMIT $5
       """,
       [group.number, range.lowerBound, range.upperBound, pattern.alternatives, wanted]
@@ -170,36 +173,5 @@ private struct MessageScan {
     let passed = range.upperBound - last + 1
     work -= Self.queryWork + messages.count * Self.rowWork + Int(pattern.hasTrigrams ? passed / Self.passedPerWork : passed)
     return last - 1
-  }
-}
-
-/// Patterns of ILIKE that find every text with one of the keywords, and seldom others.
-struct MessagePattern: Equatable {
-  let alternatives: [String]
-  /// Whether each has three letters or digits in a row, so that the index helps.
-  let hasTrigrams: Bool
-
-  init(_ keywords: [String]) {
-    alternatives = keywords.map { "%" + Self.escaped($0.lowercased()) + "%" }
-    hasTrigrams = keywords.allSatisfy { keyword in
-      keyword.split { !$0.isLetter && !$0.isNumber }.contains { $0.unicodeScalars.count >= 3 }
-    }
-  }
-
-  /// PostgreSQL's lower case differs from ours for a dotted capital I, which is two characters in
-  /// ours, and for a sigma at the end of a word, which depends on the kind of its locale.
-  private static func escaped(_ folded: String) -> String {
-    var pattern = String.UnicodeScalarView()
-    for scalar in folded.unicodeScalars {
-      switch scalar {
-      case "\\", "%", "_": pattern += ["\\", scalar]
-      case "\u{307}":
-        if pattern.last == "i" { pattern.removeLast() }
-        pattern.append("%")
-      case "σ", "ς": pattern.append("_")
-      default: pattern.append(scalar)
-      }
-    }
-    return String(pattern)
   }
 }

@@ -11,13 +11,18 @@ import WireProtocol
 /// The texts are not stored again (`content=''`), nor where in them a trigram stands
 /// (`detail=none`), which a search finds out from the message. What is recalled, changed or removed
 /// is taken out in the background, too: a long text has 12,000 places, which take the writer 20 ms.
+///
+/// Texts and keywords are folded as `MessageSearch` does before FTS5 sees them, whose own folding knows
+/// fewer letters.
 enum MessageIndex {
+  private static let tokenizer = "trigram case_sensitive 1"
+
   /// - A rowid is the group's number and the message's `seq`, neither of which is used again.
   /// - `messageIndexed.seq`: the messages of the group up to it are indexed.
   /// - `messageStale`: indexed texts that messages no longer have. A search looks at these messages.
   /// - Parts are merged by steps in the background alone: FTS5's own merges would delay a commit.
   private static let tables = """
-    CREATE VIRTUAL TABLE messageSearch USING fts5(text, content='', columnsize=0, detail=none, tokenize='trigram');
+    CREATE VIRTUAL TABLE messageSearch USING fts5(text, content='', columnsize=0, detail=none, tokenize='\(tokenizer)');
     INSERT INTO messageSearch (messageSearch, rank) VALUES ('automerge', 0);
     INSERT INTO messageSearch (messageSearch, rank) VALUES ('crisismerge', 64);
     CREATE TABLE messageIndexed (number INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
@@ -49,10 +54,19 @@ enum MessageIndex {
 
   /// Makes the index where it is missing, or drops one that is switched off.
   static func prepare(_ pool: DatabasePool, isOn: Bool, _ logger: Logger) throws {
-    guard try pool.read({ try $0.tableExists("messageSearch") }) != isOn, !pool.configuration.readonly else { return }
+    let definition = try pool.read { try String.fetchOne($0, sql: "SELECT sql FROM sqlite_master WHERE name = 'messageSearch'") }
+    // An earlier release let FTS5 fold.
+    let isCurrent = definition.map { isOn && $0.contains(tokenizer) } ?? !isOn
+    if isCurrent || pool.configuration.readonly { return }
     logger.notice(isOn ? "messages are indexed from now on, in the background" : "the index of messages is dropped")
-    try pool.write { try $0.execute(sql: isOn ? tables : removal) }
+    try pool.write { db in
+      if definition != nil { try db.execute(sql: removal) }
+      if isOn { try create(in: db) }
+    }
   }
+
+  /// Makes the tables and triggers.
+  static func create(in db: Database) throws { try db.execute(sql: tables) }
 
   /// Messages of one step, and their bytes beyond the first: about a tenth of the time of a
   /// transaction.
@@ -73,8 +87,7 @@ enum MessageIndex {
       if row.isText {
         bytes += row.content.utf8.count
         if row.seq > last, bytes > bytesPerStep { break }
-        try db.run(
-          "INSERT INTO messageSearch (rowid, text) VALUES (?, ?)", [rowID(number, row.seq), row.content.column])
+        try insert(row.content, at: rowID(number, row.seq), in: db)
       }
       last = row.seq
     }
@@ -85,16 +98,20 @@ enum MessageIndex {
   /// Takes out one text that its message no longer has, and indexes what it has instead.
   /// - Returns: false where there was none.
   static func refreshMessage(in db: Database) throws -> Bool {
-    guard let id = try db.rows("SELECT id FROM messageStale LIMIT 1", [], { try $0.integer() }).first else { return false }
+    let stale = try db.rows("SELECT id, text FROM messageStale LIMIT 1", []) { (id: try $0.integer(), text: try $0.text()) }
+    guard let (id, text) = stale.first else { return false }
     try db.run(
-      "INSERT INTO messageSearch (messageSearch, rowid, text) SELECT 'delete', id, text FROM messageStale WHERE id = ?", [id])
-    try db.run(
-      """
-      INSERT INTO messageSearch (rowid, text) SELECT ?, content FROM message
-      WHERE number = ? AND seq = ? AND kind = 'Text' AND NOT isRevoked
-      """, [id, id >> 32, seq(ofRow: id)])
+      "INSERT INTO messageSearch (messageSearch, rowid, text) VALUES ('delete', ?, ?)", [id, text.lowercased().column])
+    let contents = try db.rows(
+      "SELECT content FROM message WHERE number = ? AND seq = ? AND kind = 'Text' AND NOT isRevoked", [id >> 32, seq(ofRow: id)]
+    ) { try $0.text() }
+    for content in contents { try insert(content, at: id, in: db) }
     try db.run("DELETE FROM messageStale WHERE id = ?", [id])
     return true
+  }
+
+  private static func insert(_ content: String, at id: Int64, in db: Database) throws {
+    try db.run("INSERT INTO messageSearch (rowid, text) VALUES (?, ?)", [id, content.lowercased().column])
   }
 
   /// Merges a few pages of the index.
@@ -119,7 +136,7 @@ enum MessageIndex {
   static func query(for keywords: [String]) -> String? {
     var terms: [String] = []
     for keyword in keywords {
-      let scalars = Array(keyword.unicodeScalars)
+      let scalars = Array(keyword.lowercased().unicodeScalars)
       // Nothing behind a NUL is indexed.
       guard scalars.count >= 3, !scalars.contains("\0") else { return nil }
       let trigrams = (0...scalars.count - 3).map { start in

@@ -31,15 +31,26 @@ struct PostgreSQLSearchTests {
 
   @Test(arguments: [
     ("hello", "%hello%", true), ("He", "%he%", false), ("a b c", "%a b c%", false), ("100%", "%100\\%%", true),
-    ("世界", "%世界%", false), ("こんに", "%こんに%", true), ("Σίσυφος", "%_ί_υφο_%", true),
+    ("世界", "%世界%", false), ("こんに", "%こんに%", true), ("Σίσυφος", "%_ί_υφο_%", true), ("Quiz", "%_uiz%", true),
   ])
   func `a keyword becomes a pattern`(keyword: String, pattern: String, hasTrigrams: Bool) {
-    let made = MessagePattern([keyword])
+    let made = MessagePattern([keyword], Self.folding)
     #expect(made.alternatives == [pattern] && made.hasTrigrams == hasTrigrams)
   }
 
+  private static let folding = MessageFolding(collation: "und-x-icu", differing: ["q"], hasTrigramsOfAllLetters: true)
+
   @Test func `one short keyword is enough to read every message`() {
-    #expect(!MessagePattern(["hello", "ab"]).hasTrigrams)
+    #expect(!MessagePattern(["hello", "ab"], Self.folding).hasTrigrams)
+  }
+
+  @Test func `letters that PostgreSQL folds otherwise, or that its index does not know, make no trigrams`() {
+    #expect(MessagePattern(["Quiqa", "σσσ"], Self.folding) == MessagePattern(["quiqa", "ςΣσ"], Self.folding))
+    #expect(MessagePattern(["Quiqa"], Self.folding).alternatives == ["%_ui_a%"])
+    #expect(!MessagePattern(["abqab"], Self.folding).hasTrigrams && MessagePattern(["abcqab"], Self.folding).hasTrigrams)
+    let ascii = MessageFolding(collation: "und-x-icu", differing: [], hasTrigramsOfAllLetters: false)
+    #expect(!MessagePattern(["жизнь"], ascii).hasTrigrams && MessagePattern(["life"], ascii).hasTrigrams)
+    #expect(MessagePattern(["a\u{378}b"], Self.folding).alternatives == ["%a_b%"], "it may be a letter elsewhere")
   }
 
   @Test func `a rare keyword is found by the index, beside many messages`() async throws {
@@ -47,17 +58,106 @@ struct PostgreSQLSearchTests {
       try await put((1...3_000).map { $0 == 1_234 ? "a needle" : "hay \($0)" }, store)
       // Otherwise the newest are in a list that is cheaper not to read.
       store.cleanup.runRound()
+      try analyze(store)
+      let folded = try #require(store.folding).folded("m.content")
       let plan = try await store.searches.connection.read { db in
-        try db.run("ANALYZE message")
-        return try db.rows(
+        try db.rows(
           """
           EXPLAIN SELECT seq FROM message AS m WHERE m.number = $1 AND m.seq BETWEEN $2 AND $3 AND m.kind = 'Text'
-          AND NOT m.isRevoked AND m.content COLLATE "default" ILIKE ANY ($4) ORDER BY m.seq DESC LIMIT $5
+          AND NOT m.isRevoked AND \(folded) LIKE ANY ($4) ORDER BY m.seq DESC LIMIT $5
           """, [1, 1, 3_000, ["%needle%"], 20]
         ) { try $0.text() }
       }.get()
-      #expect(plan.contains { $0.contains("messagebytext") }, "\(plan)")
+      #expect(plan.contains { $0.contains("messagebyfoldedtext") }, "\(plan)")
       #expect(try await found("needle", store) == [1_234])
+    }
+  }
+
+  private func analyze(_ store: PostgreSQLStore) throws {
+    try DatabaseOpener(url: try PostgreSQLServer.shared.get().url, options: store.options).connect().run("ANALYZE message")
+  }
+
+  // MARK: The database's collation
+
+  /// A database of a collation, which is dropped with the test.
+  private func withDatabase(_ locale: String, _ body: (_ url: String, _ schema: String) async throws -> Void) async throws {
+    try await withSchema { url, schema in
+      let owner = try PostgreSQLConnection(url, options: [], timeout: 60_000)
+      try owner.runScript("CREATE DATABASE \(schema) TEMPLATE template0 ENCODING UTF8 \(locale)")
+      let outcome: Result<Void, any Error>
+      do {
+        outcome = .success(try await body(url.replacing("dbname=postgres", with: "dbname=\(schema)"), schema))
+      } catch {
+        outcome = .failure(error)
+      }
+      try owner.runScript("DROP DATABASE \(schema) WITH (FORCE)")
+      try outcome.get()
+    }
+  }
+
+  static let foldedTexts = [
+    "INFO about", "info About", "İstanbul", "ISTANBUL", "istanbul", "ıstanbul", "ISI ısı", "ISI", "JĮ\u{307}Ì", "j\u{303}",
+    "ZÜRICH",
+    "zürich", "ЖУКИ", "жуки", "ΟΔΟΣ", "οδος", "Kelvin", "\u{212A}ELVIN", "ＦＵＬＬ", "\u{1C90}\u{1C91}\u{1C92}", "აბგ", "\u{A7CB}abc",
+    "ɤabc",
+  ]
+
+  @Test(arguments: ["tr", "az", "lt", "LC_CTYPE C"])
+  func `a search finds the same in databases of all collations`(_ locale: String) async throws {
+    let icu = "LOCALE_PROVIDER icu LOCALE 'C.UTF-8' ICU_LOCALE '\(locale)'"
+    try await withDatabase(locale == "LC_CTYPE C" ? "LOCALE 'C'" : icu) { url, schema in
+      let store = try openPostgreSQL(url, schema) { $0.indexesMessages = true }
+      defer { store.close() }
+      try await put(Self.foldedTexts + (1...2_000).map { "hay \($0)" }, store)
+      store.cleanup.runRound()
+      try DatabaseOpener(url: url, options: store.options).connect().run("ANALYZE message")
+      for keyword in Self.foldedTexts {
+        let search = MessageSearch([keyword], by: bob)
+        let expected = Self.foldedTexts.enumerated().filter { search.matches($0.element, from: alice) }.map {
+          Int64($0.offset + 1)
+        }
+        #expect(try await found(keyword, store).sorted() == expected, "\(keyword)")
+      }
+    }
+  }
+
+  @Test func `every letter is found in either case`() async throws {
+    try await withPostgreSQL({ $0.indexesMessages = true }) { store in
+      let folding = try #require(store.folding)
+      let scalars = (1..<0x11_0000 as Range<UInt32>).compactMap(Unicode.Scalar.init).filter {
+        $0.properties.lowercaseMapping != String($0)
+      }
+      #expect(scalars.count > 1_300)
+      var (texts, patterns): ([String], [String]) = ([], [])
+      for letter in scalars.map({ String($0) }) {
+        for (text, keyword) in [(letter, letter), (letter, letter.lowercased()), (letter.lowercased(), letter)] {
+          texts.append("a" + text + "b")
+          patterns += MessagePattern(["a" + keyword + "b"], folding).alternatives
+        }
+      }
+      let (all, wanted) = (texts, patterns)
+      let missed = try await store.read { db in
+        try db.rows(
+          "SELECT t FROM unnest($1, $2) AS given (t, pattern) WHERE NOT \(folding.folded("t")) LIKE pattern", [all, wanted]
+        ) { try $0.text() }
+      }
+      #expect(missed.isEmpty)
+    }
+  }
+
+  @Test func `an index that went by the database's collation is replaced`() async throws {
+    try await withSchema { url, schema in
+      try await withStore(url, schema) { try await put(["a needle"], $0) }
+      try connection(url, schema).run("CREATE INDEX messageByText ON message USING gin (content public.gin_trgm_ops)")
+      let store = try openPostgreSQL(url, schema) { $0.indexesMessages = true }
+      defer { store.close() }
+      let names = try await store.read { db in
+        try db.rows("SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = 'message'::regclass ORDER BY 1", []) {
+          try $0.text()
+        }
+      }
+      #expect(names == ["message_pkey", "messagebyfoldedtext"])
+      #expect(try await found("NEEDLE", store) == [1])
     }
   }
 
@@ -92,7 +192,9 @@ struct PostgreSQLSearchTests {
         let store = try openPostgreSQL(url, schema) { $0.indexesMessages = isOn }
         defer { store.close() }
         try await body(store)
-        return try await store.read { try $0.count("SELECT count(*) FROM pg_class WHERE oid = to_regclass('messageByText')", []) }
+        return try await store.read {
+          try $0.count("SELECT count(*) FROM pg_class WHERE oid = to_regclass('messageByFoldedText')", [])
+        }
       }
       let first = try await indexes(false) { store in
         try await put(["a needle"], store)
@@ -117,10 +219,11 @@ struct PostgreSQLSearchTests {
       try await withStore(url, schema) { try await put(["a needle", "hay"], $0) }
       try await withStore(url, schema) { store in
         let log = RecordedLog()
-        MessageTextIndex.build(log.logger) { () throws(PostgreSQLError) in try connection(url, schema) }
+        let folding = try MessageFolding(try connection(url, schema))
+        MessageTextIndex.build(folding, log.logger) { () throws(PostgreSQLError) in try connection(url, schema) }
         try await waitUntil("the index is there") { log.contains("all messages are indexed") }
         let count = try await store.read {
-          try $0.count("SELECT count(*) FROM pg_index WHERE indexrelid = to_regclass('messageByText') AND indisvalid", [])
+          try $0.count("SELECT count(*) FROM pg_index WHERE indexrelid = to_regclass('messageByFoldedText') AND indisvalid", [])
         }
         #expect(count == 1)
       }
