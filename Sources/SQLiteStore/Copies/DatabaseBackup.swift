@@ -19,7 +19,7 @@ public enum DatabaseBackup {
     let opener = try DatabaseOpener(existing: database, dataDirectory: directory)
     try NewFile.make(path) { unfinished throws(StoreOpenError) in
       try copy(opener, to: unfinished)
-      try requireSound(unfinished, "the copy")
+      try requireSound(unfinished, .structure, "the copy")
     }
     return DatabaseFile.bytes(of: path)
   }
@@ -33,7 +33,7 @@ public enum DatabaseBackup {
     from path: String, directory: String, database: String?, now: WallInstant
   ) throws(StoreOpenError) {
     let source = try DatabaseOpener(existing: URL(fileURLWithPath: path).path, dataDirectory: directory)
-    try requireSound(source.databasePath, "the backup")
+    try requireSound(source.databasePath, .contents, "the backup")
     try VacantDatabase.fill(directory: directory, database: database, now: now) { unfinished throws(StoreOpenError) in
       try copy(source, to: unfinished)
       try source.attempt("renew the epochs in \(unfinished)") {
@@ -63,8 +63,8 @@ public enum DatabaseBackup {
     }
   }
 
-  private static func requireSound(_ path: String, _ what: String) throws(StoreOpenError) {
-    let faults = try StoreCheck.faults(of: path)
+  private static func requireSound(_ path: String, _ depth: StoreCheck.Depth, _ what: String) throws(StoreOpenError) {
+    let faults = try StoreCheck.faults(of: path, depth)
     guard let first = faults.first else { return }
     throw StoreOpenError(.corrupt, "\(what) has \(faults.count) faults, and was not taken; the first: \(first)")
   }

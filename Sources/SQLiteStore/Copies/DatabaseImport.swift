@@ -26,7 +26,8 @@ public enum DatabaseImport {
       } catch {
         throw StoreOpenError(.corrupt, "cannot import: \(StoreError(describing: error))")
       }
-      let faults = try StoreCheck.faults(of: unfinished)
+      // Each value was compared with its line.
+      let faults = try StoreCheck.faults(of: unfinished, .structure)
       guard let first = faults.first else { return }
       throw StoreOpenError(.corrupt, "the export contradicts itself in \(faults.count) ways; the first: \(first)")
     }
@@ -39,6 +40,7 @@ private struct RowImporter {
   private let connection: DatabaseQueue
   private var lines: LineReader
   private let parser = JSONParser()
+  private var owners = GroupOwners()
 
   init(path: String, lines: LineReader) throws {
     self.lines = lines
@@ -123,15 +125,19 @@ private struct RowImporter {
     }
   }
 
-  private func insert(_ row: JSONValue, into table: ExportFormat.Table, _ db: Database) throws(StoreOpenError) {
+  private mutating func insert(_ row: JSONValue, into table: ExportFormat.Table, _ db: Database) throws(StoreOpenError) {
     var values: [String: DatabaseValue] = [:]
     try row.forEachMember { column, value throws(StoreOpenError) in
-      guard let value = databaseValue(value) else { throw fault("\(column) is no value of a column") }
+      guard let value = databaseValue(value) else { throw fault("\(table.name).\(column) is no value of a column") }
+      if let domain = StoredDomain.of(column, in: table.name), !domain.contains(StoredValue(value)) {
+        throw fault("\(table.name).\(column) is not \(domain.description)")
+      }
       values[column] = value
     }
     guard values.count == table.columns.count, table.columns.allSatisfy({ values[$0] != nil }) else {
       throw fault("\(table.name) has the columns \(table.columns.joined(separator: ", "))")
     }
+    if let contradiction = owners.contradiction(in: values, of: table.name, line: lines.number) { throw fault(contradiction) }
     do {
       let arguments = StatementArguments(table.columns.map { values[$0] ?? .null })
       try db.cachedStatement(sql: table.insertion).execute(arguments: arguments)
@@ -149,6 +155,47 @@ private struct RowImporter {
       guard value.count == 1, let text = value["base64"]?.string else { return nil }
       return Data(base64Encoded: text)?.databaseValue
     case .bool, .number, .array: return nil
+    }
+  }
+}
+
+/// The owners of the groups of an export: a group has one at most, which its row names.
+private struct GroupOwners {
+  private var named: [Int64: String] = [:]
+  private var members: [Int64: (userID: String, line: Int)] = [:]
+
+  /// What a row says against earlier ones, in words.
+  mutating func contradiction(in row: [String: DatabaseValue], of table: String, line: Int) -> String? {
+    guard let number = row["number"].flatMap(Int64.fromDatabaseValue) else { return nil }
+    switch table {
+    case "groupRecord":
+      guard let owner = row["owner"].flatMap(String.fromDatabaseValue) else { return nil }
+      named[number] = owner
+      guard let member = members[number], member.userID != owner else { return nil }
+      return "groupRecord.owner is not the member with the role Owner in line \(member.line)"
+    case "member":
+      guard row["role"].flatMap(String.fromDatabaseValue) == Role.owner.wireName,
+        let user = row["userID"].flatMap(String.fromDatabaseValue)
+      else { return nil }
+      if let other = members[number] { return "member.role: line \(other.line) has given the group an owner already" }
+      members[number] = (user, line)
+      guard let owner = named[number], owner != user else { return nil }
+      return "member.role is Owner, and groupRecord.owner is somebody else"
+    default: return nil
+    }
+  }
+}
+
+extension StoredValue {
+  /// A column's value, apart from SQLite.
+  init(_ value: DatabaseValue) {
+    switch value.storage {
+    case .null: self = .null
+    case .int64(let number): self = .integer(number)
+    // No column holds such numbers: `StoredDomain` takes this for none.
+    case .double: self = .flag(false)
+    case .string(let text): self = .text(text)
+    case .blob(let data): self = .bytes([UInt8](data))
     }
   }
 }

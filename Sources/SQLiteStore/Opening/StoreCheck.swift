@@ -13,18 +13,30 @@ public enum StoreCheck {
   /// - Throws: `StoreOpenError` where there is no database of Throng's, or it cannot be read.
   public static func faults(directory: String, database: String?) throws(StoreOpenError) -> [String] {
     let opener = try DatabaseOpener(existing: database, dataDirectory: directory)
-    return try opener.attempt("check \(opener.databasePath)") {
-      let connection = try opener.readOnly()
-      let faults = try faults(in: connection)
-      try connection.close()
-      return faults
-    }
+    return try faults(opener, .contents)
+  }
+
+  /// How much is compared.
+  enum Depth {
+    /// What SQLite and the rows' sums tell. A database of one's own is copied with the rest as it is.
+    case structure
+    /// Every value and every trigger, too.
+    case contents
   }
 
   /// The same of one file.
   /// - Parameter path: absolute, or relative to the working directory.
-  static func faults(of path: String) throws(StoreOpenError) -> [String] {
-    try faults(directory: "", database: URL(fileURLWithPath: path).path)
+  static func faults(of path: String, _ depth: Depth) throws(StoreOpenError) -> [String] {
+    try faults(try DatabaseOpener(existing: URL(fileURLWithPath: path).path, dataDirectory: ""), depth)
+  }
+
+  private static func faults(_ opener: DatabaseOpener, _ depth: Depth) throws(StoreOpenError) -> [String] {
+    try opener.attempt("check \(opener.databasePath)") {
+      let connection = try opener.readOnly()
+      let faults = try faults(in: connection, depth)
+      try connection.close()
+      return faults
+    }
   }
 
   /// Facts about a database that need no reading of all of it.
@@ -54,13 +66,16 @@ public enum StoreCheck {
       holder: DatabaseLock.holder(of: opener.database).map { "process \($0)" })
   }
 
-  private static func faults(in connection: DatabaseQueue) throws -> [String] {
+  /// The faults of an open database.
+  static func faults(in connection: some DatabaseReader, _ depth: Depth) throws -> [String] {
     do {
       let damages = try connection.read { try String.fetchAll($0, sql: "PRAGMA quick_check(100)") }
       guard damages == ["ok"] else { return damages.map { "damaged: \($0)" } }
       guard try connection.read(Schema.migrator.hasCompletedMigrations) else { return [] }
       // One snapshot for each: the server's log cannot start over during a snapshot.
-      return try contradictions.flatMap { sql in try connection.read { try String.fetchAll($0, sql: sql) } }
+      let found = try contradictions.flatMap { sql in try connection.read { try String.fetchAll($0, sql: sql) } }
+      guard depth == .contents else { return found }
+      return found + (try ContentCheck.faults(in: connection))
     } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
       return ["damaged: \(error.message ?? "no text")"]
     }

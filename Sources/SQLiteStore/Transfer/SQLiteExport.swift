@@ -31,6 +31,12 @@ public final class SQLiteExport: RowSource, Sendable {
     self.lock = lock
   }
 
+  /// Reads everything, so that nothing is copied that no store can read.
+  /// - Returns: a sentence for each fault.
+  public func faults() throws(StoreError) -> [String] {
+    do { return try StoreCheck.faults(in: pool, .contents) } catch { throw StoreError(describing: error) }
+  }
+
   /// Ends the use of the database.
   public func close() {
     // Nothing was written that a close could lose.

@@ -45,8 +45,11 @@ extension Settings {
     } catch {
       throw StartError("cannot read \(path ?? "standard input"): \(error.localizedDescription)")
     }
-    return try StartError.translating { () throws(StoreOpenError) in
-      try DatabaseImport.read(input, directory: dataDir, database: store.databasePath, now: SystemClocks().wall)
+    do throws(StoreOpenError) {
+      return try DatabaseImport.read(input, directory: dataDir, database: store.databasePath, now: SystemClocks().wall)
+    } catch {
+      let isOfInput = error.kind == .corrupt || error.kind == .newer
+      throw StartError(isOfInput ? "\(path ?? "standard input"): \(error.description)" : error.description)
     }
   }
 

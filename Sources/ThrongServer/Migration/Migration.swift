@@ -57,6 +57,7 @@ public struct Migration {
         if checksum.count > 0 { report("\(table.name): verified, checksum \(String(checksum.sum, radix: 16))") }
       }
     }
+    try checkSource()
     do throws(StoreError) {
       try transfer.run()
     } catch {
@@ -64,5 +65,14 @@ public struct Migration {
       throw StartError("\(error); \(advice)")
     }
     report("done: a server may begin with the new database")
+  }
+
+  /// Nothing is copied that no store can read.
+  private func checkSource() throws(StartError) {
+    report("reading the old database")
+    let faults: [String]
+    do throws(StoreError) { faults = try source.faults() } catch { throw StartError("\(error)") }
+    guard let first = faults.first else { return }
+    throw StartError("the old database has \(faults.count) faults, which throng store check tells; the first: \(first)")
   }
 }
