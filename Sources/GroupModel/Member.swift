@@ -25,8 +25,10 @@ public struct Member: Sendable, Equatable {
   /// Unread messages besides the counted ones, as the application has set them (setUnreadCount,
   /// importGroupMembers).
   public var unreadBase: Int = 0
-  /// Messages up to this one, and imported ones, do not count as unread: they are in `unreadBase`,
-  /// or came while the member received none. Nil once a read mark has ended such a number: every
+  /// Messages that came while the member received none, as ranges of `seq`, ascending; they do not count
+  /// as unread. The last one ends with `noEnd` while that lasts.
+  public private(set) var unheardRanges: [ClosedRange<Int64>] = []
+  /// Messages up to this one, and imported ones, do not count as unread: they are in `unreadBase`. Nil once a read mark has ended such a number: every
   /// message after `readSeq` counts.
   public var unreadSinceSeq: Int64? = 0
   /// The oldest message the member may see, where the type hides messages from before joining.
@@ -65,4 +67,32 @@ public struct Member: Sendable, Equatable {
     member.muteUntil = .unset
     return member
   }
+}
+
+extension Member {
+  /// The end of a range of messages that still come.
+  public static let noEnd: Int64 = 1 << 53
+  /// More ranges are merged: what lies between the oldest counts as read.
+  private static let mostUnheardRanges = 16
+
+  /// A member with the stored ranges.
+  public mutating func setUnheardRanges(_ ranges: [ClosedRange<Int64>]) { unheardRanges = ranges }
+
+  /// Messages behind this one are not heard.
+  public mutating func beginUnheard(after newest: Int64) { unheardRanges.append(newest + 1...Self.noEnd) }
+
+  /// Messages behind this one are heard again.
+  /// - Returns: false where nothing tells since when none was.
+  public mutating func endUnheard(at newest: Int64) -> Bool {
+    guard let last = unheardRanges.last, last.upperBound == Self.noEnd else { return false }
+    unheardRanges.removeLast()
+    if newest >= last.lowerBound { unheardRanges.append(last.lowerBound...newest) }
+    if unheardRanges.count > Self.mostUnheardRanges {
+      unheardRanges.replaceSubrange(0...1, with: [unheardRanges[0].lowerBound...unheardRanges[1].upperBound])
+    }
+    return true
+  }
+
+  /// Forgets ranges up to a message that is read.
+  public mutating func forgetUnheard(through seq: Int64) { unheardRanges.removeAll { $0.upperBound <= seq } }
 }

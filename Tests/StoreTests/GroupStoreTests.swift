@@ -71,6 +71,7 @@ struct GroupStoreTests {
       first.unreadBase = 4
       first.unreadSinceSeq = 1
       first.earlierVisibleRanges = [1...1]
+      first.setUnheardRanges([2...2, 4...Member.noEnd])
       first.firstVisibleSeq = 2
       first.inviter = .administrator
       first.changeTime = 13
@@ -80,6 +81,7 @@ struct GroupStoreTests {
       first.readSeq = 4
       first.inviter = nil
       first.customInfo = [:]
+      first.setUnheardRanges([])
       try await store.put([.putMember(first, in: club)]).get()
       #expect(try await store.group(club, sentSince: 0)?.members == [second, first])
     }

@@ -282,6 +282,7 @@ struct RandomChanges {
     member.nameCard = chance(2) ? "card \(pick(1...3))" : ""
     member.unreadBase = pick(0...5)
     member.unreadSinceSeq = Bool.random(using: &generator) ? nil : Int64(pick(0...5))
+    if Bool.random(using: &generator) { member.setUnheardRanges([1...Int64(pick(1...5))]) }
     return member
   }
 

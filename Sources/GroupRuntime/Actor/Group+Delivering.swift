@@ -69,10 +69,9 @@ extension Group {
   }
 
   private nonisolated func cacheCount(_ count: Int, of unread: UnreadMessages) {
-    guard let range = unread.range else { return }
     executor.perform {
       self.isolated { group in
-        _ = group.box?.state.messages.recordUnread(count, through: range.upperBound, for: unread.reader, unread.question)
+        _ = group.box?.state.messages.recordUnread(count, through: unread.through, for: unread.reader, unread.question)
       }
     }
   }

@@ -130,15 +130,17 @@ struct StoredAnswerReader: Sendable {
   }
 
   private func count(_ unread: UnreadMessages) async throws(StoreError) -> Int {
-    guard let range = unread.range else { return unread.total() }
+    if unread.ranges.isEmpty { return unread.total() }
     var count = 0
-    var next = range.lowerBound
-    while next <= range.upperBound, unread.known + count < unread.limit {
-      let last = min(range.upperBound, next + Self.messagesPerCount - 1)
-      count += try await messages.unreadCount(
-        of: group, in: next...last, reader: unread.reader, managersOnly: unread.managersOnly,
-        limit: unread.limit - unread.known - count)
-      next = last + 1
+    for range in unread.ranges {
+      var next = range.lowerBound
+      while next <= range.upperBound, unread.known + count < unread.limit {
+        let last = min(range.upperBound, next + Self.messagesPerCount - 1)
+        count += try await messages.unreadCount(
+          of: group, in: next...last, reader: unread.reader, managersOnly: unread.managersOnly,
+          limit: unread.limit - unread.known - count)
+        next = last + 1
+      }
     }
     didCount(unread.known + count, unread)
     return unread.total(counting: count)

@@ -48,7 +48,7 @@ public struct StoredTable: Sendable, Equatable {
         ("role", .text), ("joinTime", .integer), ("ordinal", .integer), ("muteUntil", .integer), ("receiveOption", .text),
         ("readSeq", .integer), ("unreadBase", .integer), ("unreadSinceSeq", .integer), ("firstVisibleSeq", .integer),
         ("inviter", .text), ("changeTime", .integer), ("mutedAt", .integer), ("earlierStays", .text), ("nameCard", .text),
-        ("customInfo", .text),
+        ("customInfo", .text), ("unheard", .text),
       ]),
     StoredTable(
       "groupRecord", key: [("number", .integer)],

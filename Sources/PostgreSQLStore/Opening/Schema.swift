@@ -1,7 +1,7 @@
 /// The tables, as numbered migrations. A released migration is never edited: a change is the next
 /// number.
 enum Schema {
-  static let migrations: [String] = [v1, ClusterSchema.v1, quitTime]
+  static let migrations: [String] = [v1, ClusterSchema.v1, v3]
 
   /// Only one process migrates at a time. The number is arbitrary, and fixed.
   static let migrationLock: Int64 = 0x5468_7267
@@ -320,8 +320,10 @@ enum Schema {
     CREATE TRIGGER memberInserted AFTER INSERT ON member FOR EACH ROW EXECUTE FUNCTION memberInserted();
     """
 
-  // `formerMember.quitTime`: when the user has quit; 0 = somebody else has ended the membership.
-  private static let quitTime = """
+  // - `formerMember.quitTime`: when the user has quit; 0 = somebody else has ended the membership.
+  // - `member.unheard`: ranges of messages that came under NotReceive.
+  private static let v3 = """
     ALTER TABLE formerMember ADD COLUMN quitTime bigint NOT NULL DEFAULT 0;
+    ALTER TABLE member ADD COLUMN unheard \(text);
     """
 }

@@ -6,6 +6,7 @@ enum MemberRows {
   private static let columns = [
     "userID", "role", "joinTime", "ordinal", "muteUntil", "receiveOption", "readSeq", "unreadBase", "unreadSinceSeq",
     "firstVisibleSeq", "inviter", "changeTime", "mutedAt", "earlierStays", "nameCard", "customInfo",
+    "unheard",
   ]
   // A new member is no longer one who has left: the trigger `memberInserted` sees to it.
   private static let putSQL = """
@@ -44,7 +45,7 @@ enum MemberRows {
         member.receiveOption.rawValue, member.readSeq, member.unreadBase, member.unreadSinceSeq, member.firstVisibleSeq,
         member.inviter?.rawValue, member.changeTime, member.mutedAt,
         try jsonColumn(member.earlierVisibleRanges.map { [$0.lowerBound, $0.upperBound] }), member.nameCard,
-        try jsonColumn(member.customInfo),
+        try jsonColumn(member.customInfo), try jsonColumn(member.unheardRanges.map { [$0.lowerBound, $0.upperBound] }),
       ])
   }
 
@@ -79,6 +80,7 @@ enum MemberRows {
     member.earlierVisibleRanges = try row.stays()
     member.nameCard = try row.text()
     member.customInfo = try row.json(else: [:])
+    member.setUnheardRanges(try row.stays())
     return member
   }
 }

@@ -410,8 +410,10 @@ enum Schema {
     ) STRICT, WITHOUT ROWID;
     """
 
-  // `formerMember.quitTime`: when the user has quit; 0 = somebody else has ended the membership.
+  // - `formerMember.quitTime`: when the user has quit; 0 = somebody else has ended the membership.
+  // - `member.unheard`: ranges of messages that came under NotReceive.
   private static let v11 = """
     ALTER TABLE formerMember ADD COLUMN quitTime INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE member ADD COLUMN unheard TEXT;
     """
 }

@@ -7,6 +7,7 @@ enum MemberRows {
   private static let columns = [
     "userID", "role", "joinTime", "ordinal", "muteUntil", "receiveOption", "readSeq", "unreadBase", "unreadSinceSeq",
     "firstVisibleSeq", "inviter", "changeTime", "mutedAt", "earlierStays", "nameCard", "customInfo",
+    "unheard",
   ]
   private static let insertSQL = """
     INSERT INTO member (number, \(columns.joined(separator: ", ")))
@@ -77,7 +78,7 @@ enum MemberRows {
       member.receiveOption.rawValue, member.readSeq, member.unreadBase, member.unreadSinceSeq, member.firstVisibleSeq,
       member.inviter?.rawValue, member.changeTime, member.mutedAt,
       try jsonColumn(member.earlierVisibleRanges.map { [$0.lowerBound, $0.upperBound] }), member.nameCard.column,
-      try jsonColumn(member.customInfo),
+      try jsonColumn(member.customInfo), try jsonColumn(member.unheardRanges.map { [$0.lowerBound, $0.upperBound] }),
     ]
   }
 
@@ -101,6 +102,7 @@ enum MemberRows {
     member.earlierVisibleRanges = try row.stays()
     member.nameCard = try row.text()
     member.customInfo = try row.json(else: [:])
+    member.setUnheardRanges(try row.stays())
     return member
   }
 }

@@ -71,6 +71,19 @@ enum ModelFinds {
         bob/backend getGroupUnreadCount {}
         """),
     Find(
+      name: "what was unread before NotReceive counts again, what came meanwhile does not, also behind a count that was set",
+      operations: """
+        dan/backend createGroup {"groupName":"n","groupType":"Work","memberList":[{"userID":"bob"}]}
+        dan/backend sendGroupTextMessage {"text":"a","$times":3}
+        bob/backend setGroupReceiveMessageOpt {"opt":"NotReceive"}
+        dan/backend sendGroupTextMessage {"text":"a","$times":3}
+        bob/backend setGroupReceiveMessageOpt {"opt":"Receive"}
+        bob/backend getGroupUnreadCount {}
+        administrator setUnreadCount {"userID":"bob","unreadCount":5}
+        bob/backend markGroupMessageAsRead {"seq":1}
+        bob/backend getGroupUnreadCount {}
+        """),
+    Find(
       name: "messages that are sent again hide none of the new ones",
       operations: """
         administrator importGroup {"groupName":"n","groupType":"Public","ownerUserID":"dan","createTime":"$now-5000"}

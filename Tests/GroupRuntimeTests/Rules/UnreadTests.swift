@@ -57,7 +57,7 @@ import ThrongTestKit
 
   @Test func outsidersAreRefused() throws { try Scene(.public).expectRefused(10007, "unreadCount", by: "oscar") }
 
-  @Test func underNotReceiveTheCountStaysZeroForGood() throws {
+  @Test func whatCameUnderNotReceiveNeverCountsAndWhatWasUnreadBeforeDoesAgain() throws {
     let scene = try Scene(.public)
     try say(scene, "olga", "olga")
     try choose("NotReceive", scene)
@@ -65,9 +65,44 @@ import ThrongTestKit
     try say(scene, "olga")
     #expect(try unread(scene) == 0)
     try choose("Receive", scene)
-    #expect(try unread(scene) == 0)
+    #expect(try unread(scene) == 2)
     try say(scene, "olga")
-    #expect(try unread(scene) == 1)
+    #expect(try unread(scene) == 3)
+    try scene.ask("markGroupMessageAsRead", #"{"seq":1}"#, by: "mary")
+    #expect(try unread(scene) == 2)
+    try scene.ask("markGroupMessageAsRead", by: "mary")
+    #expect(try unread(scene) == 0)
+  }
+
+  @Test func eachTimeUnderNotReceiveIsLeftOut() async throws {
+    let scene = try Scene(.public)
+    for _ in 1...20 {
+      try say(scene, "olga")
+      try choose("NotReceive", scene)
+      try say(scene, "olga")
+      try choose("Receive", scene)
+    }
+    // The oldest are merged.
+    #expect(try unread(scene) == 16)
+    try await scene.reload()
+    #expect(try unread(scene) == 16)
+    try choose("NotReceive", scene)
+    try await scene.reload()
+    try say(scene, "olga", "olga")
+    try choose("ReceiveNotNotify", scene)
+    #expect(try unread(scene) == 15)
+  }
+
+  @Test func aCountSetBeforeNotReceiveStays() throws {
+    let scene = try Scene(.public)
+    try scene.ask("setUnreadCount", #"{"userID":"mary","unreadCount":40}"#, by: "administrator")
+    try say(scene, "olga", "olga")
+    try choose("NotReceive", scene)
+    try say(scene, "olga")
+    try choose("Receive", scene)
+    #expect(try unread(scene) == 42)
+    try scene.ask("markGroupMessageAsRead", #"{"seq":1}"#, by: "mary")
+    #expect(try unread(scene) == 1, "a mark ends the count, and what came meanwhile stays unheard")
   }
 
   @Test func aMarkAmongMessagesUnderNotReceiveLeavesThemRead() throws {

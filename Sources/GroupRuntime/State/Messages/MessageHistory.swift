@@ -98,11 +98,11 @@ struct MessageHistory: Sendable {
 
   // MARK: Unread messages
 
-  /// See `UnreadCounts.question(of:after:managersOnly:)`.
+  /// See `UnreadCounts.question(of:after:unheard:managersOnly:)`.
   func unreadQuestion(
-    of reader: UserID, after: Int64, managersOnly: Bool
+    of reader: UserID, after: Int64, unheard: [ClosedRange<Int64>], managersOnly: Bool
   ) -> (question: UnreadCounts.Question, known: Int, through: Int64) {
-    unreadCounts.question(of: reader, after: after, managersOnly: managersOnly)
+    unreadCounts.question(of: reader, after: after, unheard: unheard, managersOnly: managersOnly)
   }
 
   /// Remembers a count of the unread messages of a reader up to a message.

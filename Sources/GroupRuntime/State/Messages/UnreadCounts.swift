@@ -7,8 +7,10 @@ struct UnreadMessages: Sendable, Equatable {
   let base: Int
   /// How many are known from an earlier count.
   let known: Int
-  /// The messages still to be counted; nil = none.
-  let range: ClosedRange<Int64>?
+  /// The messages still to be counted.
+  let ranges: [ClosedRange<Int64>]
+  /// The last message that the count includes.
+  let through: Int64
   /// Only messages of managers and application administrators count.
   let managersOnly: Bool
   /// The highest count.
@@ -25,6 +27,8 @@ struct UnreadCounts: Sendable {
   /// The parameters of a count. A recall since makes its answer useless.
   struct Question: Sendable, Equatable {
     let after: Int64
+    /// Those that came under NotReceive.
+    let unheard: [ClosedRange<Int64>]
     let managersOnly: Bool
     fileprivate let recalls: Int
   }
@@ -44,9 +48,9 @@ struct UnreadCounts: Sendable {
   /// The question for a reader's messages with `seq` above `after`, and the known count up to
   /// `through`.
   func question(
-    of reader: UserID, after: Int64, managersOnly: Bool
+    of reader: UserID, after: Int64, unheard: [ClosedRange<Int64>] = [], managersOnly: Bool
   ) -> (question: Question, known: Int, through: Int64) {
-    let question = Question(after: after, managersOnly: managersOnly, recalls: recalls)
+    let question = Question(after: after, unheard: unheard, managersOnly: managersOnly, recalls: recalls)
     guard let answer = answers[reader], answer.question == question else { return (question, 0, after) }
     return (question, answer.count, answer.through)
   }

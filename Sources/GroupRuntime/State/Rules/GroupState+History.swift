@@ -71,7 +71,8 @@ extension GroupState {
     guard seq > member.readSeq || (seq == member.readSeq && member.unreadBase > 0) else { return decision }
     updateMember(member.userID, in: context, into: &decision) { member in
       member.readSeq = seq
-      // Without such a count, imported messages and those that came under NotReceive stay read.
+      member.forgetUnheard(through: seq)
+      // Without such a count, imported messages stay read.
       if member.unreadBase > 0 { member.unreadSinceSeq = nil }
       member.unreadBase = 0
     }
@@ -94,15 +95,16 @@ extension GroupState {
     let counts = record.type.countsUnread && member.receiveOption != .notReceive
     let unread = member.unreadSinceSeq.map { max($0, member.readSeq, record.importedThroughSeq) } ?? member.readSeq
     // Counts of before a removal have another start, so they are not used again.
-    let after = max(unread, messages.firstSeq - 1)
+    let after = counts ? max(unread, messages.firstSeq - 1) : lastSeq
     let managersOnly = member.receiveOption == .receiveFromManagers
+    let unheard = member.unheardRanges.filter { $0.upperBound > after }
     let (question, known, through) = messages.unreadQuestion(
-      of: member.userID, after: counts ? after : lastSeq, managersOnly: managersOnly)
+      of: member.userID, after: after, unheard: unheard, managersOnly: managersOnly)
     let limit = rules.limits.unreadCount
     return UnreadMessages(
       reader: member.userID, base: counts ? member.unreadBase : 0, known: known,
-      range: through < lastSeq && known < limit ? through + 1...lastSeq : nil, managersOnly: managersOnly, limit: limit,
-      question: question)
+      ranges: through < lastSeq && known < limit ? (through + 1...lastSeq).without(unheard) : [], through: lastSeq,
+      managersOnly: managersOnly, limit: limit, question: question)
   }
 
   /// An application administrator sets a member's unread count.
@@ -112,7 +114,8 @@ extension GroupState {
     var decision = Decision(.empty)
     let newest = messages.lastSeq
     updateMember(member.userID, in: context, into: &decision) { member in
-      member.unreadBase = request.unreadCount
+      // Under NotReceive nothing is unread, and afterwards only what was before.
+      member.unreadBase = member.receiveOption == .notReceive ? 0 : request.unreadCount
       member.unreadSinceSeq = newest
     }
     return decision
@@ -132,7 +135,8 @@ extension GroupState {
     updateMember(user, in: context, into: &decision) { member in
       member.receiveOption = option
       // Messages that came under NotReceive were not received, so they do not become unread.
-      if previous == .notReceive {
+      if option == .notReceive { member.beginUnheard(after: newest) }
+      if previous == .notReceive, !member.endUnheard(at: newest) {
         member.unreadBase = 0
         member.unreadSinceSeq = newest
       }
@@ -141,5 +145,18 @@ extension GroupState {
     let event = event(.onReceiveMessageOptChanged(option), in: context)
     decision.effects.append(.send(event, to: [user], except: caller.session))
     return decision
+  }
+}
+
+extension ClosedRange<Int64> {
+  /// The range without others, which ascend.
+  fileprivate func without(_ others: [ClosedRange<Int64>]) -> [ClosedRange<Int64>] {
+    var (parts, next): ([ClosedRange<Int64>], Int64) = ([], lowerBound)
+    for other in others where other.upperBound >= next && next <= upperBound {
+      let end = Swift.min(other.lowerBound - 1, upperBound)
+      if next <= end { parts.append(next...end) }
+      next = other.upperBound + 1
+    }
+    return next <= upperBound ? parts + [next...upperBound] : parts
   }
 }

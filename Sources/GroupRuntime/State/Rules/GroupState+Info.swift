@@ -54,7 +54,7 @@ extension GroupState {
     let member = member.current(at: context.wall)
     let unread = unread(of: member)
     let reader = GroupInfo.Reader.member(GroupInfo.SelfInfo(member: member, unreadCount: unread.total()))
-    guard unread.range != nil else { return infoReply(for: reader, by: caller, in: context) }
+    guard !unread.ranges.isEmpty else { return infoReply(for: reader, by: caller, in: context) }
     return .answer(.stored(.info(groupInfo(for: reader, in: context), of: member, unread), for: caller.requester))
   }
 

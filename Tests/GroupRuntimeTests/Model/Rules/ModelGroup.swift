@@ -12,9 +12,12 @@ struct ModelMember {
   /// The number of unread messages that the application has said.
   var unreadSet = 0
   /// Messages up to this one, and all that were imported, do not count as unread: that number
-  /// stands for them, or they came under NotReceive. Nil once a mark has ended the number: "what is
+  /// stands for them. Nil once a mark has ended the number: "what is
   /// behind the mark counts".
   var unreadFrom: Int? = 0
+  /// Messages that came under NotReceive, and the last one before it where it lasts.
+  var unheard: Set<Int> = []
+  var unheardAfter: Int?
   var inviter: String?
   /// When something of the own view of the group last changed.
   var changeTime: Int64

@@ -8,7 +8,8 @@ extension ModelWorld {
     let counted = g.kept.filter { message in
       let isSettled = member.unreadFrom.map { message.isImported || message.seq! <= $0 } ?? false
       let isWanted = member.option != "ReceiveFromManagers" || message.isFromManager
-      return message.seq! > member.readSeq && !isSettled && isWanted && message.isChat && message.sender != member.name
+      return message.seq! > member.readSeq && !isSettled && !member.unheard.contains(message.seq!) && isWanted && message.isChat
+        && message.sender != member.name
         && !message.isRevoked
     }
     return member.unreadSet + counted.count
@@ -42,7 +43,10 @@ extension ModelWorld {
     let last = g.lastSeq
     g.update(member.name, at: now) { member in
       // Messages that came meanwhile were not received, so they do not become unread.
-      if member.option == "NotReceive" { (member.unreadSet, member.unreadFrom) = (0, last) }
+      if option == "NotReceive" { member.unheardAfter = last }
+      if member.option == "NotReceive", let first = member.unheardAfter, first < last {
+        member.unheard.formUnion(first + 1...last)
+      }
       member.option = option
     }
     tell("onReceiveMessageOptChanged", [member.name], except: operation.by.session, ["opt": .string(option)])
@@ -53,7 +57,8 @@ extension ModelWorld {
     guard g.countsUnread, g.member(operation["userID"].string!) != nil else { throw ModelRefusal(10007) }
     let last = g.lastSeq
     g.update(operation["userID"].string!, at: now) { member in
-      (member.unreadSet, member.unreadFrom) = (operation["unreadCount"].int!, last)
+      let said = operation["unreadCount"].int!
+      (member.unreadSet, member.unreadFrom) = (member.option == "NotReceive" ? 0 : said, last)
     }
     return .object([:])
   }

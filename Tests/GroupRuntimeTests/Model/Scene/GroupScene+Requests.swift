@@ -89,8 +89,8 @@ extension GroupScene {
       didCount: { count, unread in counted.withLock { $0 = (count, unread) } })
     // As the actor notes it: later questions build upon it.
     defer {
-      if let (count, unread) = counted.withLock({ $0 }), let range = unread.range {
-        state?.messages.recordUnread(count, through: range.upperBound, for: unread.reader, unread.question)
+      if let (count, unread) = counted.withLock({ $0 }), !unread.ranges.isEmpty {
+        state?.messages.recordUnread(count, through: unread.through, for: unread.reader, unread.question)
       }
     }
     switch decision.answer {
