@@ -249,6 +249,19 @@ def test_two_servers_on_one_database_are_refused(make_server, tmp_path):
     assert failed.value.status == 1 and f"{path} is in use by process {first.process.pid}" in failed.value.log
 
 
+@pytest.mark.files
+def test_a_start_that_fails_is_no_crash(make_server, tmp_path):
+    """The next start finds the database as a clean end has left it."""
+    other = make_server(data_dir=tmp_path / "other")
+    for _ in range(2):
+        with pytest.raises(StartFailed) as failed:
+            make_server(data_dir=tmp_path / "data", listen=other.listening["listen"])
+        assert failed.value.status == 1 and "cannot listen on" in failed.value.log
+        assert "did not end cleanly" not in failed.value.log, failed.value.log
+    own = make_server(data_dir=tmp_path / "data")
+    assert "did not end cleanly" not in own.log and "lost" not in own.log
+
+
 @pytest.mark.parametrize("url", ["postgres://h", "sqlite://h/a.db", "sqlite::memory:", "sqlite:a.db?mode=ro", "sqlite:a/"])
 def test_a_store_url_that_is_no_path_stops_with_1(tmp_path, url):
     done = check("--set", f"store.url={url}", cwd=tmp_path)

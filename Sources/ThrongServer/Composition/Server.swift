@@ -38,7 +38,11 @@ public final class Server: Sendable {
     let library = LibraryLog(clocks: time.clocks, logger: logger)
     TransportLog.setSink { level, text in library.write(level, text) }
     alarms = time.alarms
-    store = try openStore(settings, time, logger)
+    let store = try openStore(settings, time, logger)
+    var isWhole = false
+    // A store that nobody closes tells the next start of a crash.
+    defer { if !isWhole { store.close() } }
+    self.store = store
     let clocks = store.clocks
     engines = try ClusterEngines(settings, store: store, clocks: clocks, logger: logger)
     tokens = try await Server.tokens(settings, logger)
@@ -71,6 +75,7 @@ public final class Server: Sendable {
     services.registry.use(transport.loops.map(\.executor))
     services.activeGroups.use(transport.loops)
     time.onAdvance(AdvancedServer(loops: transport.loops, store: store))
+    isWhole = true
   }
 
   /// The verifier of tokens; creates the secret where there is none yet.
