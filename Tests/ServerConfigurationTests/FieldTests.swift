@@ -102,6 +102,37 @@ import Testing
     #expect(text == shown || shown == nil && text?.contains("s3cr3t") == false)
   }
 
+  @Test(arguments: [
+    (
+      "store.url", "postgres://u:s3cr3t@h:5432/d?sslpassword=hidden&application_name=a@b&%50ASSWORD=hidden",
+      "application_name=a@b"
+    ),
+    ("store.url", "postgresql://u:hidden@h1,h2:5433/d", "postgresql://u:********@h1,h2:5433/d"),
+    ("store.url", "postgres://u@[::1]:5432/d", "postgres://u@[::1]:5432/d"),
+    ("webhook.url", "https://u:hidden@h/a?token=hidden&b=hidden", "https://********@h/a?token=********&b=********"),
+    ("webhook.url", "https://hidden@h/a", "https://********@h/a"),
+  ])
+  func urlsAreShownWithoutTheirSecrets(key: String, url: String, part: String) throws {
+    let settings = try Settings.load(flags: [(key, url), ("webhook.secret", Sample.secret)])
+    let text = try #require(settings.entries.first { $0.key == key }?.value)
+    #expect(text.contains(part) && !text.contains("hidden") && !text.contains("s3cr3t"), "\(text)")
+  }
+
+  /// libpq would look for a part of the password among hosts and ports, and repeat it.
+  @Test(arguments: [
+    ("store.url", "postgres//u:hidden@h/d"), ("store.url", "postgres://u:p@hidden@h/d"),
+    ("store.url", "postgres://u:hidden/x@h/d"),
+    ("store.url", "postgres://u:hidden%40h/d"), ("store.url", "postgres://u:hidden%zz@h/d"),
+    ("store.url", "host=h password=hidden"),
+    ("store.url", "mysql://h/d?PassWord=hidden"), ("store.url", "postgres://u:hidden%00@h/d"),
+    ("webhook.url", "htps://h/?token=hidden"), ("webhook.url", "//u:hidden@h"),
+  ])
+  func aMalformedURLIsRefusedWithoutBeingRepeated(key: String, url: String) {
+    let error = #expect(throws: (any Error).self) { try Settings.load(flags: [(key, url), ("webhook.secret", Sample.secret)]) }
+    let text = error.map { "\($0)" } ?? ""
+    #expect(text.contains("\(key): expected") && !text.contains("hidden"), "\(text)")
+  }
+
   @Test(arguments: [("sqlite:", nil), ("sqlite:a.db", "a.db"), ("sqlite:/x/a b.db", "/x/a b.db"), ("sqlite:../a:b", "../a:b")])
   func databases(url: String, path: String?) throws {
     #expect(try Settings.load(flags: [("store.url", url)]).store.databasePath == path)

@@ -71,12 +71,6 @@ extension Settings {
 
     static func isPostgreSQL(_ url: String) -> Bool { url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") }
 
-    /// The URL with stars instead of a password.
-    static func withoutPassword(_ url: String) -> String {
-      url.replacing(/(?<name>:\/\/[^:@\/]*):[^@\/]*@/) { "\($0.output.name):********@" }
-        .replacing(/(?<name>[?&]password=)[^&]*/) { "\($0.output.name)********" }
-    }
-
     /// The text behind the scheme; nil for another scheme.
     static func path(in url: String) -> Substring? {
       url.hasPrefix("sqlite:") ? url.dropFirst("sqlite:".count) : nil

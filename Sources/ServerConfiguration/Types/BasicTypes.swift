@@ -31,11 +31,19 @@ extension ValueType where Value == String {
   /// `store.url`. The path must not look like a host, a database in memory, or options. The password
   /// of a server is not shown.
   static let storeURL = scalar(
-    "sqlite:, sqlite:PATH or postgres://HOST/DATABASE", as: [.string], show: Settings.Store.withoutPassword,
-    parse: { isStoreURL($0) ? $0 : nil })
+    "sqlite:, sqlite:PATH or postgres://HOST/DATABASE", as: [.string],
+    show: { Settings.Store.isPostgreSQL($0) ? URLSecrets.masked($0) { $0.contains("password") } : $0 },
+    parse: { isStoreURL($0) ? $0 : nil }, quote: URLSecrets.quoted)
+
+  /// A password with an @, a slash or a percent sign that is not escaped would end up in the host's name,
+  /// which libpq repeats in its errors.
+  private static func isPostgreSQLURL(_ url: String) -> Bool {
+    url.contains(/^[a-z]+:\/\/([^@\/\0]*@)?[^@\/\0]*\/[^\/\0?]+(\?[^\0]*)?$/) && !url.contains(/%(?![0-9A-Fa-f]{2})|%00/)
+      && url.contains(/:\/\/([^@\/]*@)?(\[[^\]\/]*\]|[^:\/\[\],]*)(:\d*)?(,(\[[^\]\/]*\]|[^:\/\[\],]*)(:\d*)?)*\//)
+  }
 
   private static func isStoreURL(_ url: String) -> Bool {
-    if Settings.Store.isPostgreSQL(url) { return url.contains(/^[a-z]+:\/\/[^\/\0]*\/[^\/\0?]+(\?[^\0]*)?$/) }
+    if Settings.Store.isPostgreSQL(url) { return isPostgreSQLURL(url) }
     guard let path = Settings.Store.path(in: url) else { return false }
     let name = path.split(separator: "/", omittingEmptySubsequences: false).last
     let isFile = path.isEmpty || !["", ".", "..", ":memory:"].contains(name)
@@ -72,12 +80,16 @@ extension ValueType where Value == String {
 
 extension ValueType where Value == String? {
   /// `webhook.url`; empty = off.
-  static let webhookURL = scalar("http:// or https:// and a host", as: [.string], show: { $0 ?? "(none)" }) { url in
-    if url.isEmpty { return .some(nil) }
-    let scheme = ["http://", "https://"].first { url.lowercased().hasPrefix($0) }
-    guard let scheme, let host = url.dropFirst(scheme.count).first, !"/?#:@".contains(host) else { return nil }
-    return url.utf8.allSatisfy { 0x21...0x7e ~= $0 } ? .some(url) : nil
-  }
+  static let webhookURL = scalar(
+    "http:// or https:// and a host", as: [.string],
+    // Nobody knows which parameters of an application are secrets.
+    show: { url in url.map { URLSecrets.masked($0, hidesUser: true) { _ in true } } ?? "(none)" },
+    parse: { url in
+      if url.isEmpty { return .some(nil) }
+      let scheme = ["http://", "https://"].first { url.lowercased().hasPrefix($0) }
+      guard let scheme, let host = url.dropFirst(scheme.count).first, !"/?#:@".contains(host) else { return nil }
+      return url.utf8.allSatisfy { 0x21...0x7e ~= $0 } ? .some(url) : nil
+    }, quote: URLSecrets.quotedWithoutParameters)
 }
 
 extension ValueType where Value: CaseIterable & RawRepresentable, Value.RawValue == String {

@@ -15,9 +15,11 @@ struct ValueType<Value: Sendable>: Sendable {
   ///   - unit: the unit of a plain number.
   ///   - kinds: the kinds of scalar that a file may use.
   ///   - unless: a better description of the expected value for some texts than the type's name.
+  ///   - quote: how a message repeats a text that is refused.
   static func scalar(
     _ name: String, unit: String? = nil, as kinds: Set<GivenValue.ScalarKind>, show: @escaping @Sendable (Value) -> String,
-    parse: @escaping @Sendable (String) -> Value?, unless: @escaping @Sendable (String) -> String? = { _ in nil }
+    parse: @escaping @Sendable (String) -> Value?, unless: @escaping @Sendable (String) -> String? = { _ in nil },
+    quote: @escaping @Sendable (String) -> String = \.quoted
   ) -> ValueType {
     ValueType(
       name: name, unit: unit,
@@ -32,7 +34,7 @@ struct ValueType<Value: Sendable>: Sendable {
           text = given
         case .list: return .failure(Refusal(expected: name, found: "a list", foundKind: "a list"))
         }
-        guard let value = parse(text) else { return .failure(Refusal(expected: unless(text) ?? name, found: text.quoted)) }
+        guard let value = parse(text) else { return .failure(Refusal(expected: unless(text) ?? name, found: quote(text))) }
         return .success(value)
       }, show: show, yaml: { YAMLText.scalar(show($0)) })
   }
