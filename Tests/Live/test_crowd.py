@@ -16,6 +16,10 @@ def names(event):
     return [row["userID"] for row in event["memberList"]]
 
 
+def names_user(user):
+    return lambda rows: user in [row["userID"] for row in rows]
+
+
 async def test_joins_and_quits_of_a_crowd_share_tips_and_events(frozen_world):
     alice = await frozen_world.user("alice")
     group, bob = await large_group(frozen_world, alice)
@@ -35,7 +39,8 @@ async def test_joins_and_quits_of_a_crowd_share_tips_and_events(frozen_world):
             named += names(told[-1])
         assert sorted(named) == sorted(fan.user for fan in fans), "each once"
         assert len(told) < 40, [len(names(found)) for found in told]
-        assert [found["seq"] for found in told] == list(range(last + 1, last + 1 + len(told))), "lastSeq grows by one for each event"
+        # lastSeq grows by one for each event.
+        assert [found["seq"] for found in told] == list(range(last + 1, last + 1 + len(told)))
         last += len(told)
         await bob.quiet(event, group=group)
         await outsider.quiet(event, group=group)
@@ -45,7 +50,7 @@ async def test_joins_and_quits_of_a_crowd_share_tips_and_events(frozen_world):
         assert sorted(user for row in tips for user in names(row)) == sorted(named)
         if method == "joinGroup":
             for fan in fans:
-                own = await fan.expect(event, groupID=group, memberList=lambda rows, fan=fan: fan.user in [r["userID"] for r in rows])
+                own = await fan.expect(event, groupID=group, memberList=names_user(fan.user))
                 assert names(own).count(fan.user) == 1
         else:
             for fan in fans:

@@ -12,8 +12,12 @@ import Testing
 
   /// Every integer key with a number of its own, but those that take no number of 900 or a little
   /// more.
-  static let numbers = Settings.keys.filter { Int($0.defaultValue) != nil && !FieldTests.others.contains($0.path) }
+  static let numbers = Settings.keys
+    .filter { (Int($0.defaultValue) != nil || followers.contains($0.path)) && !others.contains($0.path) }
     .enumerated().map { ($1.path, 900 + $0) }
+
+  /// Their default follows another key.
+  private static let followers: Set = ["limits.deliveriesPerSecond", "limits.deliveredBytesPerSecond"]
 
   private static let others: Set = [
     "limits.sendQueueBytes", "limits.readReceiptMembers", "limits.ipv6PrefixLength", "fanout.compressionBytes",

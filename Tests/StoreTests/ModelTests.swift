@@ -237,8 +237,8 @@ struct RandomChanges {
     case 7: return .removeMember(user, from: group, at: now)
     case 8:
       var former = FormerMember(userID: user, visibleRanges: [1...2], muteUntil: now, bannedUntil: now + 1)
-      former.quitTime = chance(2) ? former.leftTime : .unset
       former.banReason = chance(2) ? "reason \(pick(1...3))" : ""
+      former.quitTime = former.banReason.isEmpty ? now : .unset
       return .putFormer(former, in: group)
     case 9: return .forgetFormer(user, in: group)
     case 10: return .putAttributes(GroupAttributes(chance(3) ? [] : [.init(key: "k\(pick(1...2))", value: "\(now)")]), in: group)

@@ -34,6 +34,8 @@ enum LimitKeys {
     "limits.deliveredBytesPerSecond", ValueType.integer(0...1_000_000_000_000, of: "bytes a second").optional, nil,
     computedFallback: "800,000 for each of limits.requestsPerSecond", example: "100000000", since: "0.2.0",
     "The bytes that these deliveries may have each second, on each node; 0 = no limit.")
+  /// What each of `requestsPerSecond` may reach, where that is not set.
+  static let reachPerRequest = [deliveriesPerSecond.path: 1000, deliveredBytesPerSecond.path: 800_000]
   static let strangersPerDay = Key(
     "limits.strangersPerDay", .integer(0...1_000_000, of: "users a day"), 1000, example: "100", since: "0.2.0",
     "The users whom a user may add to groups within 24 hours without asking them, on each node; 0 = no limit.")

@@ -61,8 +61,8 @@ extension Settings {
       requestsPerSecond = values[LimitKeys.requestsPerSecond]
       requestBurst = values[LimitKeys.requestBurst]
       signInsPerSecond = values[LimitKeys.signInsPerSecond]
-      deliveriesPerSecond = values[LimitKeys.deliveriesPerSecond] ?? 1000 * requestsPerSecond
-      deliveredBytesPerSecond = values[LimitKeys.deliveredBytesPerSecond] ?? 800_000 * requestsPerSecond
+      deliveriesPerSecond = values.reach(LimitKeys.deliveriesPerSecond)
+      deliveredBytesPerSecond = values.reach(LimitKeys.deliveredBytesPerSecond)
       strangersPerDay = values[LimitKeys.strangersPerDay]
       connections = values[LimitKeys.connections]
       connectionsPerAddress = values[LimitKeys.connectionsPerAddress]
@@ -127,10 +127,16 @@ extension Settings {
 }
 
 extension Resolution {
+  /// What the requests of a user may reach each second; not set, it follows their rate.
+  fileprivate func reach(_ key: Key<Int?>) -> Int {
+    self[key] ?? (LimitKeys.reachPerRequest[key.path] ?? 0) * self[LimitKeys.requestsPerSecond]
+  }
+
   /// The value of a key as a number, durations in whole seconds; nil for other values.
   fileprivate func number(of key: any ConfigurationKey) -> Int64? {
     switch key {
     case let key as Key<Int>: Int64(self[key])
+    case let key as Key<Int?>: Int64(reach(key))
     case let key as Key<Duration>: self[key].components.seconds
     default: nil
     }

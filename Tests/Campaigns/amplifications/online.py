@@ -99,7 +99,8 @@ async def online_info(stage):
     "setGroupInfo of ten values of customInfo, by the owner of a group of 6,000, all online"
     group = await audience(stage, owner=stage.attacker)
     yield
-    await stage.repeat(lambda n: ("setGroupInfo", {"groupID": group, "customInfo": {f"key{key}": f"{n:0512}" for key in range(10)}}))
+    await stage.repeat(lambda n: ("setGroupInfo", {
+        "groupID": group, "customInfo": {f"key{key}": f"{n:0512}" for key in range(10)}}))
 
 
 @online(written=160 * 1024)
