@@ -25,11 +25,11 @@ public struct Member: Sendable, Equatable {
   /// Unread messages besides the counted ones, as the application has set them (setUnreadCount,
   /// importGroupMembers).
   public var unreadBase: Int = 0
-  /// Messages that came while the member received none, as ranges of `seq`, ascending; they do not count
-  /// as unread. The last one ends with `noEnd` while that lasts.
+  /// Messages that came while the member received none, as ranges of `seq`, ascending; they do not
+  /// count as unread. The last one ends with `noEnd` while that lasts.
   public private(set) var unheardRanges: [ClosedRange<Int64>] = []
-  /// Messages up to this one, and imported ones, do not count as unread: they are in `unreadBase`. Nil once a read mark has ended such a number: every
-  /// message after `readSeq` counts.
+  /// Messages up to this one, and imported ones, do not count as unread: they are in `unreadBase`.
+  /// Nil once a read mark has ended such a number: every message after `readSeq` counts.
   public var unreadSinceSeq: Int64? = 0
   /// The oldest message the member may see, where the type hides messages from before joining.
   public var firstVisibleSeq: Int64

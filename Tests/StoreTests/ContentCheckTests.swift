@@ -81,7 +81,8 @@ struct ContentCheckTests {
         tables.insert(table)
         for (column, value) in values where table != "sqlite_sequence" && seen.insert("\(table).\(column)").inserted {
           #expect(StoredDomain.of(column, in: table) != nil, "\(table).\(column)")
-          // A number where texts are, a text where numbers are; and for others what looks right at first.
+          // A number where texts are, a text where numbers are; and for others what looks right at
+          // first.
           let wrong: [Any] = value is String ? [5, "\u{7f}{[", "[1]", #"{"a":1}"#] : value is NSNumber ? ["x", 1 << 62] : [5]
           for wrong in wrong where !takes(wrong, column, table) {
             var changed = values

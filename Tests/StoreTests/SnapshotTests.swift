@@ -23,7 +23,8 @@ struct SnapshotTests {
     }
   }
 
-  /// Runs a read that comes as far as the table `message`, then a change, and then lets the read go on.
+  /// Runs a read that comes as far as the table `message`, then a change, and then lets the read go
+  /// on.
   private func read<Value: Sendable>(
     _ url: String, _ schema: String, changing change: String, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {

@@ -1,8 +1,8 @@
 import Foundation
 import GroupModel
 
-/// The values that a store can read in a column. One that it cannot read makes its group, or its user,
-/// answer 10002 for ever; so what comes from outside is compared first.
+/// The values that a store can read in a column. One that it cannot read makes its group, or its
+/// user, answer 10002 for ever; so what comes from outside is compared first.
 public struct StoredDomain: Sendable {
   /// What is expected, as part of a sentence.
   public let description: String

@@ -28,7 +28,8 @@ enum ReadIsolation: Sendable {
   }
 }
 
-/// A connection with a thread of its own, made again when it is lost, or when the writer has a new one.
+/// A connection with a thread of its own, made again when it is lost, or when the writer has a new
+/// one.
 final class ReadingConnection: @unchecked Sendable {
   private let queue: DispatchQueue
   private let connect: @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection
@@ -47,8 +48,8 @@ final class ReadingConnection: @unchecked Sendable {
     self.connect = connect
   }
 
-  /// Runs a body that only reads. A connection that was lost since its last use is replaced, and the
-  /// body runs again.
+  /// Runs a body that only reads. A connection that was lost since its last use is replaced, and
+  /// the body runs again.
   func read<Value: Sendable>(
     _ isolation: ReadIsolation = .snapshot, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async -> Result<Value, StoreError> {

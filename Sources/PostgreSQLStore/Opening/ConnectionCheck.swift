@@ -2,8 +2,8 @@ import Foundation
 import GroupModel
 import GroupRuntime
 
-/// Finds out at the start whether a process gets as many connections as it needs, and whether each keeps
-/// its backend: settings, prepared statements, locks and LISTEN belong to a session.
+/// Finds out at the start whether a process gets as many connections as it needs, and whether each
+/// keeps its backend: settings, prepared statements, locks and LISTEN belong to a session.
 struct ConnectionCheck {
   let opener: DatabaseOpener
   /// How many connections have to be there at once.
@@ -31,8 +31,8 @@ struct ConnectionCheck {
     if first.backend == backends[0] { try waitForEnd(of: Array(backends.dropFirst()), first) }
   }
 
-  /// A pooler that gives a backend for each transaction hands back the one that was released last, or
-  /// the one that was released first: one of the two later orders gives some connection another.
+  /// A pooler that gives a backend for each transaction hands back the one that was released last,
+  /// or the one that was released first: one of the two later orders gives some connection another.
   private func compareBackends(_ connections: [PostgreSQLConnection]) throws -> [Int64] {
     let before = try holdBackends(connections)
     guard try holdBackends(connections) == before, try holdBackends(connections.reversed()).reversed() == before else {
@@ -124,14 +124,15 @@ extension PostgreSQLOpenError {
 }
 
 extension PostgreSQLError {
-  /// A prepared statement is there already, or is gone, or the pooler takes no transactions: the session
-  /// is another's, too.
+  /// A prepared statement is there already, or is gone, or the pooler takes no transactions: the
+  /// session is another's, too.
   fileprivate var isOfSharedSession: Bool { state == "42P05" || state == "26000" || state == "08P01" }
 }
 
 extension PostgreSQLOptions {
-  /// The connections that a process may have at once: it writes, shows life, clears away, signs users in,
-  /// searches, reads; a node has its lease and hears of changes, and one answers operators.
+  /// The connections that a process may have at once: it writes, shows life, clears away, signs
+  /// users in, searches, reads; a node has its lease and hears of changes, and one answers
+  /// operators.
   var connectionCount: Int {
     5 + readers + (indexesMessages ? 1 : 0) + (isShared ? 3 : 0) + (carriesBus ? 3 : 0)
   }

@@ -82,8 +82,8 @@ struct DatabaseOpener: Sendable {
     }
   }
 
-  /// Checks that all connections of this process can be had. Those of one that was killed end within
-  /// its lease.
+  /// Checks that all connections of this process can be had. Those of one that was killed end
+  /// within its lease.
   func checkConnections(_ connection: PostgreSQLConnection) throws {
     guard options.checksConnections else { return }
     let patience = options.leaseDuration + .milliseconds(500)

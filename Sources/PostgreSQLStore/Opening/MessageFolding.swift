@@ -1,9 +1,9 @@
 import GroupModel
 import GroupRuntime
 
-/// How PostgreSQL finds messages whatever the case. Both sides are folded by one collation that does not
-/// depend on the database's: Turkish, Azeri and Lithuanian databases fold i and j otherwise. Beyond what it
-/// folds as `MessageSearch` does, a pattern takes any letter, and `MessageSearch` has the last word.
+/// How PostgreSQL finds messages whatever the case. One collation folds both sides, whatever the
+/// database's is: Turkish, Azeri and Lithuanian ones fold i and j otherwise. Where it differs from
+/// `MessageSearch`, which has the last word, a pattern takes any letter.
 struct MessageFolding: Sendable {
   /// The name of the collation.
   let collation: String
@@ -54,7 +54,8 @@ struct MessageFolding: Sendable {
     (scalar.isASCII || hasTrigramsOfAllLetters) && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
   }
 
-  /// All letters that have a lower case, with it. Those of two letters are a case of their own in patterns.
+  /// All letters that have a lower case, with it. Those of two letters are a case of their own in
+  /// patterns.
   private static let letters: [(letter: String, folded: String)] = (0..<0x2_0000 as Range<UInt32>).compactMap { number in
     guard let scalar = Unicode.Scalar(number) else { return nil }
     let folded = scalar.properties.lowercaseMapping

@@ -11,7 +11,8 @@ enum MessageTextIndex {
     folding.collation == "und-x-icu" ? "messageByFoldedText" : "messageByBuiltinFoldedText"
   }
 
-  /// All that there may be; the last is that of earlier releases, which went by the database's collation.
+  /// All that there may be; the last is that of earlier releases, which went by the database's
+  /// collation.
   private static let names = ["messageByFoldedText", "messageByBuiltinFoldedText", "messageByText"]
   /// With fewer messages the index is made at once, which takes a second at most.
   private static let fewMessages = 20_000

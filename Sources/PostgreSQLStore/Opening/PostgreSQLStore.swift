@@ -264,8 +264,8 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     return engine
   }
 
-  /// Ends the sessions that were left by nodes which have gone, where no other node is there. Call it
-  /// before the node serves.
+  /// Ends the sessions that were left by nodes which have gone, where no other node is there. Call
+  /// it before the node serves.
   public func endFormerSessions() throws(PostgreSQLOpenError) {
     do {
       try writer.begin(sessionsEndedAt: options.clocks.wall)
@@ -303,7 +303,8 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     return try body(lease)
   }
 
-  /// Reads in one snapshot, with one of the connections that reads share, when it is the requester's turn.
+  /// Reads in one snapshot, with one of the connections that reads share, when it is the
+  /// requester's turn.
   func read<Value: Sendable>(
     _ isolation: ReadIsolation = .snapshot, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async throws(StoreError) -> Value {

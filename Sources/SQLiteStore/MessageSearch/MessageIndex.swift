@@ -12,8 +12,8 @@ import WireProtocol
 /// (`detail=none`), which a search finds out from the message. What is recalled, changed or removed
 /// is taken out in the background, too: a long text has 12,000 places, which take the writer 20 ms.
 ///
-/// Texts and keywords are folded as `MessageSearch` does before FTS5 sees them, whose own folding knows
-/// fewer letters.
+/// Texts and keywords are folded as `MessageSearch` does before FTS5 sees them, whose own folding
+/// knows fewer letters.
 enum MessageIndex {
   private static let tokenizer = "trigram case_sensitive 1"
 

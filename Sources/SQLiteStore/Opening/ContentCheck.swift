@@ -2,8 +2,8 @@ import GRDB
 import GroupModel
 import GroupRuntime
 
-/// Finds values that the store cannot read, owners that contradict each other, and parts of a database
-/// that are not Throng's. `throng backup` copies these as they are; nothing takes them in.
+/// Finds values that the store cannot read, owners that contradict each other, and parts of a
+/// database that are not Throng's. `throng backup` copies these as they are; nothing takes them in.
 enum ContentCheck {
   static func faults(in connection: some DatabaseReader) throws -> [String] {
     try connection.read(foreignParts) + connection.read(values)

@@ -18,7 +18,8 @@ public enum StoreCheck {
 
   /// How much is compared.
   enum Depth {
-    /// What SQLite and the rows' sums tell. A database of one's own is copied with the rest as it is.
+    /// What SQLite and the rows' sums tell. A database of one's own is copied with the rest as it
+    /// is.
     case structure
     /// Every value and every trigger, too.
     case contents

@@ -28,15 +28,15 @@ extension ValueType where Value == String {
     text.utf8.count >= 32 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
-  /// `store.url`. The path must not look like a host, a database in memory, or options. The password
-  /// of a server is not shown.
+  /// `store.url`. The path must not look like a host, a database in memory, or options. The
+  /// password of a server is not shown.
   static let storeURL = scalar(
     "sqlite:, sqlite:PATH or postgres://HOST/DATABASE", as: [.string],
     show: { Settings.Store.isPostgreSQL($0) ? URLSecrets.masked($0) { $0.contains("password") } : $0 },
     parse: { isStoreURL($0) ? $0 : nil }, quote: URLSecrets.quoted)
 
-  /// A password with an @, a slash or a percent sign that is not escaped would end up in the host's name,
-  /// which libpq repeats in its errors.
+  /// A password with an @, a slash or a percent sign that is not escaped would end up in the host's
+  /// name, which libpq repeats in its errors.
   private static func isPostgreSQLURL(_ url: String) -> Bool {
     url.contains(/^[a-z]+:\/\/([^@\/\0]*@)?[^@\/\0]*\/[^\/\0?]+(\?[^\0]*)?$/) && !url.contains(/%(?![0-9A-Fa-f]{2})|%00/)
       && url.contains(/:\/\/([^@\/]*@)?(\[[^\]\/]*\]|[^:\/\[\],]*)(:\d*)?(,(\[[^\]\/]*\]|[^:\/\[\],]*)(:\d*)?)*\//)

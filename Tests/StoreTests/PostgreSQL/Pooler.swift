@@ -1,8 +1,8 @@
 import Foundation
 import ThrongTestKit
 
-/// PgBouncer before the PostgreSQL of the tests. It ends with this process, however that ends: a shell
-/// waits for the end of its input.
+/// PgBouncer before the PostgreSQL of the tests. It ends with this process, however that ends: a
+/// shell waits for the end of its input.
 final class Pooler {
   private let directory: String
   private let lifeline: FileHandle
