@@ -135,8 +135,8 @@ public struct StoredDomain: Sendable {
       "attempts", "through", "last")
     add(
       instant, "createTime", "muteUntil", "lastInfoTime", "changeTime", "mutedAt", "firstTime", "removedTime", "joinTime",
-      "bannedUntil", "leftTime", "memorableUntil", "timestamp", "addTime", "handledTime", "endTime", "since", "editTime",
-      "offlineSince")
+      "bannedUntil", "leftTime", "quitTime", "memorableUntil", "timestamp", "addTime", "handledTime", "endTime", "since",
+      "editTime", "offlineSince")
     return domains
   }()
 }
