@@ -25,10 +25,32 @@ struct PostgreSQLLeaseTests {
     }
   }
 
-  /// As after an hour without a heartbeat.
-  private func age(_ node: NodeNumber, _ opener: DatabaseOpener) throws {
-    try opener.connect().run(
-      "UPDATE node SET heartbeat = clock_timestamp() - interval '1 hour' WHERE number = $1", [node.rawValue])
+  /// As a heartbeat was noted by a clock that has stepped since.
+  private func step(_ node: NodeNumber, by length: String, _ opener: DatabaseOpener) throws {
+    try opener.connect().run("UPDATE node SET heartbeat = heartbeat - interval '\(length)' WHERE number = $1", [node.rawValue])
+  }
+
+  @Test(arguments: ["1 hour", "-1 hour"])
+  func `a step of the database's clock neither ends a node that lives nor keeps one that does not`(_ length: String) async throws
+  {
+    try await withLeases { first, second, opener in
+      let (one, two) = (try first.join(description), try second.join(description))
+      try step(one, by: length, opener)
+      var watch = LeaseWatch(duration: .seconds(3))
+      func look(at seconds: Int64) throws -> [NodeNumber: LifeSign] {
+        let now = MonotonicInstant(milliseconds: 1000 * seconds)
+        watch.note(try #require(try second.renew(two)).signs, receivedAt: now)
+        return watch.silentNodes(at: now)
+      }
+      #expect(try look(at: 1).isEmpty)
+      #expect(try first.renew(one) != nil)
+      try step(one, by: length, opener)
+      #expect(try look(at: 4).isEmpty, "it has shown life")
+      #expect(try look(at: 6).isEmpty)
+      let silent = try look(at: 7)
+      #expect(Array(silent.keys) == [one])
+      #expect(try second.remove(silent) == [one])
+    }
   }
 
   @Test func `nodes join with new numbers, and all see them`() async throws {
@@ -41,7 +63,7 @@ struct PostgreSQLLeaseTests {
       #expect(
         contents.nodes[0]
           == NodeInfo(
-            number: one, name: "one", address: "127.0.0.1:1", busVersion: 1, release: "0.1.0"))
+            number: one, name: "one", address: "127.0.0.1:1", busVersion: BusVersion.current, release: "0.1.0"))
       #expect(contents.owners.count == Shard.count && contents.owners.allSatisfy { $0 == ShardOwner(node: nil, epoch: 0) })
       #expect(contents.heartbeatAges.keys.sorted() == [one, two])
       try first.noteBus(of: one, isConnected: false)
@@ -93,7 +115,8 @@ struct PostgreSQLLeaseTests {
     try await withLeases { first, second, _ in
       let (one, two) = (try first.join(description), try second.join(description))
       let version = try first.read().version
-      #expect(try first.renew(one) == Renewal(version: version, hasExpiredNodes: false))
+      let renewal = try #require(try first.renew(one))
+      #expect(renewal.version == version && Array(renewal.signs.keys) == [two])
       #expect(try second.renew(two)?.version == version)
       _ = try second.claim(shards, by: two)
       #expect(try first.renew(one)?.version == version + 1)
@@ -108,11 +131,13 @@ struct PostgreSQLLeaseTests {
     try await withLeases { first, second, opener in
       let (one, two) = (try first.join(description), try second.join(description))
       #expect(try first.claim(shards, by: one).count == 4)
-      #expect(try second.renew(two)?.hasExpiredNodes == false)
-      try age(one, opener)
-      #expect(try second.renew(two)?.hasExpiredNodes == true)
-      #expect(try second.removeExpired() == [one])
-      #expect(try second.removeExpired() == [])
+      let old = try #require(try second.renew(two)).signs
+      #expect(try first.renew(one) != nil)
+      #expect(try second.remove(old) == [], "it has shown life since")
+      let last = try #require(try second.renew(two)).signs
+      #expect(last[one] != nil && last != old)
+      #expect(try second.remove(last) == [one])
+      #expect(try second.remove(last) == [])
       #expect(try first.renew(one) == nil)
       #expect(try second.claim(shards, by: two).values.sorted() == [2, 2, 2, 2])
       let connection = try opener.connect()
@@ -128,12 +153,11 @@ struct PostgreSQLLeaseTests {
       try writer.run("SET idle_in_transaction_session_timeout = 0")
       try writer.run("BEGIN")
       try writer.run("SELECT throng_fence($1, $2)", [one.rawValue, Int64(1)])
-      try age(one, opener)
-      #expect(try second.renew(two)?.hasExpiredNodes == true)
-      #expect(try !second.removeExpired().contains(one))
+      let last = try #require(try second.renew(two)).signs
+      #expect(try !second.remove(last).contains(one))
       // The server ends a transaction that stands still for so long.
       try writer.run("SET LOCAL idle_in_transaction_session_timeout = '1ms'")
-      try await waitUntil("its transaction was ended") { try second.removeExpired().contains(one) }
+      try await waitUntil("its transaction was ended") { try second.remove(last).contains(one) }
       #expect(throws: PostgreSQLError.self) { try writer.run("COMMIT") }
     }
   }
@@ -154,11 +178,14 @@ struct PostgreSQLLeaseTests {
   @Test func `a process without a cluster keeps others away, and is waited for`() async throws {
     try await withLeases(.seconds(3)) { first, _, opener in
       let connection = try opener.connect()
-      try connection.run("INSERT INTO node (name, heartbeat) VALUES ('alone', clock_timestamp() + interval '1 hour')")
+      try connection.run("INSERT INTO node (name) VALUES ('alone')")
+      try connection.run("INSERT INTO writer SELECT number, 0, false FROM node")
+      // It shows life at each look.
+      let sign = "CREATE OR REPLACE FUNCTION throng_sign(n node) RETURNS text VOLATILE LANGUAGE sql AS $body$ SELECT %@ $body$"
+      try connection.runScript(sign.replacing("%@", with: "random()::text"))
       let refusal = #expect(throws: LeaseRefusal.self) { _ = try first.join(description) }
       #expect(refusal?.description.contains("alone") == true)
-      try connection.run("UPDATE node SET heartbeat = clock_timestamp() - interval '2 seconds' WHERE name = 'alone'")
-      try connection.run("INSERT INTO writer SELECT number, 0, false FROM node")
+      try connection.runScript(sign.replacing("%@", with: "n.beat::text"))
       _ = try first.join(description)
       #expect(try first.read().nodes.map(\.name) == ["one"])
     }

@@ -18,6 +18,10 @@ struct LeaseModel: Hashable {
     case countsFromAnswer
     /// A node reads the shard before it is the owner.
     case readsBeforeClaim
+    /// A sign of life is counted from when it was asked for, not from when it was read.
+    case countsFromQuestion
+    /// A node is removed whose sign of life has changed since it was read.
+    case removesWithoutSign
   }
 
   enum Step: Hashable {
@@ -28,7 +32,10 @@ struct LeaseModel: Hashable {
     case sendHeartbeat(Int)
     case noteHeartbeat(Int)
     case answerHeartbeat(Int)
-    case expire(Int)
+    /// A node reads the signs of life of the others.
+    case look(Int)
+    /// A node that has looked removes another one.
+    case expire(Int, by: Int)
     case claim(Int)
     case read(Int)
     /// A decision is made, and its commit is sent.
@@ -46,11 +53,12 @@ struct LeaseModel: Hashable {
   }
 
   struct Bounds {
-    var ticks = 3
+    var ticks = 2
     /// Joins of nodes that were removed.
     var joins = 1
     var commits = 2
     var heartbeats = 1
+    var looks = 1
   }
 
   fileprivate struct Heartbeat: Hashable {
@@ -67,6 +75,7 @@ struct LeaseModel: Hashable {
 
   fileprivate struct Node: Hashable {
     var lease: NodeLease
+    var watch = LeaseWatch(duration: LeaseModel.duration)
     var heartbeat: Heartbeat?
     /// The epoch under which the shard was read, and how many commits were seen.
     var epoch: Int64?
@@ -77,9 +86,10 @@ struct LeaseModel: Hashable {
   }
 
   static let shard = Shard(0)!
+  static let duration = Duration.milliseconds(6)
 
   private var now = 0
-  private var table = LeaseTable(duration: .milliseconds(6), shardCount: 1)
+  private var table = LeaseTable(shardCount: 1)
   private var nodes: [Node] = []
   /// How many nodes have claimed the shard. Nodes are alike: the first to claim it is called 0, the
   /// second 1, so that no order is visited under two names.
@@ -87,18 +97,19 @@ struct LeaseModel: Hashable {
   /// How many commits there are under the shard.
   private var commits = 0
   private var heartbeats = 0
+  private var looks = 0
   private var joins = 0
   private(set) var violation: Violation?
 
   /// Three nodes that have joined.
   init() {
     nodes = (0..<3).map { _ in
-      Node(lease: NodeLease(table.join(at: wall), joinSentAt: monotonic, duration: table.duration))
+      Node(lease: NodeLease(table.join(), joinSentAt: monotonic, duration: LeaseModel.duration))
     }
   }
 
-  /// A tick is as long as a lease.
-  private var wall: WallInstant { WallInstant(milliseconds: 1000 + Int64(now) * 6) }
+  /// A tick is as long as a lease. The database has no clock here: whatever it says, and however it steps,
+  /// is the same.
   private static func monotonic(_ tick: Int) -> MonotonicInstant { MonotonicInstant(nanoseconds: Int64(tick) * 6_000_000) }
   private var monotonic: MonotonicInstant { LeaseModel.monotonic(now) }
 
@@ -118,7 +129,12 @@ struct LeaseModel: Hashable {
   private func steps(of index: Int, _ bounds: Bounds) -> [Step] {
     let node = nodes[index]
     if node.lease.isLost, node.commit == nil { return joins < bounds.joins ? [.join(index)] : [] }
-    var steps: [Step] = [.expire(index), .read(index), .release(index)]
+    var steps: [Step] = [.read(index), .release(index)]
+    if !node.lease.isLost {
+      if looks < bounds.looks { steps.append(.look(index)) }
+      let silent = node.watch.silentNodes(at: monotonic)
+      steps += nodes.indices.filter { silent[nodes[$0].lease.node] != nil }.map { .expire($0, by: index) }
+    }
     if index <= claimers { steps.append(.claim(index)) }
     switch node.heartbeat {
     case nil: if heartbeats < bounds.heartbeats { steps.append(.sendHeartbeat(index)) }
@@ -139,13 +155,13 @@ struct LeaseModel: Hashable {
     case .join(let index):
       joins += 1
       nodes[index] = Node(
-        lease: NodeLease(table.join(at: wall), joinSentAt: monotonic, duration: table.duration))
+        lease: NodeLease(table.join(), joinSentAt: monotonic, duration: LeaseModel.duration), watch: nodes[index].watch)
     case .sendHeartbeat(let index):
       heartbeats += 1
       nodes[index].heartbeat = Heartbeat(sent: now)
     case .noteHeartbeat(let index):
       let node = nodes[index]
-      let isNoted = table.renew(node.lease.node, at: wall)
+      let isNoted = table.renew(node.lease.node)
       nodes[index].heartbeat?.isNoted = isNoted
     case .answerHeartbeat(let index):
       guard let heartbeat = nodes[index].heartbeat else { return false }
@@ -156,9 +172,13 @@ struct LeaseModel: Hashable {
       } else {
         nodes[index].lose()
       }
-    case .expire(let index):
+    case .look(let index): return look(index, fault)
+    case .expire(let index, by: let observer):
       let node = nodes[index].lease.node
-      return table.nodeNumbers.contains(node) && table.expire(node, at: wall) == .gone
+      guard let known = nodes[observer].watch.silentNodes(at: monotonic)[node], let sign = table.sign(of: node) else {
+        return false
+      }
+      return table.expire(node, after: fault == .removesWithoutSign ? sign : known) == .gone
     case .claim(let index):
       let node = nodes[index]
       guard !node.lease.isDraining else { return false }
@@ -178,6 +198,19 @@ struct LeaseModel: Hashable {
     case .release(let index): return release(index, fault)
     }
     return true
+  }
+
+  /// - Returns: false where it sees nothing new.
+  private mutating func look(_ index: Int, _ fault: Fault) -> Bool {
+    let own = nodes[index].lease.node
+    let others = table.nodeNumbers.filter { $0 != own }
+    let signs = Dictionary(uniqueKeysWithValues: others.compactMap { node in table.sign(of: node).map { (node, $0) } })
+    let before = nodes[index].watch
+    // An answer that comes later is counted from later, so nodes are removed later: that is the safe side.
+    let asked = fault == .countsFromQuestion ? LeaseModel.monotonic(max(0, now - 1)) : monotonic
+    nodes[index].watch.note(signs, receivedAt: asked)
+    looks += 1
+    return nodes[index].watch != before
   }
 
   /// The group is loaded: it has seen all commits so far.

@@ -71,45 +71,76 @@ struct NodeLeaseTests {
   }
 }
 
+@Suite("A node's watch over the others")
+struct LeaseWatchTests {
+  private let first = NodeNumber(1)
+  private let second = NodeNumber(2)
+  private let old = LifeSign("old")
+  private let new = LifeSign("new")
+
+  @Test func `a node has gone whose sign stays the same for the time of a lease`() {
+    var watch = LeaseWatch(duration: .seconds(3))
+    watch.note([first: old, second: old], receivedAt: 1_000)
+    watch.note([first: new, second: old], receivedAt: 3_999)
+    #expect(watch.silentNodes(at: 3_999).isEmpty)
+    #expect(watch.silentNodes(at: 4_000) == [second: old])
+    watch.note([first: new, second: old], receivedAt: 6_998)
+    #expect(watch.silentNodes(at: 6_998) == [second: old])
+    #expect(watch.silentNodes(at: 6_999) == [first: new, second: old])
+    #expect(watch.changes(of: first) == 1 && watch.changes(of: second) == 0)
+  }
+
+  @Test func `a node that left is forgotten`() {
+    var watch = LeaseWatch(duration: .seconds(3))
+    watch.note([first: old], receivedAt: 0)
+    watch.note([:], receivedAt: 2_000)
+    #expect(watch.silentNodes(at: 9_000).isEmpty)
+    watch.note([first: old], receivedAt: 9_000)
+    #expect(watch.silentNodes(at: 9_000).isEmpty)
+  }
+}
+
 @Suite("The table of leases")
 struct LeaseTableTests {
   private let shard = Shard(7)!
 
-  @Test func `a node is removed when its heartbeat is older than the lease`() {
-    var table = LeaseTable(duration: .seconds(3))
-    let (first, second) = (table.join(at: 1000), table.join(at: 1000))
+  @Test func `a node is removed unless it has shown life since`() throws {
+    var table = LeaseTable()
+    let (first, second) = (table.join(), table.join())
     #expect(first != second && table.nodeNumbers == [first, second])
-    expect(table.renew(first, at: 2000), true)
-    expect(table.expire(first, at: 5000), .isAlive)
-    expect(table.expire(second, at: 4001), .gone)
-    expect(table.renew(second, at: 4002), false)
-    #expect(table.nodeNumbers == [first])
+    let seen = try [#require(table.sign(of: first)), #require(table.sign(of: second))]
+    expect(table.renew(first), true)
+    expect(table.expire(first, after: seen[0]), .isAlive)
+    expect(table.expire(second, after: seen[1]), .gone)
+    expect(table.renew(second), false)
+    #expect(table.nodeNumbers == [first] && table.sign(of: second) == nil)
     expect(table.leave(first), .gone)
-    expect(table.join(at: 9000), NodeNumber(3))
+    expect(table.join(), NodeNumber(3))
   }
 
-  @Test func `a shard is claimed once, and has a new epoch each time`() {
-    var table = LeaseTable(duration: .seconds(3))
-    let (first, second) = (table.join(at: 1000), table.join(at: 1000))
+  @Test func `a shard is claimed once, and has a new epoch each time`() throws {
+    var table = LeaseTable()
+    let (first, second) = (table.join(), table.join())
     expect(table.claim([shard], by: first), [shard: 1])
     expect(table.claim([shard], by: second), [:])
     expect(table.claim([shard], by: first), [:])
     expect(table.release(shard, by: second), false)
     expect(table.release(shard, by: first), true)
     expect(table.claim([shard], by: second), [shard: 2])
-    expect(table.expire(second, at: 9000), .gone)
-    expect(table.renew(first, at: 9000), true)
+    expect(table.expire(second, after: try #require(table.sign(of: second))), .gone)
+    expect(table.renew(first), true)
     expect(table.claim([shard], by: first), [shard: 3])
     #expect(table[shard].owner == first)
   }
 
-  @Test func `a node with an open commit is not removed, and one that was removed opens none`() {
-    var table = LeaseTable(duration: .seconds(3))
-    let node = table.join(at: 1000)
+  @Test func `a node with an open commit is not removed, and one that was removed opens none`() throws {
+    var table = LeaseTable()
+    let node = table.join()
+    let sign = try #require(table.sign(of: node))
     expect(table.beginCommit(of: node), true)
-    expect(table.expire(node, at: 9000), .waits)
+    expect(table.expire(node, after: sign), .waits)
     table.endCommit(of: node)
-    expect(table.expire(node, at: 9000), .gone)
+    expect(table.expire(node, after: sign), .gone)
     expect(table.beginCommit(of: node), false)
     expect(table.claim([shard], by: node), [:])
   }

@@ -11,9 +11,9 @@ public protocol LeaseDatabase: AnyObject, Sendable {
   /// - Returns: nil where the node has gone.
   func renew(_ node: NodeNumber) throws -> Renewal?
 
-  /// Removes the nodes whose heartbeat is older than the lease.
+  /// Removes nodes, if each has given no other sign of life since.
   /// - Returns: those that have gone; another node may have removed them.
-  func removeExpired() throws -> [NodeNumber]
+  func remove(_ silent: [NodeNumber: LifeSign]) throws -> [NodeNumber]
 
   /// Nodes and owners, read together.
   func read() throws -> LeaseContents
@@ -61,7 +61,9 @@ public struct NodeDescription: Sendable, Hashable {
 
 /// The version of what nodes send to each other.
 public enum BusVersion {
-  public static let current = 1
+  /// Version 1 was not sealed, and 2 has never been: so no node of this release shares a cluster with
+  /// one that believes any message.
+  public static let current = 3
 
   /// Whether nodes of two versions may be in one cluster: those of neighbouring versions may, and
   /// the newer one writes the older form.
@@ -72,13 +74,13 @@ public enum BusVersion {
 public struct Renewal: Sendable, Equatable {
   /// The version of the tables: another one means that they must be read.
   public let version: Int64
-  /// Whether a node is there whose heartbeat is too old.
-  public let hasExpiredNodes: Bool
+  /// The signs of life of all other nodes.
+  public let signs: [NodeNumber: LifeSign]
 
   /// An answer with everything given.
-  public init(version: Int64, hasExpiredNodes: Bool) {
+  public init(version: Int64, signs: [NodeNumber: LifeSign]) {
     self.version = version
-    self.hasExpiredNodes = hasExpiredNodes
+    self.signs = signs
   }
 }
 
@@ -86,7 +88,7 @@ public struct Renewal: Sendable, Equatable {
 public struct LeaseContents: Sendable, Equatable {
   public let version: Int64
   public let nodes: [NodeInfo]
-  /// How old each node's heartbeat is.
+  /// How old each node's heartbeat is by the database's clock, to be shown: nothing is decided by it.
   public let heartbeatAges: [NodeNumber: Duration]
   /// By the shard's number.
   public let owners: [ShardOwner]

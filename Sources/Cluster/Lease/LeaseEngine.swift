@@ -59,6 +59,8 @@ public final class LeaseEngine: ClusterMembership, Sendable {
 
   public func observe(_ observer: any ClusterObserver) { notices.add(observer) }
 
+  public func signsOfLife(of node: NodeNumber) -> Int { state.withLock { $0.watch.changes(of: node) } }
+
   /// How long the node may still decide, unless its lease is renewed before.
   public var leaseRemaining: Duration {
     let (time, end) = (clocks.monotonic, shards.pauseInstant)
@@ -161,11 +163,13 @@ public final class LeaseEngine: ClusterMembership, Sendable {
     let sent = clocks.monotonic
     guard let renewal = try database.renew(node) else { return lose(node) }
     shards.extendLease(to: state.withLock { $0.didRenew(sentAt: sent) })
-    if renewal.hasExpiredNodes {
-      let gone = try database.removeExpired()
+    let received = clocks.monotonic
+    let silent = state.withLock { $0.silentNodes(among: renewal.signs, receivedAt: received) }
+    if !silent.isEmpty {
+      let gone = try database.remove(silent)
       if !gone.isEmpty { logger.notice("nodes have gone", metadata: ["nodes": "\(gone)"]) }
     }
-    if renewal.hasExpiredNodes || renewal.version != view.version { try readView(of: node) }
+    if !silent.isEmpty || renewal.version != view.version { try readView(of: node) }
     if try isCutOff(node) {
       logger.error("this node alone cannot reach the bus, and leaves the cluster", metadata: ["node": "\(node)"])
       try database.leave(node)

@@ -14,6 +14,8 @@ struct LeaseEngineState {
   private var waitsForBus = false
   /// Nil while this process is no node.
   private var lease: NodeLease?
+  /// Of the other nodes.
+  private(set) var watch: LeaseWatch
   private(set) var view = ClusterView.empty
   private(set) var isEnding = false
   private var isDraining = false
@@ -24,7 +26,10 @@ struct LeaseEngineState {
   private var isAway = false
   private var waiters: [CheckedContinuation<Void, Never>] = []
 
-  init(duration: Duration) { self.duration = duration }
+  init(duration: Duration) {
+    self.duration = duration
+    watch = LeaseWatch(duration: duration)
+  }
 
   var node: NodeNumber? { lease?.node }
 
@@ -58,6 +63,14 @@ struct LeaseEngineState {
   mutating func didRenew(sentAt sent: MonotonicInstant) -> MonotonicInstant {
     lease?.didRenew(sentAt: sent)
     return lease?.pauseInstant ?? .distantPast
+  }
+
+  /// - Returns: the nodes that have gone, each with its last sign of life.
+  mutating func silentNodes(
+    among signs: [NodeNumber: LifeSign], receivedAt now: MonotonicInstant
+  ) -> [NodeNumber: LifeSign] {
+    watch.note(signs, receivedAt: now)
+    return watch.silentNodes(at: now)
   }
 
   /// - Returns: the view without the own node.

@@ -1,7 +1,8 @@
 import GroupModel
 
 /// The nodes and the owners of shards as the database keeps them (Cluster.md, "The lease"). A store
-/// follows these rules in transactions; times are those of its clock.
+/// follows these rules in transactions. It has no clock: heartbeats are counted, and nodes judge by
+/// their own clocks (`LeaseWatch`).
 ///
 /// A commit is open from its check until its transaction has ended, and holds a lock on the row of
 /// its node. So a node that has gone commits nothing, and its successor reads whatever it has written.
@@ -15,26 +16,23 @@ public struct LeaseTable: Hashable, Sendable {
   /// The outcome of an attempt to remove a node.
   public enum Expiry: Hashable, Sendable {
     case gone
-    /// Its heartbeat is not older than the lease.
+    /// It has given another sign of life.
     case isAlive
     /// A commit of it is open: the attempt waits for its end.
     case waits
   }
 
   private struct Node: Hashable, Sendable {
-    var heartbeat: WallInstant
+    var heartbeats = 0
     var hasOpenCommit = false
   }
 
-  /// For how long a node is there after a heartbeat.
-  public let duration: Duration
   private var nodes: [NodeNumber: Node] = [:]
   private var shards: [Ownership]
   private var lastNode: Int64 = 0
 
   /// A table without nodes.
-  public init(duration: Duration, shardCount: Int = Shard.count) {
-    self.duration = duration
+  public init(shardCount: Int = Shard.count) {
     shards = Array(repeating: Ownership(owner: nil, epoch: 0), count: shardCount)
   }
 
@@ -46,24 +44,28 @@ public struct LeaseTable: Hashable, Sendable {
   // MARK: Nodes
 
   /// Adds a node with a new number.
-  public mutating func join(at now: WallInstant) -> NodeNumber {
+  public mutating func join() -> NodeNumber {
     lastNode += 1
-    nodes[NodeNumber(lastNode)] = Node(heartbeat: now)
+    nodes[NodeNumber(lastNode)] = Node()
     return NodeNumber(lastNode)
   }
 
   /// Notes a heartbeat. One that comes late counts, if the node is still there.
   /// - Returns: false where the node has gone, for good.
-  public mutating func renew(_ node: NodeNumber, at now: WallInstant) -> Bool {
-    guard let heartbeat = nodes[node]?.heartbeat else { return false }
-    nodes[node]?.heartbeat = max(heartbeat, now)
+  public mutating func renew(_ node: NodeNumber) -> Bool {
+    guard let found = nodes[node] else { return false }
+    nodes[node]?.heartbeats = found.heartbeats + 1
     return true
   }
 
-  /// Removes a node whose heartbeat is too old. Its shards keep their epochs, and may be claimed.
-  public mutating func expire(_ node: NodeNumber, at now: WallInstant) -> Expiry {
-    guard let found = nodes[node] else { return .gone }
-    guard now - found.heartbeat > duration else { return .isAlive }
+  /// The last sign of life of a node; nil = it has gone.
+  public func sign(of node: NodeNumber) -> LifeSign? { nodes[node].map { LifeSign("\($0.heartbeats)") } }
+
+  /// Removes a node that has given no other sign of life. Its shards keep their epochs, and may be
+  /// claimed.
+  public mutating func expire(_ node: NodeNumber, after last: LifeSign) -> Expiry {
+    guard let sign = sign(of: node) else { return .gone }
+    guard sign == last else { return .isAlive }
     return remove(node)
   }
 

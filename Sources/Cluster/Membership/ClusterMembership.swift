@@ -9,6 +9,9 @@ public protocol ClusterMembership: Sendable {
   /// The newest view.
   var view: ClusterView { get }
 
+  /// How often another node has been seen to renew its lease: whether it lives, whoever hears it.
+  func signsOfLife(of node: NodeNumber) -> Int
+
   /// Adds an observer, which gets the present view first.
   func observe(_ observer: any ClusterObserver)
 

@@ -98,4 +98,42 @@ enum ClusterSchema {
       UPDATE node SET isOnBus = $2 WHERE number = $1;
     END $body$;
     """
+
+  // - `node.beat`: counts heartbeats, so that their signs differ however the server's clock steps. The
+  //   time is a part of the sign for processes of the release before, which do not count.
+  // - `throng_remove`: as `throng_expire`, which only the release before calls.
+  // - `clusterKey`: default privileges of the database may have granted it to others.
+  static let v2 = """
+    ALTER TABLE node ADD COLUMN beat bigint NOT NULL DEFAULT 0;
+    CREATE FUNCTION throng_sign(n node) RETURNS text STABLE LANGUAGE sql AS $body$
+      SELECT n.beat || '.' || (extract(epoch FROM n.heartbeat) * 1000000)::bigint
+    $body$;
+
+    CREATE FUNCTION throng_remove(silent bigint[], signs text[]) RETURNS SETOF bigint LANGUAGE plpgsql AS $body$
+    DECLARE
+      gone bigint[];
+    BEGIN
+      PERFORM throng_change();
+      SELECT coalesce(array_agg(old.number), '{}') INTO gone FROM (
+        SELECT n.number FROM node AS n JOIN writer AS w ON w.node = n.number
+        WHERE EXISTS (SELECT 1 FROM unnest($1, $2) AS s(number, sign) WHERE s.number = n.number AND s.sign = throng_sign(n))
+        FOR UPDATE SKIP LOCKED
+      ) AS old;
+      DELETE FROM node WHERE number = ANY(gone);
+      UPDATE writer SET isGone = true WHERE node = ANY(gone);
+      RETURN QUERY SELECT unnest(gone);
+    END $body$;
+
+    CREATE TABLE clusterKey (version bigint PRIMARY KEY, key bytea NOT NULL);
+    DO $body$
+    DECLARE
+      other oid;
+    BEGIN
+      FOR other IN SELECT DISTINCT a.grantee FROM pg_class AS c, aclexplode(c.relacl) AS a
+        WHERE c.oid = 'clusterKey'::regclass AND a.grantee <> c.relowner
+      LOOP
+        EXECUTE format('REVOKE ALL ON clusterKey FROM %s', CASE other WHEN 0 THEN 'PUBLIC' ELSE other::regrole::text END);
+      END LOOP;
+    END $body$;
+    """
 }

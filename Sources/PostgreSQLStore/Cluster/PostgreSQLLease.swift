@@ -33,8 +33,7 @@ final class PostgreSQLLease: LeaseDatabase, @unchecked Sendable {
 
   func join(_ description: NodeDescription) throws -> NodeNumber {
     let current = try current()
-    try removeUnclustered(current)
-    if let refusal = LeaseRefusal(description, among: try read().nodes) { throw refusal }
+    try waitForObstacles(to: description, current)
     let number = try current.rows(
       "SELECT throng_join($1, $2, $3, $4)",
       [description.name, description.address, description.release, description.busVersion]
@@ -44,17 +43,36 @@ final class PostgreSQLLease: LeaseDatabase, @unchecked Sendable {
     return NodeNumber(number)
   }
 
-  /// Waits for the end of a process that uses the database alone.
-  private func removeUnclustered(_ current: PostgreSQLConnection) throws {
+  /// Waits for the end of processes with which this one cannot share the database, and removes those
+  /// that show no life.
+  private func waitForObstacles(to description: NodeDescription, _ current: PostgreSQLConnection) throws {
+    var watch = LeaseWatch(duration: leaseDuration)
     let deadline = clocks.monotonic + leaseDuration + .milliseconds(500)
     while true {
-      _ = try removeExpired()
-      let alone = try current.rows("SELECT name FROM node WHERE isAlone LIMIT 1", []) { try $0.text() }
-      guard let name = alone.first else { return }
-      guard clocks.monotonic < deadline else { throw LeaseRefusal("a Throng without a cluster uses this database: \(name)") }
+      let signs = try current.rows("SELECT n.number, throng_sign(n) FROM node AS n", []) { row in
+        (NodeNumber(try row.integer()), LifeSign(try row.text()))
+      }
+      watch.note(Dictionary(uniqueKeysWithValues: signs), receivedAt: clocks.monotonic)
+      let silent = watch.silentNodes(at: clocks.monotonic)
+      if !silent.isEmpty { _ = try remove(silent) }
+      guard let obstacle = try obstacle(to: description, current) else { return }
+      guard obstacle.mayEnd, clocks.monotonic < deadline else { throw obstacle.refusal }
       // Its end, or the end of its lease, is at most so far away.
       Thread.sleep(forTimeInterval: 0.1)
     }
+  }
+
+  /// - Returns: the reason why a node may not join, and whether it is worth waiting. By its heartbeat's
+  ///   age a node of another release lives as a rule: a wrong guess costs another start.
+  private func obstacle(
+    to description: NodeDescription, _ current: PostgreSQLConnection
+  ) throws -> (refusal: LeaseRefusal, mayEnd: Bool)? {
+    let alone = try current.rows("SELECT name FROM node WHERE isAlone LIMIT 1", []) { try $0.text() }
+    if let name = alone.first { return (LeaseRefusal("a Throng without a cluster uses this database: \(name)"), true) }
+    let contents = try read()
+    guard let refusal = LeaseRefusal(description, among: contents.nodes) else { return nil }
+    let living = contents.nodes.filter { contents.heartbeatAges[$0.number].map { $0 < leaseDuration } ?? false }
+    return (refusal, mayEnd: LeaseRefusal(description, among: living) == nil)
   }
 
   func renew(_ node: NodeNumber) throws -> Renewal? {
@@ -62,19 +80,40 @@ final class PostgreSQLLease: LeaseDatabase, @unchecked Sendable {
     return try clocks.correct {
       let rows = try current.rows(
         """
-        WITH alive AS (UPDATE node SET heartbeat = clock_timestamp() WHERE number = $1 RETURNING 1)
-        SELECT (SELECT count(*) FROM alive), version, (SELECT count(*) FROM node
-          WHERE number <> $1 AND heartbeat < clock_timestamp() - $2 * interval '1 millisecond'), \(DatabaseClocks.column)
+        WITH alive AS (
+          UPDATE node SET heartbeat = clock_timestamp(), beat = beat + 1 WHERE number = $1 RETURNING 1
+        )
+        SELECT (SELECT count(*) FROM alive), version,
+          (SELECT string_agg(n.number || ' ' || throng_sign(n), ',') FROM node AS n WHERE n.number <> $1),
+          \(DatabaseClocks.column)
         FROM clusterState
-        """, [node.rawValue, leaseDuration.wholeMilliseconds]
-      ) { row in (alive: try row.integer(), version: try row.integer(), expired: try row.integer(), time: try row.integer()) }
+        """, [node.rawValue]
+      ) { row in
+        (
+          alive: try row.integer(), version: try row.integer(), signs: Self.signs(try row.optionalText() ?? ""),
+          time: try row.integer()
+        )
+      }
       guard let row = rows.first else { throw StoreError(.inconsistent, "the cluster has no state") }
-      return (row.time, row.alive == 1 ? Renewal(version: row.version, hasExpiredNodes: row.expired > 0) : nil)
+      return (row.time, row.alive == 1 ? Renewal(version: row.version, signs: row.signs) : nil)
     }
   }
 
-  func removeExpired() throws -> [NodeNumber] {
-    try current().rows("SELECT throng_expire($1)", [leaseDuration.wholeMilliseconds]) { NodeNumber(try $0.integer()) }
+  /// The signs of life in a text of a renewal.
+  private static func signs(_ text: String) -> [NodeNumber: LifeSign] {
+    let pairs = text.split(separator: ",").compactMap { item -> (NodeNumber, LifeSign)? in
+      let words = item.split(separator: " ")
+      guard words.count == 2, let number = Int64(words[0]) else { return nil }
+      return (NodeNumber(number), LifeSign(String(words[1])))
+    }
+    return Dictionary(uniqueKeysWithValues: pairs)
+  }
+
+  func remove(_ silent: [NodeNumber: LifeSign]) throws -> [NodeNumber] {
+    let wanted = silent.sorted { $0.key < $1.key }
+    return try current().rows(
+      "SELECT throng_remove($1, $2)", [wanted.map(\.key.rawValue), wanted.map(\.value.rawValue)]
+    ) { NodeNumber(try $0.integer()) }
   }
 
   func read() throws -> LeaseContents {
@@ -103,7 +142,7 @@ final class PostgreSQLLease: LeaseDatabase, @unchecked Sendable {
             number: $0.number, name: $0.name, address: $0.address, busVersion: $0.busVersion, release: $0.release,
             isDraining: $0.isDraining, isOnBus: $0.isOnBus)
         },
-        heartbeatAges: Dictionary(uniqueKeysWithValues: found.map { ($0.number, .milliseconds($0.age)) }), owners: owners)
+        heartbeatAges: Dictionary(uniqueKeysWithValues: found.map { ($0.number, .milliseconds(max(0, $0.age))) }), owners: owners)
     }
   }
 

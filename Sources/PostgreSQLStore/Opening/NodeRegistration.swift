@@ -1,3 +1,4 @@
+import Cluster
 import Foundation
 import GroupModel
 import GroupRuntime
@@ -12,11 +13,12 @@ struct NodeRegistration: Sendable {
   static func join(
     _ connection: PostgreSQLConnection, _ options: PostgreSQLOptions
   ) throws -> (NodeRegistration, lastAlive: WallInstant?) {
-    let lease = options.leaseDuration.wholeMilliseconds
-    let deadline = SystemClocks().monotonic + options.leaseDuration + .milliseconds(500)
+    let clocks = SystemClocks()
+    var watch = LeaseWatch(duration: options.leaseDuration)
+    let deadline = clocks.monotonic + options.leaseDuration + .milliseconds(500)
     while true {
-      if let joined = try attempt(connection, lease: lease) { return joined }
-      guard SystemClocks().monotonic < deadline else {
+      if let joined = try attempt(connection, &watch, clocks) { return joined }
+      guard clocks.monotonic < deadline else {
         let name = try connection.rows("SELECT name FROM node ORDER BY heartbeat DESC LIMIT 1", []) { try $0.text() }.first
         throw PostgreSQLOpenError(.locked, "another Throng uses this database: \(name ?? "unknown")")
       }
@@ -26,14 +28,16 @@ struct NodeRegistration: Sendable {
   }
 
   private static func attempt(
-    _ connection: PostgreSQLConnection, lease: Int64
+    _ connection: PostgreSQLConnection, _ watch: inout LeaseWatch, _ clocks: SystemClocks
   ) throws -> (NodeRegistration, lastAlive: WallInstant?)? {
     try connection.run("BEGIN")
     do {
       try connection.run("LOCK TABLE node IN EXCLUSIVE MODE")
-      let alive = try connection.count(
-        "SELECT count(*) FROM node WHERE heartbeat > clock_timestamp() - $1 * interval '1 millisecond'", [lease])
-      if alive > 0 {
+      let signs = try connection.rows("SELECT n.number, throng_sign(n) FROM node AS n", []) { row in
+        (NodeNumber(try row.integer()), LifeSign(try row.text()))
+      }
+      watch.note(Dictionary(uniqueKeysWithValues: signs), receivedAt: clocks.monotonic)
+      if watch.silentNodes(at: clocks.monotonic).count < signs.count {
         try connection.run("ROLLBACK")
         return nil
       }
@@ -57,7 +61,8 @@ struct NodeRegistration: Sendable {
   /// Shows life.
   /// - Returns: false where the node was removed: it can never write again.
   func renew(_ connection: PostgreSQLConnection) throws -> Bool {
-    try connection.run("UPDATE node SET heartbeat = clock_timestamp() WHERE number = $1", [number]).changedCount == 1
+    let sql = "UPDATE node SET heartbeat = clock_timestamp(), beat = beat + 1 WHERE number = $1"
+    return try connection.run(sql, [number]).changedCount == 1
   }
 
   func leave(_ connection: PostgreSQLConnection) throws {

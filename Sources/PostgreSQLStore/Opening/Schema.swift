@@ -1,7 +1,7 @@
 /// The tables, as numbered migrations. A released migration is never edited: a change is the next
 /// number.
 enum Schema {
-  static let migrations: [String] = [v1, ClusterSchema.v1, v3]
+  static let migrations: [String] = [v1, ClusterSchema.v1, v3, ClusterSchema.v2]
 
   /// Only one process migrates at a time. The number is arbitrary, and fixed.
   static let migrationLock: Int64 = 0x5468_7267

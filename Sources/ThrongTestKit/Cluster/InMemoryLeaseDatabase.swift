@@ -12,7 +12,7 @@ public final class InMemoryLeaseDatabase: LeaseDatabase, Sendable {
   }
 
   private struct State {
-    var table: LeaseTable
+    var table = LeaseTable()
     var nodes: [NodeNumber: NodeInfo] = [:]
     var heartbeats: [NodeNumber: WallInstant] = [:]
     var version: Int64 = 1
@@ -21,21 +21,19 @@ public final class InMemoryLeaseDatabase: LeaseDatabase, Sendable {
     var observers: [@Sendable () -> Void] = []
   }
 
-  private let state: Mutex<State>
+  private let state = Mutex(State())
   private let now: @Sendable () -> WallInstant
 
   /// Tables without nodes.
-  public init(leaseDuration: Duration, now: @escaping @Sendable () -> WallInstant) {
-    state = Mutex(State(table: LeaseTable(duration: leaseDuration)))
-    self.now = now
-  }
+  /// - Parameter now: the clock of the database.
+  public init(now: @escaping @Sendable () -> WallInstant) { self.now = now }
 
   // MARK: LeaseDatabase
 
   public func join(_ description: NodeDescription) throws -> NodeNumber {
     try change { state in
       if let refusal = LeaseRefusal(description, among: Array(state.nodes.values)) { throw refusal }
-      let number = state.table.join(at: now())
+      let number = state.table.join()
       state.heartbeats[number] = now()
       state.nodes[number] = NodeInfo(
         number: number, name: description.name, address: description.address, busVersion: description.busVersion,
@@ -47,18 +45,19 @@ public final class InMemoryLeaseDatabase: LeaseDatabase, Sendable {
   public func renew(_ node: NodeNumber) throws -> Renewal? {
     try state.withLock { state in
       if state.cut.contains(node) { throw Unreachable() }
-      guard state.table.renew(node, at: now()) else { return nil }
+      guard state.table.renew(node) else { return nil }
       state.heartbeats[node] = now()
-      return Renewal(version: state.version, hasExpiredNodes: !expired(in: state).isEmpty)
+      var signs: [NodeNumber: LifeSign] = [:]
+      for other in state.table.nodeNumbers where other != node { signs[other] = state.table.sign(of: other) }
+      return Renewal(version: state.version, signs: signs)
     }
   }
 
-  public func removeExpired() throws -> [NodeNumber] {
+  public func remove(_ silent: [NodeNumber: LifeSign]) throws -> [NodeNumber] {
     change { state in
-      let expired = expired(in: state)
-      for node in expired { _ = state.table.expire(node, at: now()) }
-      forget(expired, in: &state)
-      return expired
+      let gone = silent.filter { state.table.expire($0.key, after: $0.value) == .gone }.keys.sorted()
+      forget(gone, in: &state)
+      return gone
     }
   }
 
@@ -144,11 +143,6 @@ public final class InMemoryLeaseDatabase: LeaseDatabase, Sendable {
     }
     for observer in observers { observer() }
     return value
-  }
-
-  private func expired(in state: State) -> [NodeNumber] {
-    let duration = state.table.duration
-    return state.heartbeats.filter { now() - $0.value > duration }.keys.sorted()
   }
 
   private func forget(_ nodes: [NodeNumber], in state: inout State) {
