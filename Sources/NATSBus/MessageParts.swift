@@ -40,11 +40,16 @@ struct MessageAssembler {
   private struct Partial {
     var bytes: [UInt8]
     var nextIndex: Int
+    /// Larger than that of each partial that got its last part before.
+    var age: UInt64
   }
 
   private var partials: [Key: Partial] = [:]
-  /// A publisher sends the parts of a message together, so there are few at a time.
+  private var lastAge: UInt64 = 0
+  /// A publisher sends the parts of a message together, so there are few at a time. Beyond these bounds
+  /// those go that have waited for longest.
   private static let maxPartials = 64
+  private static let maxBytes = 2 * BusLimits.messageBytes
 
   var isEmpty: Bool { partials.isEmpty }
 
@@ -55,15 +60,24 @@ struct MessageAssembler {
     guard words.count == 5, words[0] == "part", let index = Int(words[3]), let count = Int(words[4]), index < count
     else { return .broken }
     let key = Key(publisher: words[1], number: words[2])
-    var partial = partials.removeValue(forKey: key) ?? Partial(bytes: [], nextIndex: 0)
-    guard partial.nextIndex == index, partial.bytes.count + bytes.count <= BusLimits.messageBytes,
-      partials.count < MessageAssembler.maxPartials
-    else { return .broken }
+    var partial = partials.removeValue(forKey: key) ?? Partial(bytes: [], nextIndex: 0, age: 0)
+    guard partial.nextIndex == index, partial.bytes.count + bytes.count <= BusLimits.messageBytes else { return .broken }
     partial.bytes += bytes
     if index == count - 1 { return .whole(partial.bytes) }
-    partial.nextIndex += 1
+    lastAge += 1
+    (partial.nextIndex, partial.age) = (index + 1, lastAge)
     partials[key] = partial
+    removeOldest()
     return .waits
+  }
+
+  private mutating func removeOldest() {
+    while partials.count > MessageAssembler.maxPartials
+      || partials.values.reduce(0, { $0 + $1.bytes.count }) > MessageAssembler.maxBytes
+    {
+      guard let oldest = partials.min(by: { $0.value.age < $1.value.age }) else { return }
+      partials[oldest.key] = nil
+    }
   }
 
   /// Forgets what waits for parts: messages may be missing.

@@ -1,27 +1,53 @@
 import CNATS
 import Foundation
+import GroupModel
+import Synchronization
 
-/// A connection of nats.c, which connects again by itself.
+/// One connection by nats.c. It never connects again by itself.
 final class NATSClient: Sendable {
+  enum Event: Sendable {
+    /// Messages were dropped.
+    case slowSubscriber
+    case refused(String)
+    /// The last one.
+    case closed
+  }
+
   /// Keeps the events' receiver alive until the last event has come.
   private final class Context: Sendable {
-    let receive: @Sendable (cn_event, String) -> Void
-    init(_ receive: @escaping @Sendable (cn_event, String) -> Void) { self.receive = receive }
+    let receive: @Sendable (Event) -> Void
+    let isClosed = Atomic<Bool>(false)
+
+    init(_ receive: @escaping @Sendable (Event) -> Void) { self.receive = receive }
+
+    func receive(_ event: cn_event, _ text: String) {
+      switch event {
+      case CN_SLOW_SUBSCRIBER: receive(.slowSubscriber)
+      case CN_CLOSED:
+        isClosed.store(true, ordering: .releasing)
+        receive(.closed)
+      default: receive(.refused(text))
+      }
+    }
   }
 
   /// nonisolated(unsafe): nats.c's calls may come from any thread; freed with this object.
   nonisolated(unsafe) private let handle: OpaquePointer
+  private let context: Context
   /// The longest message that the server takes.
   let maxPayload: Int
 
   /// Connects, and blocks meanwhile.
-  /// - Parameter receive: called on a thread of nats.c, one event at a time; the last is CN_CLOSED.
+  /// - Parameters:
+  ///   - cluster: the first word of all subjects.
+  ///   - receive: called on a thread of nats.c, one event at a time.
   init(
-    _ address: NATSAddress, name: String, _ receive: @escaping @Sendable (cn_event, String) -> Void
+    _ address: NATSAddress, cluster: String, _ receive: @escaping @Sendable (Event) -> Void
   ) throws(NATSAddress.Fault) {
-    let context = Unmanaged.passRetained(Context(receive))
+    let kept = Context(receive)
+    let context = Unmanaged.passRetained(kept)
     var error: UnsafePointer<CChar>?
-    let made = NATSClient.withOptions(address, name: name) { options in
+    let made = NATSClient.withOptions(address, cluster: cluster) { options in
       withUnsafePointer(to: options) { options in
         cn_connect(
           options,
@@ -40,31 +66,32 @@ final class NATSClient: Sendable {
       throw NATSAddress.Fault(description: "no connection to \(address.shown): \(reason)")
     }
     handle = made
+    self.context = kept
     maxPayload = Int(cn_max_payload(made))
   }
 
   private static let timeout: Int32 = 2_000
-  /// Two unanswered pings end a connection.
-  private static let pingInterval: Int32 = 1_000
-  private static let reconnectWait: Int32 = 100
 
-  private static func withOptions<Value>(_ address: NATSAddress, name: String, _ body: (cn_options) -> Value) -> Value {
-    let texts =
-      (address.servers
-      + [address.caFile, address.certificateFile, address.keyFile, address.credentialsFile, name]
-      .map { $0 ?? "" }).map { strdup($0) }
-    defer { for text in texts { free(text) } }
+  private static func withOptions<Value>(_ address: NATSAddress, cluster: String, _ body: (cn_options) -> Value) -> Value {
+    let optional = [
+      address.user, address.password, address.caFile, address.certificateFile, address.keyFile, address.credentialsFile,
+    ]
+    let texts = (address.servers + ["throng \(cluster)", "\(cluster).echo.\(RandomID.with128Bits())"]).map { strdup($0) }
+    let optionalTexts = optional.map { $0.map { strdup($0) } ?? nil }
+    defer { for text in texts + optionalTexts { free(text) } }
     let count = address.servers.count
-    let file = { (index: Int, path: String?) in path == nil ? nil : UnsafePointer(texts[count + index]) }
+    let text = { (index: Int) in optionalTexts[index].map { UnsafePointer($0) } }
     return texts[..<count].map { UnsafePointer($0) }.withUnsafeBufferPointer { servers in
       body(
         cn_options(
-          servers: servers.baseAddress, server_count: Int32(count), uses_tls: address.usesTLS,
-          ca_file: file(0, address.caFile), certificate_file: file(1, address.certificateFile),
-          key_file: file(2, address.keyFile), credentials_file: file(3, address.credentialsFile), name: texts[count + 4],
-          timeout_ms: timeout, ping_interval_ms: pingInterval, reconnect_wait_ms: reconnectWait))
+          servers: servers.baseAddress, server_count: Int32(count), uses_tls: address.usesTLS, user: text(0),
+          password: text(1), ca_file: text(2), certificate_file: text(3), key_file: text(4), credentials_file: text(5),
+          name: texts[count], echo_subject: texts[count + 1], timeout_ms: timeout))
     }
   }
+
+  /// Whether the connection has ended.
+  var isClosed: Bool { context.isClosed.load(ordering: .acquiring) }
 
   /// Writes one message.
   /// - Returns: the reason where it was not written.
@@ -75,7 +102,7 @@ final class NATSClient: Sendable {
     return failure.map { String(cString: $0) }
   }
 
-  /// Subscribes, and waits until the server knows it.
+  /// Subscribes. The server knows it when a later `confirm` is true.
   /// - Parameters:
   ///   - receive: called on a thread of nats.c, one call at a time, with the reply's subject.
   /// - Returns: the end of the subscription; nil without a connection.
@@ -98,14 +125,17 @@ final class NATSClient: Sendable {
       context.release()
       return nil
     }
-    let subscription = NATSSubscription(made)
-    if cn_flush(handle, NATSClient.timeout) { return subscription }
-    subscription.cancel()
-    return nil
+    return NATSSubscription(made)
   }
 
-  /// Waits until the server has everything.
-  func flush() { _ = cn_flush(handle, NATSClient.timeout) }
+  /// Waits until the server has had everything, for 2 s at most.
+  func confirm() -> Bool { cn_confirm(handle, NATSClient.timeout) }
+
+  /// Sends a message to itself. May block.
+  func ping() { cn_ping(handle) }
+
+  /// How many messages to itself have not come back.
+  var unansweredPings: UInt64 { cn_unanswered(handle) }
 
   deinit { cn_close(handle) }
 }

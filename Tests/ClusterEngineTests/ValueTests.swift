@@ -9,8 +9,22 @@ import ThrongTestKit
 struct NATSAddressTests {
   @Test func `hosts share scheme and credentials`() throws {
     let address = try NATSAddress("nats://me:p%40ss@one:4222,two")
-    #expect(address.servers == ["nats://me:p%40ss@one:4222", "nats://me:p%40ss@two"])
+    #expect(address.servers == ["nats://one:4222", "nats://two"])
+    #expect(address.user == "me" && address.password == "p@ss" && address.hasCredentials)
     #expect(address.shown == "nats://one:4222,two" && !address.usesTLS)
+  }
+
+  @Test(arguments: ["nats://me:x@a:1,nats://b", "nats://a:1,nats://me:x@b", "nats://me:x@a:1,nats://me:x@b"])
+  func `each host may have the scheme and the user again`(_ url: String) throws {
+    let address = try NATSAddress(url)
+    #expect(address.servers == ["nats://a:1", "nats://b"] && address.user == "me" && address.password == "x")
+    #expect(address.shown == "nats://a:1,b")
+  }
+
+  @Test func `a user without a password is a token`() throws {
+    let address = try NATSAddress("nats://a%3Atoken@h")
+    #expect(address.user == "a:token" && address.password == nil)
+    #expect(try !NATSAddress("nats://h").hasCredentials)
   }
 
   @Test func `files are named behind the question mark`() throws {
@@ -21,7 +35,7 @@ struct NATSAddressTests {
 
   @Test(arguments: [
     "", "nats:", "http://h", "nats://", "nats://a,,b", "nats://h/path", "nats://h?x=1", "nats://h?creds", "tls://h?tls_cert=c",
-    "nats://h?tls_ca=x", "nats://user:secret@",
+    "nats://h?tls_ca=x", "nats://user:secret@", "nats://user:secret@a,tls://b", "nats://me:secret@a,nats://other:secret@b",
   ])
   func `anything else is refused, without its secrets`(_ url: String) {
     let fault = #expect(throws: NATSAddress.Fault.self) { _ = try NATSAddress(url) }
@@ -86,6 +100,21 @@ struct MessagePartsTests {
     #expect(late == .broken)
   }
 
+  @Test func `parts of strangers push out the oldest, and never pile up`() {
+    var assembler = MessageAssembler()
+    func add(_ publisher: Int, _ index: Int, _ bytes: [UInt8]) -> MessageAssembler.Outcome {
+      bytes.withUnsafeBufferPointer { assembler.add($0, "part.p\(publisher).1.\(index).3") }
+    }
+    for publisher in 0..<200 { #expect(add(publisher, 0, [1]) == .waits) }
+    #expect(add(0, 1, [2]) == .broken)
+    #expect(add(199, 1, [2]) == .waits)
+    #expect(add(199, 2, [3]) == .whole([1, 2, 3]))
+    let long = [UInt8](repeating: 0, count: BusLimits.messageBytes)
+    for publisher in 300..<303 { #expect(add(publisher, 0, long) == .waits) }
+    #expect(add(300, 1, []) == .broken, "three of the longest are beyond the bound of bytes")
+    #expect(add(302, 1, []) == .waits)
+  }
+
   @Test(arguments: ["x", "part.a.1.0", "part.a.1.2.2", "part.a.1.x.2", "other.a.1.0.2"])
   func `a name that is none breaks`(_ name: String) {
     var assembler = MessageAssembler()
@@ -109,10 +138,8 @@ struct BusBatchTests {
   }
 
   @Test func `a notification comes back from its text`() {
-    for notification in [BusNotification(batch: [1, 255, 0]), BusNotification(publisher: 1 << 60, number: 12)] {
-      #expect(BusNotification(notification.text) == notification)
-    }
-    for text in ["", "x", "b*", "r1", "r1.x"] { #expect(BusNotification(text) == nil) }
-    #expect(BusNotification(batch: [UInt8](repeating: 9, count: BusNotification.maxBatchBytes)).text.utf8.count < 8_000)
+    let notification = BusNotification(publisher: 1 << 60, number: 12)
+    #expect(notification.text == "1152921504606846976.12" && BusNotification(notification.text) == notification)
+    for text in ["", "x", "1", "1.x", "1.2.3", ".1", "bAQID"] { #expect(BusNotification(text) == nil) }
   }
 }
