@@ -96,8 +96,8 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: [
-        "Cluster", "GroupModel", "GroupPermissions", "GroupRuntime", "WebSocketTransport", "WireProtocol", collections, logging,
-        metrics,
+        "Cluster", "GroupModel", "GroupPermissions", "GroupRuntime", "WebSocketTransport", "WireProtocol", collections, crypto,
+        logging, metrics,
       ], swiftSettings: strict),
     .target(
       name: "SQLiteStore",
@@ -163,6 +163,8 @@ let package = Package(
     .executableTarget(
       name: "store-bench", dependencies: ["GroupModel", "GroupRuntime", "PostgreSQLStore", "SQLiteStore", logging],
       path: "Tests/Tools/store-bench", swiftSettings: strict),
+    .executableTarget(
+      name: "seal-bench", dependencies: ["Cluster", "Gateway"], path: "Tests/Tools/seal-bench", swiftSettings: strict),
     .target(
       name: "CTLSPeer", path: "Tests/Tools/CTLSPeer", cSettings: [.unsafeFlags(["-Wall", "-Wextra"])],
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),

@@ -16,7 +16,7 @@ import Testing
     #expect(settings.dataDir == "./throng-data")
     #expect(settings.store.url == "sqlite:")
     #expect(settings.store.sync == .full)
-    #expect(!settings.cluster.isEnabled && settings.cluster.leaseDuration == .seconds(3))
+    #expect(!settings.cluster.isEnabled && settings.cluster.leaseDuration == .seconds(3) && settings.cluster.secret == nil)
     #expect(settings.bus.url == nil && settings.bus.subject == "throng")
     #expect(!settings.demo && !settings.users.requireKnown)
     #expect(settings.loops == max(1, ProcessInfo.processInfo.activeProcessorCount - 1))

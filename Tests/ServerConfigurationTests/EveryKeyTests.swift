@@ -64,7 +64,7 @@ struct Sample: CustomTestStringConvertible {
       Sample("tls.certificateFile", existingFile), Sample("tls.keyFile", existingFile), Sample("store.url", "sqlite:other.db"),
       Sample("cluster.enabled", "true"), Sample("cluster.leaseDuration", "5", shown: "5s"), Sample("cluster.name", "eu-1"),
       Sample("cluster.address", "10.0.0.5:8081"), Sample("bus.url", "nats://me:secret@host:4222,other", shown: "********"),
-      Sample("bus.subject", "chat-2"),
+      Sample("bus.subject", "chat-2"), Sample("cluster.secret", String(repeating: "k", count: 32), shown: "********"),
       Sample("store.sync", "normal"), Sample("users.requireKnown", "true"),
       Sample("attributes.groupTypes", "AVChatRoom,Meeting", yaml: "[AVChatRoom, ChatRoom]"),
       Sample("avChatRoom.offlineGrace", "5m", shown: "300s"),

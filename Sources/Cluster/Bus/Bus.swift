@@ -74,6 +74,8 @@ public struct BusCounters: Sendable, Equatable {
   public var refusedMessages = 0
   /// How often subscribers were told that messages may be missing.
   public var gaps = 0
+  /// Notifications and parts that no node has sent.
+  public var strangeMessages = 0
   /// How often the connection was made again.
   public var reconnects = 0
 

@@ -47,8 +47,11 @@ public struct ByteWriter: Sendable {
     for value in values { write(&self, value) }
   }
 
-  /// Bytes as they are: the end of a message.
+  /// Bytes as they are.
   public mutating func append(_ value: some Collection<UInt8>) { bytes.append(contentsOf: value) }
+
+  /// Bytes as they are.
+  public mutating func append(_ value: UnsafeRawBufferPointer) { bytes.append(contentsOf: value) }
 }
 
 /// A message between nodes that this release cannot read.
@@ -63,7 +66,8 @@ public struct MalformedMessage: Error, Sendable, Equatable {
 /// Reads what `ByteWriter` has written. Each call fails at the end of the bytes.
 public struct ByteReader {
   private let bytes: [UInt8]
-  private var position: Int
+  /// Where the next value begins.
+  public private(set) var position: Int
 
   /// - Parameter start: where to begin.
   public init(_ bytes: [UInt8], from start: Int = 0) {
@@ -110,7 +114,11 @@ public struct ByteReader {
   }
 
   public mutating func data() throws(MalformedMessage) -> [UInt8] {
-    let length = try count()
+    try bytes(count())
+  }
+
+  /// So many bytes.
+  public mutating func bytes(_ length: Int) throws(MalformedMessage) -> [UInt8] {
     guard length <= bytes.count - position else { throw MalformedMessage("it ends too early") }
     defer { position += length }
     return Array(bytes[position..<position + length])

@@ -1,6 +1,7 @@
 /// A message on the bus from one node to another (Cluster.md, "Links").
 ///
-/// The first byte is the version of all that follows (`BusVersion`).
+/// Its header begins with the version of all that follows (`BusVersion`). On the bus the entries are
+/// sealed, together with the header.
 public struct LinkFrame: Sendable, Equatable {
   public enum Content: Sendable, Equatable {
     /// The receiver of a link asks its sender to begin it.
@@ -29,9 +30,8 @@ public struct LinkFrame: Sendable, Equatable {
   private static let openMark: UInt8 = 1
   private static let entriesMark: UInt8 = 2
 
-  /// Reads a frame.
-  public init(_ bytes: [UInt8]) throws(MalformedMessage) {
-    var reader = ByteReader(bytes)
+  /// Reads a header; the entries come later, by `with`.
+  public init(header reader: inout ByteReader) throws(MalformedMessage) {
     let version = try reader.byte()
     guard version == LinkFrame.version else { throw MalformedMessage("version \(version)") }
     let mark = try reader.byte()
@@ -40,13 +40,28 @@ public struct LinkFrame: Sendable, Equatable {
     link = try reader.number()
     switch mark {
     case LinkFrame.openMark: content = .open
-    case LinkFrame.entriesMark: content = .entries(number: try reader.number(), reader.rest())
+    case LinkFrame.entriesMark: content = .entries(number: try reader.number(), [])
     default: throw MalformedMessage("an unknown kind of frame: \(mark)")
     }
   }
 
-  public var bytes: [UInt8] {
-    var writer = ByteWriter(capacity: 32)
+  /// The same frame with its entries.
+  public func with(entries: [UInt8]) throws(MalformedMessage) -> LinkFrame {
+    switch content {
+    case .open:
+      guard entries.isEmpty else { throw MalformedMessage("a request for a link has entries") }
+      return self
+    case .entries(let number, _): return LinkFrame(from: from, to: to, link: link, .entries(number: number, entries))
+    }
+  }
+
+  /// None where it asks for a link.
+  public var entries: [UInt8] {
+    if case .entries(_, let entries) = content { entries } else { [] }
+  }
+
+  /// Writes all but the entries. It is not secret, and the seal holds it.
+  public func writeHeader(to writer: inout ByteWriter) {
     writer.byte(LinkFrame.version)
     switch content {
     case .open: writer.byte(LinkFrame.openMark)
@@ -55,10 +70,6 @@ public struct LinkFrame: Sendable, Equatable {
     writer.signed(from.rawValue)
     writer.signed(to.rawValue)
     writer.number(link)
-    if case .entries(let number, let entries) = content {
-      writer.number(number)
-      writer.append(entries)
-    }
-    return writer.bytes
+    if case .entries(let number, _) = content { writer.number(number) }
   }
 }

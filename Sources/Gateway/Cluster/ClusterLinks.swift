@@ -32,7 +32,8 @@ final class ClusterLinks: Sendable {
     /// The incoming link is to be asked for by the next flush.
     var mustAsk = true
     var status = LinkStatus()
-    var heard: MonotonicInstant?
+    /// When it was first seen, or the last new frame came.
+    var heard: MonotonicInstant
   }
 
   private struct State {
@@ -45,6 +46,7 @@ final class ClusterLinks: Sendable {
     var isFullFlushScheduled = false
     var lastFullFlush = DispatchTime(uptimeNanoseconds: 1)
     var counters = LinkCounters()
+    var refusals = RefusedFrames()
 
     /// The flush that is to begin now; nil where one is on its way.
     mutating func scheduleFlush(takesAll: Bool) -> Flush? {
@@ -75,6 +77,7 @@ final class ClusterLinks: Sendable {
   private static let pause = DispatchTimeInterval.milliseconds(20)
 
   private let bus: any Bus
+  private let seal: FrameSeal
   private let clocks: any Clocks
   private let logger: Logger
   private let state = Mutex(State())
@@ -90,8 +93,9 @@ final class ClusterLinks: Sendable {
   /// nonisolated(unsafe): set before `start`, and never again.
   nonisolated(unsafe) weak var observer: (any LinkObserver)?
 
-  init(bus: any Bus, clocks: any Clocks, logger: Logger) {
+  init(bus: any Bus, key: ClusterKey, clocks: any Clocks, logger: Logger) {
     self.bus = bus
+    seal = FrameSeal(key)
     self.clocks = clocks
     self.logger = logger
     timer = DispatchSource.makeTimerSource(queue: queue)
@@ -102,7 +106,13 @@ final class ClusterLinks: Sendable {
 
   deinit { timer.cancel() }
 
-  var counters: LinkCounters { state.withLock { $0.counters } }
+  var counters: LinkCounters {
+    state.withLock { state in
+      var counters = state.counters
+      counters.refused = state.refusals.counts
+      return counters
+    }
+  }
 
   /// The links with each node, by its number.
   var statuses: [NodeNumber: LinkStatus] {
@@ -111,7 +121,7 @@ final class ClusterLinks: Sendable {
       state.peers.mapValues { peer in
         var status = peer.status
         status.isOpen = peer.incoming.isOpen && peer.outgoing.isOpen
-        status.silence = peer.heard.map { now - $0 }
+        status.silence = now - peer.heard
         return status
       }
     }
@@ -152,7 +162,7 @@ final class ClusterLinks: Sendable {
     calling.withLock { _ in
       let isOpened = state.withLock { state -> Bool in
         guard node != state.own, state.peers[node] == nil else { return false }
-        state.peers[node] = Peer(incoming: IncomingLink(at: now))
+        state.peers[node] = Peer(incoming: IncomingLink(at: now), heard: now)
         countPeers(state)
         guard let number = state.earlyRequests.removeValue(forKey: node) else { return false }
         return state.peers[node]?.outgoing.open(number, at: now) == true
@@ -258,8 +268,8 @@ final class ClusterLinks: Sendable {
   }
 
   private func publish(_ frame: LinkFrame, to node: NodeNumber) {
-    let bytes = frame.bytes
     do throws(BusError) {
+      let bytes = try seal.seal(frame)
       try bus.publish(bytes, to: BusSubject(of: node, "link"))
       state.withLock { state in
         state.peers[node]?.status.sentFrames += 1
@@ -279,13 +289,28 @@ final class ClusterLinks: Sendable {
       switch delivery {
       case .gap: loseAll()
       case .message(let bytes):
+        guard let frame = open(bytes) else { return }
         do throws(MalformedMessage) {
-          try receive(try LinkFrame(bytes))
+          try receive(frame)
         } catch {
           state.withLock { $0.counters.malformed += 1 }
           logger.error("a message of another node cannot be read", metadata: ["error": "\(error.reason)"])
         }
       }
+    }
+  }
+
+  /// Whoever can publish on the bus may have sent it: until it opens, nothing that it says is believed.
+  private func open(_ bytes: [UInt8]) -> LinkFrame? {
+    let now = clocks.monotonic
+    do throws(FrameSeal.Refusal) {
+      return try seal.open(bytes, as: state.withLock { $0.own })
+    } catch {
+      guard let dropped = state.withLock({ $0.refusals.note(error, at: now) }) else { return nil }
+      logger.warning(
+        "messages on the bus do not open: a stranger publishes there, or a node has another cluster.secret",
+        metadata: ["reason": "\(error.rawValue)", "dropped": .stringConvertible(dropped)])
+      return nil
     }
   }
 
@@ -297,8 +322,10 @@ final class ClusterLinks: Sendable {
         if state.peers[frame.from] == nil, state.earlyRequests.count < ClusterLinks.maxEarlyRequests {
           state.earlyRequests[frame.from] = max(frame.link, state.earlyRequests[frame.from] ?? 0)
         }
+        // One that comes again says nothing new.
+        guard state.peers[frame.from]?.outgoing.open(frame.link, at: clocks.monotonic) == true else { return false }
         state.peers[frame.from]?.incoming.expectAnswer(at: clocks.monotonic)
-        return state.peers[frame.from]?.outgoing.open(frame.link, at: clocks.monotonic) == true
+        return true
       }
       guard isNew else { return }
       observer?.didOpenLink(to: frame.from)
@@ -308,8 +335,10 @@ final class ClusterLinks: Sendable {
         guard frame.to == state.own else { return .ignore }
         state.peers[frame.from]?.status.receivedFrames += 1
         state.peers[frame.from]?.status.receivedBytes += bytes.count
-        state.peers[frame.from]?.heard = clocks.monotonic
-        return state.peers[frame.from]?.incoming.receive(link: frame.link, frame: number, at: clocks.monotonic) ?? .ignore
+        let verdict = state.peers[frame.from]?.incoming.receive(link: frame.link, frame: number, at: clocks.monotonic) ?? .ignore
+        // An old one may be a stranger's, who has kept it.
+        if verdict != .ignore { state.peers[frame.from]?.heard = clocks.monotonic }
+        return verdict
       }
       switch verdict {
       case .ignore: break
@@ -378,6 +407,25 @@ extension ClusterLinks: ChargeReporter {
   func report(_ requests: Int, of user: UserID) { sendToAll(.charged(user, requests: requests)) }
 }
 
+/// Counts the messages that did not open, and lets one line a minute through.
+private struct RefusedFrames {
+  private static let pause = Duration.seconds(60)
+
+  private(set) var counts: [FrameSeal.Refusal: Int] = [:]
+  private var nextLine = MonotonicInstant.distantPast
+  private var dropped = 0
+
+  /// - Returns: how many there were since the last line, where another one is due.
+  mutating func note(_ reason: FrameSeal.Refusal, at now: MonotonicInstant) -> Int? {
+    counts[reason, default: 0] += 1
+    dropped += 1
+    guard now >= nextLine else { return nil }
+    nextLine = now + RefusedFrames.pause
+    defer { dropped = 0 }
+    return dropped
+  }
+}
+
 /// Counts of what has passed between this node and another one.
 public struct LinkStatus: Sendable, Equatable {
   /// Whether both directions are open.
@@ -386,16 +434,18 @@ public struct LinkStatus: Sendable, Equatable {
   public internal(set) var sentBytes = 0
   public internal(set) var receivedFrames = 0
   public internal(set) var receivedBytes = 0
-  /// For how long nothing has come: up to half a second as a rule; nil = nothing ever came.
-  public internal(set) var silence: Duration?
+  /// For how long nothing has come, or since the node is there: up to half a second as a rule.
+  public internal(set) var silence = Duration.zero
 }
 
 /// Faults of all links since the start.
 public struct LinkCounters: Sendable, Equatable {
   /// How often frames of a node were missing, and its link began again.
   public internal(set) var gaps = 0
-  /// Frames that could not be read.
+  /// Frames that were opened, and could not be read.
   public internal(set) var malformed = 0
+  /// Messages that did not open, by reason.
+  public internal(set) var refused: [FrameSeal.Refusal: Int] = [:]
   /// How often a link was closed because too much waited for a node.
   public internal(set) var overflows = 0
 }
@@ -410,7 +460,7 @@ struct ClusterLinkParts: Sendable {
 
   init(_ ports: ClusterPorts, clocks: any Clocks, logger: Logger) {
     self.ports = ports
-    links = ClusterLinks(bus: ports.bus, clocks: clocks, logger: logger)
+    links = ClusterLinks(bus: ports.bus, key: ports.key, clocks: clocks, logger: logger)
     requests = RemoteRequests(links: links, clocks: clocks)
     router = OwnerRouter(shards: ports.membership.shards, links: links, requests: requests, clocks: clocks)
     presence = ClusterPresence(links: links, shards: ports.membership.shards, clocks: clocks)

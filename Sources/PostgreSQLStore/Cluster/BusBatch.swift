@@ -1,5 +1,4 @@
 import Cluster
-import Foundation
 
 /// Messages to one subject that leave together, as one value: each with its length before it.
 struct BusBatch: Equatable {
@@ -43,37 +42,20 @@ struct BusBatch: Equatable {
   }
 }
 
-/// The text of a notification: a small batch itself, or the row that has it.
-enum BusNotification: Equatable {
-  case batch([UInt8])
-  case row(publisher: Int64, number: Int64)
+/// The text of a notification: the row that has a batch. Any role of the database hears it, and may send one.
+struct BusNotification: Hashable {
+  let publisher: Int64
+  let number: Int64
 
-  /// NOTIFY takes less than 8,000 bytes, and base64 makes four of three.
-  static let maxBatchBytes = 5_900
+  var text: String { "\(publisher).\(number)" }
 
-  var text: String {
-    switch self {
-    case .batch(let bytes): "b" + Data(bytes).base64EncodedString()
-    case .row(let publisher, let number): "r\(publisher).\(number)"
-    }
-  }
+  /// A row of a publisher.
+  init(publisher: Int64, number: Int64) { (self.publisher, self.number) = (publisher, number) }
 
   /// Nil where the text is none.
   init?(_ text: String) {
-    let rest = text.dropFirst()
-    switch text.first {
-    case "b":
-      guard let data = Data(base64Encoded: String(rest)) else { return nil }
-      self = .batch(Array(data))
-    case "r":
-      let numbers = rest.split(separator: ".").compactMap { Int64($0) }
-      guard numbers.count == 2 else { return nil }
-      self = .row(publisher: numbers[0], number: numbers[1])
-    default: return nil
-    }
+    let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int64($0) }
+    guard numbers.count == 2, let publisher = numbers[0], let number = numbers[1] else { return nil }
+    self.init(publisher: publisher, number: number)
   }
-
-  init(batch bytes: [UInt8]) { self = .batch(bytes) }
-
-  init(publisher: Int64, number: Int64) { self = .row(publisher: publisher, number: number) }
 }

@@ -4,8 +4,9 @@ import GroupModel
 import Logging
 import Synchronization
 
-/// The bus over PostgreSQL alone, for small clusters: a notification holds a small batch of messages,
-/// or names the row of a large one. NOTIFY keeps the order of commits; one connection publishes.
+/// The bus over PostgreSQL alone, for small clusters: batches of messages are rows, which only the
+/// server's role reads and writes, and a notification names a row. NOTIFY keeps the order of commits;
+/// one connection publishes.
 public final class PostgreSQLBus: Bus, Sendable {
   private struct State {
     var subscribers: [String: [Int: SubscriberQueue]] = [:]
@@ -153,38 +154,48 @@ public final class PostgreSQLBus: Bus, Sendable {
   // MARK: Receiving, on the listener's thread
 
   private func receive(_ notifications: [PostgreSQLListener.Notification]) {
-    let found = notifications.map { (channel: $0.channel, notification: BusNotification($0.payload)) }
-    let keys = found.compactMap { item -> BusRowReader.Key? in
-      guard case .row(let publisher, let number)? = item.notification else { return nil }
-      return BusRowReader.Key(publisher: publisher, number: number)
-    }
-    let rows = keys.isEmpty ? [:] : reader.rows(keys, logger)
-    for (channel, notification) in found {
-      let bytes: [UInt8]? =
-        switch notification {
-        case .batch(let bytes)?: bytes
-        case .row(let publisher, let number)?: rows[BusRowReader.Key(publisher: publisher, number: number)]
-        case nil: nil
-        }
-      deliver(bytes.flatMap(BusBatch.messages(in:)), on: channel)
+    var rest = notifications[...]
+    while !rest.isEmpty {
+      receivePart(rest.prefix(BusRowReader.maxRows))
+      rest = rest.dropFirst(BusRowReader.maxRows)
     }
   }
 
-  /// - Parameter messages: nil = they are gone.
-  private func deliver(_ messages: [[UInt8]]?, on channel: String) {
-    let subscribers = state.withLock { state in
-      let subscribers = Array((state.subscribers[channel] ?? [:]).values)
-      for message in messages ?? [] where !subscribers.isEmpty {
+  /// A notification that names no row may be anybody's: it is counted, and does nothing. Where a row
+  /// has gone, those who wait for it find that by the numbers of its messages.
+  private func receivePart(_ notifications: ArraySlice<PostgreSQLListener.Notification>) {
+    let found = notifications.map { (channel: $0.channel, key: BusNotification($0.payload)) }
+    let keys = Set(found.compactMap(\.key))
+    let rows = keys.isEmpty ? [:] : reader.rows(Array(keys), logger)
+    // One that comes twice is a stranger's copy.
+    var delivered: Set<BusNotification> = []
+    for (channel, key) in found {
+      guard let rows else {
+        tellGap(subscribers(of: channel))
+        continue
+      }
+      if let key, delivered.insert(key).inserted, let bytes = rows[key], let messages = BusBatch.messages(in: bytes) {
+        deliver(messages, on: channel)
+      } else {
+        state.withLock { $0.counters.strangeMessages += 1 }
+      }
+    }
+  }
+
+  private func subscribers(of channel: String) -> [SubscriberQueue] {
+    state.withLock { Array(($0.subscribers[channel] ?? [:]).values) }
+  }
+
+  private func deliver(_ messages: [[UInt8]], on channel: String) {
+    let subscribers = subscribers(of: channel)
+    if subscribers.isEmpty { return }
+    state.withLock { state in
+      for message in messages {
         state.counters.receivedMessages += 1
         state.counters.receivedBytes += message.count
       }
-      return subscribers
     }
     for subscriber in subscribers {
-      guard let messages else {
-        tellGap([subscriber])
-        continue
-      }
       for message in messages where !subscriber.add(message) { state.withLock { $0.counters.gaps += 1 } }
     }
   }

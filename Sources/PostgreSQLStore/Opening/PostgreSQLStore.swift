@@ -33,7 +33,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
   let writer: Writer
   /// Nil = a node of a cluster, by `lease`.
   let node: NodeRegistration?
-  private let opener: DatabaseOpener
+  let opener: DatabaseOpener
   private let lease: Mutex<PostgreSQLLease?> = Mutex(nil)
   /// Users who are in the database for certain, at most so many: a memory of `makeKnown`.
   let durableUsers = Mutex<Set<UserID>>([])
@@ -138,6 +138,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
       try opener.checkServer(connection)
       try opener.checkConnections(connection)
       try opener.prepare(connection)
+      try DatabaseAccess.close(connection).log(to: logger)
       if let warning = try opener.durabilityWarning(connection) { logger.warning("\(warning)") }
       guard isAlone else {
         try opener.readClock(connection, logger)

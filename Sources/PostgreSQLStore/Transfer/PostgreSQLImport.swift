@@ -5,6 +5,8 @@ import GroupRuntime
 /// page and the note of it share a transaction, so that an interrupted migration goes on behind it.
 public final class PostgreSQLImport: RowTarget {
   private let connection: PostgreSQLConnection
+  /// A sentence for the operator about the database; nil = there is nothing to say.
+  public let note: String?
 
   /// A server begins only where `isFinished` is true, or the table is missing.
   private static let tables = """
@@ -41,6 +43,7 @@ public final class PostgreSQLImport: RowTarget {
       // Its lock belongs to a session.
       try ConnectionCheck(opener: opener, count: 2, patience: .zero).run(beside: connection)
       try opener.prepare(connection)
+      note = try DatabaseAccess.close(connection).sentence
       try begin(source)
     } catch {
       throw PostgreSQLOpenError(describing: error)

@@ -1,6 +1,6 @@
 /// The keys of `cluster.…` and `bus.…` (Operations.md, "Several nodes").
 enum ClusterKeys {
-  static let all: [any ConfigurationKey] = [enabled, leaseDuration, name, address, busURL, busSubject]
+  static let all: [any ConfigurationKey] = [enabled, leaseDuration, name, address, secret, busURL, busSubject]
 
   static let enabled = Key(
     "cluster.enabled", .boolean, false, example: "true", since: "0.1.0",
@@ -14,6 +14,10 @@ enum ClusterKeys {
   static let address = Key(
     "cluster.address", ValueType.text.optional, nil, computedFallback: "internalListen, as it is bound",
     example: "10.0.0.5:8081", since: "0.1.0", "Where operators reach the node's internal listener; only shown.")
+  static let secret = Key(
+    "cluster.secret", ValueType.hs256Secret.optional, nil, isSecret: true, computedFallback: "one that the database keeps",
+    example: "the-output-of-openssl-rand-base64-48", since: "0.2.0",
+    "What nodes tell each other is sealed under it, at least 32 bytes; the same in all nodes.")
   static let busURL = Key(
     "bus.url", ValueType.busURL.optional, nil, isSecret: true, example: "nats://throng:password@nats.example.org:4222",
     since: "0.1.0",
@@ -27,7 +31,7 @@ extension ValueType where Value == String {
   /// `bus.url`; the adapter reads the rest.
   static let busURL = scalar(
     "nats:// or tls:// and a host", as: [.string], show: { $0 },
-    parse: { $0.contains(/^(nats|tls):\/\/[^\s\/?]+(\?\S*)?$/) ? $0 : nil })
+    parse: { $0.contains(/^(nats|tls):\/\/[^\s\/?]+(,(nats|tls):\/\/[^\s\/?]+)*(\?\S*)?$/) ? $0 : nil })
 
   /// `bus.subject`: a word of NATS' subjects.
   static let subjectWord = scalar(

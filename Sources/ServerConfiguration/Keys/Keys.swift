@@ -8,10 +8,11 @@ enum Keys {
       [listen, internalListen, internalHosts, demo, path, loops, tlsCertificateFile, tlsKeyFile]),
     KeySection("Browsers and proxies", isDeployment: true, [allowedOrigins, trustedProxies, forwardedHeader, proxyProtocol]),
     KeySection("Store", isDeployment: true, [dataDir, storeURL, storeSync]),
-    KeySection("Several nodes", isDeployment: true, ClusterKeys.all),
+    // Before other sections with a secret: `secret` alone means `auth.secret`.
     KeySection(
       "Credentials", isDeployment: true,
       [authSecret, authJWKSFile, authAlgorithms, authAudience, authIssuer, authFailureDelay, adminAPIKey]),
+    KeySection("Several nodes", isDeployment: true, ClusterKeys.all),
     KeySection("Log", isDeployment: true, [logLevel, logFormat]),
     KeySection(
       "Connections", isDeployment: true,

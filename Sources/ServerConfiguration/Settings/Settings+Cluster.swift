@@ -9,12 +9,15 @@ extension Settings {
     public var name: String?
     /// Where its internal listener is reached; nil = where it is bound.
     public var address: String?
+    /// The key of what nodes tell each other; nil = the database's.
+    public var secret: String?
 
     init(_ values: Resolution) {
       isEnabled = values[ClusterKeys.enabled] || values[ClusterKeys.busURL] != nil
       leaseDuration = values[ClusterKeys.leaseDuration]
       name = values[ClusterKeys.name]
       address = values[ClusterKeys.address]
+      secret = values[ClusterKeys.secret]
     }
   }
 

@@ -44,6 +44,7 @@ public struct Migration {
   ///   last page.
   public func run() throws(StartError) {
     defer { source.close() }
+    if let note = target.note { report(note) }
     var told = ContinuousClock.now
     let transfer = StoreTransfer(from: source, to: target, rowsPerPage: rowsPerPage) { [report] progress in
       switch progress {

@@ -148,6 +148,11 @@ extension InProcessNetwork.State {
   }
 }
 
+extension ClusterKey {
+  /// The key of all nodes in tests.
+  public static let ofTests = ClusterKey(number: 1, secret: Array(0..<32))
+}
+
 /// The bus of one node of an `InProcessNetwork`.
 public final class InProcessBus: Bus, Sendable {
   private let network: InProcessNetwork

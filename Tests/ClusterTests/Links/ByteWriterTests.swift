@@ -62,7 +62,9 @@ import ThrongTestKit
   @Test(arguments: 0..<200) func anyBytesAreReadOrRefused(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let bytes = (0..<Int.random(in: 0..<40, using: &random)).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-    _ = try? LinkFrame(bytes)
-    _ = try? LinkFrame([LinkFrame.version, 2] + bytes)
+    for bytes in [bytes, [LinkFrame.version, 2] + bytes] {
+      var reader = ByteReader(bytes)
+      _ = try? LinkFrame(header: &reader)
+    }
   }
 }

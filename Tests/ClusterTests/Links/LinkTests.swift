@@ -15,13 +15,25 @@ import ThrongTestKit
   @Test(arguments: [LinkFrame.Content.open, .entries(number: 7, []), .entries(number: 1, [1, 2, 3])])
   func framesComeBack(content: LinkFrame.Content) throws {
     let frame = LinkFrame(from: own, to: other, link: 300, content)
-    #expect(try LinkFrame(frame.bytes) == frame)
+    var writer = ByteWriter()
+    frame.writeHeader(to: &writer)
+    var reader = ByteReader(writer.bytes)
+    let header = try LinkFrame(header: &reader)
+    #expect(reader.isAtEnd && header.entries.isEmpty)
+    #expect(try header.with(entries: frame.entries) == frame)
+  }
+
+  @Test func aRequestForALinkHasNoEntries() {
+    #expect(throws: MalformedMessage.self) { try LinkFrame(from: own, to: other, link: 1, .open).with(entries: [1]) }
   }
 
   @Test func anotherVersionIsRefused() {
-    var bytes = LinkFrame(from: own, to: other, link: 1, .open).bytes
+    var writer = ByteWriter()
+    LinkFrame(from: own, to: other, link: 1, .open).writeHeader(to: &writer)
+    var bytes = writer.bytes
     bytes[0] += 1
-    #expect(throws: MalformedMessage("version \(LinkFrame.version + 1)")) { try LinkFrame(bytes) }
+    var reader = ByteReader(bytes)
+    #expect(throws: MalformedMessage("version \(LinkFrame.version + 1)")) { try LinkFrame(header: &reader) }
   }
 
   // MARK: The sending end

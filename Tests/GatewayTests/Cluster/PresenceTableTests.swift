@@ -140,7 +140,8 @@ import ThrongTestKit
   @Test func aGroupHearsOfAUsersFirstSessionOnEachNode() {
     let clocks = ManualClocks()
     let links = ClusterLinks(
-      bus: InProcessNetwork().bus("one"), clocks: clocks, logger: Logger(label: "links") { _ in SwiftLogNoOpLogHandler() })
+      bus: InProcessNetwork().bus("one"), key: .ofTests, clocks: clocks,
+      logger: Logger(label: "links") { _ in SwiftLogNoOpLogHandler() })
     let presence = ClusterPresence(links: links, shards: ShardMap(), clocks: clocks)
     presence.start(as: one)
     presence.begin(session(1, on: one).key, on: .iOS, deviceID: nil, of: "mary")

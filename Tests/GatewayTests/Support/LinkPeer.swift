@@ -22,7 +22,7 @@ final class LinkPeer: LinkObserver {
     self.number = number
     self.react = react
     let logger = Logger(label: "peer") { _ in SwiftLogNoOpLogHandler() }
-    links = ClusterLinks(bus: network.bus("node\(number)"), clocks: clocks, logger: logger)
+    links = ClusterLinks(bus: network.bus("node\(number)"), key: .ofTests, clocks: clocks, logger: logger)
     links.observer = self
   }
 

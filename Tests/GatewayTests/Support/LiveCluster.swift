@@ -57,7 +57,7 @@ struct LiveCluster {
     self.rules = rules
     let clocks = world.clocks
     // By the running clock: the wall clock of tests stands still.
-    database = InMemoryLeaseDatabase(leaseDuration: .seconds(3)) {
+    database = InMemoryLeaseDatabase {
       WallInstant(milliseconds: clocks.monotonic.nanoseconds / 1_000_000)
     }
   }
@@ -71,7 +71,7 @@ struct LiveCluster {
     let engine = LeaseEngine(
       database, leaseDuration: .seconds(3), clocks: clocks, alarms: SystemAlarms(clocks: clocks), logger: logger)
     try engine.start(as: NodeDescription(name: name, address: name, release: "0"))
-    let ports = ClusterPorts(bus: bus, membership: engine, presence: world.store.inner)
+    let ports = ClusterPorts(bus: bus, membership: engine, presence: world.store.inner, key: .ofTests)
     let live = try LiveGateway(world, loops: loops, rules: rules, cluster: ports, configure)
     await live.start()
     nodes.append(Node(live: live, engine: engine, bus: bus))
@@ -113,7 +113,7 @@ struct LiveCluster {
         && linked.allSatisfy { node in
           let statuses = node.services.cluster?.parts.links.links.statuses ?? [:]
           return numbers.allSatisfy { number in
-            let silence = statuses[number]?.silence ?? .seconds(60)
+            let silence = statuses[number].map(\.silence) ?? .seconds(60)
             return number == node.engine.node || silence < .milliseconds(250)
           }
         }
