@@ -122,9 +122,10 @@ def make_cluster(make_server):
     if not can_start_clusters():
         pytest.skip("PostgreSQL does not work for root, and user namespaces are off")
 
-    def make(settings=None, **variables):
+    def make(settings=None, start=True, listen="127.0.0.1:0", **variables):
         own = {} if IS_CLUSTER else {"CLUSTER_BINARY": str(BINARY)}
-        return make_server(settings, binary=CLUSTER, environment={"CLUSTER_FSYNC": "off", **own, **variables})
+        environment = {"CLUSTER_FSYNC": "off", **own, **variables}
+        return make_server(settings, binary=CLUSTER, environment=environment, start=start, listen=listen)
 
     return make
 

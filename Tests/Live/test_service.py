@@ -167,7 +167,8 @@ def test_the_compositions_server_starts(make_server):
 
 
 def cluster():
-    return composition("compose-cluster.yaml", AUTH_SECRET="secret-" * 6, POSTGRES_PASSWORD="password")["services"]
+    secrets = {"AUTH_SECRET": "secret-" * 6, "POSTGRES_PASSWORD": "password", "NATS_PASSWORD": "passwort"}
+    return composition("compose-cluster.yaml", **secrets)["services"]
 
 
 def test_compose_understands_the_cluster():
@@ -179,12 +180,26 @@ def test_compose_understands_the_cluster():
     environment = services["node1"]["environment"]
     assert environment["THRONG_STORE_URL"] == "postgres://throng:password@postgresql/throng"
     assert services["postgresql"]["environment"]["POSTGRES_PASSWORD"] == "password"
+    # NATS believes the nodes alone.
+    assert environment["THRONG_BUS_URL"] == "nats://throng:passwort@nats:4222"
+    assert services["nats"]["environment"] == {"NATS_PASSWORD": "passwort"}
+    assert services["nats"]["volumes"][0].split(":")[0] == str(DEPLOY / "nats-cluster.conf")
     assert services["haproxy"]["volumes"][0].split(":")[0] == str(DEPLOY / "haproxy-cluster.cfg")
 
 
 def test_the_clusters_variables_are_right(tmp_path):
     done = run_throng("config", "check", environment=cluster()["node2"]["environment"], cwd=tmp_path)
     assert done.stdout == "ok\n", done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("nats-server"), reason="there is no nats-server")
+def test_the_clusters_nats_asks_for_a_password():
+    environment = {**os.environ, "NATS_PASSWORD": "passwort"}
+    command = ["nats-server", "-t", "-c", DEPLOY / "nats-cluster.conf"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0 and "is valid" in done.stdout + done.stderr, done.stderr
+    text = (DEPLOY / "nats-cluster.conf").read_text()
+    assert "user: throng, password: $NATS_PASSWORD" in text and 'publish: "throng.>", subscribe: "throng.>"' in text
 
 
 @pytest.mark.skipif(not shutil.which("haproxy"), reason="there is no haproxy")
