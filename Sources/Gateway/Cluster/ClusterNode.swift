@@ -10,12 +10,15 @@ public struct ClusterPorts: Sendable {
   public let bus: any Bus
   public let membership: any ClusterMembership
   public let presence: any PresenceStore
+  /// Seals whatever goes over the bus.
+  public let key: ClusterKey
 
   /// Ports with everything given.
-  public init(bus: any Bus, membership: any ClusterMembership, presence: any PresenceStore) {
+  public init(bus: any Bus, membership: any ClusterMembership, presence: any PresenceStore, key: ClusterKey) {
     self.bus = bus
     self.membership = membership
     self.presence = presence
+    self.key = key
   }
 }
 
@@ -57,6 +60,7 @@ public final class ClusterNode: Sendable {
     var startTime: MonotonicInstant?
     /// Shards whose users the store has to be compared with, once all sessions are known.
     var uncheckedShards: Set<Shard> = []
+    var unheard = UnheardNodes()
   }
 
   /// For how long a node that begins waits for the links of all others.
@@ -241,6 +245,36 @@ public final class ClusterNode: Sendable {
   /// Whether the links with all other nodes are open.
   public var hearsAll: Bool { parts.links.links.missingNodes.isEmpty }
 
+  /// The numbers of the nodes with which a link is missing now.
+  public var missingNodes: Set<Int64> { Set(parts.links.links.missingNodes.map(\.rawValue)) }
+
+  /// The reason why this node should get no clients: a node whose groups it cannot reach. Nil = there is
+  /// none.
+  public var obstacle: String? {
+    let unheard = state.withLock { $0.unheard.nodes }
+    return unheard.isEmpty ? nil : "not heard on the bus: \(names(of: unheard))"
+  }
+
+  private func names(of nodes: [NodeNumber]) -> String {
+    let view = parts.links.ports.membership.view
+    return nodes.map { "\(view.nodes[$0]?.name ?? "a node") (\($0))" }.joined(separator: ", ")
+  }
+
+  /// Looks for nodes that live and are not heard. A node that has told that it cannot reach the bus is a
+  /// fault of its own, and leaves.
+  private func checkHearing(at now: MonotonicInstant) {
+    let membership = parts.links.ports.membership
+    let view = membership.view
+    let missing = parts.links.links.missingNodes.filter { view.nodes[$0]?.isOnBus == true }
+    let signs = Dictionary(uniqueKeysWithValues: missing.map { ($0, membership.signsOfLife(of: $0)) })
+    let (isChanged, unheard) = state.withLock { ($0.unheard.note(signs, at: now), $0.unheard.nodes) }
+    guard isChanged else { return }
+    guard !unheard.isEmpty else { return parts.logger.notice("all nodes are heard on the bus") }
+    parts.logger.error(
+      "a node renews its lease, and is not heard on the bus: it has another bus.subject, bus.url or cluster.secret, or the servers of NATS do not reach each other",
+      metadata: ["nodes": "\(names(of: unheard))", "unopened": "\(linkCounters.refused.values.reduce(0, +))"])
+  }
+
   /// The links with each node, by its number.
   public var links: [(node: Int64, status: LinkStatus)] {
     parts.links.links.statuses.sorted { $0.key < $1.key }.map { ($0.key.rawValue, $0.value) }
@@ -343,6 +377,7 @@ extension ClusterNode: LinkObserver {
     parts.links.router.retry(at: now)
     beginAgain()
     checkReadiness(at: now)
+    checkHearing(at: now)
     checkDrain()
   }
 

@@ -18,6 +18,7 @@ final class ClusterEngines: Sendable {
   private let clocks: any Clocks
   private let health: ShardHealth
   private let work: BackgroundWork
+  private let key: ClusterKey
 
   /// Connects to the bus, and blocks meanwhile; nil where the server is alone.
   init?(_ settings: Settings, store: any ServerStore, clocks: any Clocks, logger: Logger) throws(StartError) {
@@ -25,6 +26,7 @@ final class ClusterEngines: Sendable {
     self.settings = settings
     self.store = store
     self.clocks = clocks
+    key = try ClusterEngines.key(settings, store)
     bus = try ClusterEngines.makeBus(settings, store, logger)
     lease = store.makeLease()
     health = ShardHealth(clocks: clocks, patience: settings.cluster.leaseDuration)
@@ -39,17 +41,26 @@ final class ClusterEngines: Sendable {
     }
   }
 
+  private static func key(_ settings: Settings, _ store: PostgreSQLStore) throws(StartError) -> ClusterKey {
+    if let secret = settings.cluster.secret { return ClusterKey(configured: secret) }
+    return try StartError.translating { () throws(PostgreSQLOpenError) in try store.clusterKey() }
+  }
+
   private static func makeBus(_ settings: Settings, _ store: PostgreSQLStore, _ logger: Logger) throws(StartError) -> any Bus {
     guard let url = settings.bus.url else {
       return try StartError.translating { () throws(PostgreSQLOpenError) in try store.makeBus() }
     }
     return try StartError.translating { () throws(NATSAddress.Fault) in
-      try NATSBus.connect(try NATSAddress(url), cluster: settings.bus.subject, logger: logger)
+      let address = try NATSAddress(url)
+      if !address.hasCredentials {
+        logger.warning("bus.url has no user: whoever reaches NATS can hold up what nodes tell each other, and count it")
+      }
+      return try NATSBus.connect(address, cluster: settings.bus.subject, logger: logger)
     }
   }
 
   /// The ports for sessions and groups.
-  var ports: ClusterPorts { ClusterPorts(bus: bus, membership: lease, presence: store) }
+  var ports: ClusterPorts { ClusterPorts(bus: bus, membership: lease, presence: store, key: key) }
 
   /// Becomes a node. Blocks until the first view is there.
   /// - Parameter address: of the internal listener, as it is bound.
@@ -82,7 +93,10 @@ final class ClusterEngines: Sendable {
   }
 
   /// Nodes and shards, for `throng cluster status`.
-  func status() throws -> ClusterStatus { ClusterStatus(try store.clusterContents(), own: lease.node) }
+  /// - Parameter unheard: the nodes that this one does not hear on the bus.
+  func status(unheard: Set<Int64>) throws -> ClusterStatus {
+    ClusterStatus(try store.clusterContents(), own: lease.node, unheard: unheard)
+  }
 
   /// Marks a node by its name or number.
   /// - Returns: false where there is none, or several have the name.

@@ -1,4 +1,5 @@
 import Foundation
+import Gateway
 import WebSocketTransport
 
 /// Answers `GET /cluster` and `POST /cluster` of the internal listener (Operations.md, "Several
@@ -6,6 +7,8 @@ import WebSocketTransport
 struct ClusterRoute: Sendable {
   /// Nil = the server is alone.
   let engines: ClusterEngines?
+  /// The links with other nodes.
+  let node: ClusterNode?
 
   /// The body of `POST /cluster`.
   private struct Command: Decodable {
@@ -18,7 +21,7 @@ struct ClusterRoute: Sendable {
     guard let engines else { return refuse(exchange, 404, "this server is no node of a cluster") }
     DispatchQueue.global().async {
       do {
-        let body = try JSONEncoder().encode(engines.status())
+        let body = try JSONEncoder().encode(engines.status(unheard: node?.missingNodes ?? []))
         exchange.respond(status: 200, contentType: "application/json", body: Array(body))
       } catch {
         refuse(exchange, 503, "the database does not answer: \(error)")

@@ -22,6 +22,8 @@ public struct ClusterStatus: Codable, Sendable, Equatable {
     public let isDraining: Bool
     /// Whether it can reach the bus.
     public let isOnBus: Bool
+    /// Whether the one that answers hears it, and is heard.
+    public let isHeard: Bool
     /// Whether it is the one that answers.
     public let isOwn: Bool
   }
@@ -33,7 +35,7 @@ public struct ClusterStatus: Codable, Sendable, Equatable {
   /// Shards without an owner that is there.
   public let shardsWithoutOwner: Int
 
-  init(_ contents: LeaseContents, own: NodeNumber?) {
+  init(_ contents: LeaseContents, own: NodeNumber?, unheard: Set<Int64>) {
     let view = contents.view(of: own)
     version = contents.version
     nodes = contents.nodes.map { node in
@@ -41,7 +43,7 @@ public struct ClusterStatus: Codable, Sendable, Equatable {
         number: node.number.rawValue, name: node.name, address: node.address, release: node.release,
         shards: view.shards(of: node.number).count,
         heartbeatAgeMs: contents.heartbeatAges[node.number]?.wholeMilliseconds ?? 0, isDraining: node.isDraining,
-        isOnBus: node.isOnBus, isOwn: node.number == own)
+        isOnBus: node.isOnBus, isHeard: !unheard.contains(node.number.rawValue), isOwn: node.number == own)
     }
     shardsWithoutOwner = Shard.all.count { view.owner(of: $0) == nil }
   }
@@ -55,13 +57,13 @@ public struct ClusterStatus: Codable, Sendable, Equatable {
     }
   }
 
-  /// Aligned columns for people.
+  /// Aligned columns for people; states are as the node that answers sees them.
   public var table: String {
     var rows = [["node", "name", "address", "release", "shards", "heartbeat", "state"]]
     rows += nodes.map { node in
       [
         "\(node.number)", node.name, node.address, node.release, "\(node.shards)", "\(node.heartbeatAgeMs) ms ago",
-        node.isDraining ? "draining" : node.isOnBus ? "serving" : "cut off from the bus",
+        node.state,
       ]
     }
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -70,5 +72,13 @@ public struct ClusterStatus: Codable, Sendable, Equatable {
       return String(cells.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
     }
     return (lines + ["", "shards without an owner: \(shardsWithoutOwner)"]).joined(separator: "\n")
+  }
+}
+
+extension ClusterStatus.Node {
+  fileprivate var state: String {
+    let work = isDraining ? "draining" : "serving"
+    if !isOnBus { return isDraining ? "draining, cut off from the bus" : "cut off from the bus" }
+    return isHeard ? work : "\(work), not heard"
   }
 }

@@ -34,6 +34,9 @@ extension Server {
       [("", $0.refusedMessages)]
     }
     collect("throng_bus_gaps_total", "How often messages of the bus may have been missed.", .counter) { [("", $0.gaps)] }
+    collect("throng_bus_strange_total", "Notifications and parts of messages on the bus that no node has sent.", .counter) {
+      [("", $0.strangeMessages)]
+    }
     collect("throng_bus_reconnects_total", "How often the bus was connected again.", .counter) { [("", $0.reconnects)] }
   }
 }

@@ -59,7 +59,7 @@ public final class Server: Sendable {
       logger: logger, webhooks: webhooks?.services, cluster: engines?.ports)
     let registry = services.registry
     store.onRemoval { registry.note($0) }
-    readiness = Readiness(store: store, engines: engines)
+    readiness = Readiness(store: store, engines: engines, node: services.cluster)
     let routes = Routes(
       services: services, metrics: metrics, readiness: readiness,
       credential: AdministratorCredential(tokens: tokens, apiKey: settings.admin.apiKey), hosts: InternalHosts(settings),
@@ -225,10 +225,12 @@ final class Readiness: Sendable {
   private let phase = Mutex(Phase.starting)
   private let store: any StoreHealth
   private let engines: ClusterEngines?
+  private let node: ClusterNode?
 
-  init(store: any StoreHealth, engines: ClusterEngines? = nil) {
+  init(store: any StoreHealth, engines: ClusterEngines? = nil, node: ClusterNode? = nil) {
     self.store = store
     self.engines = engines
+    self.node = node
   }
 
   func set(_ phase: Phase) { self.phase.withLock { $0 = phase } }
@@ -238,7 +240,7 @@ final class Readiness: Sendable {
     switch phase.withLock({ $0 }) {
     case .starting: "starting"
     case .draining: "draining"
-    case .serving: store.canPersist ? engines?.obstacle : "cannot write to the store"
+    case .serving: store.canPersist ? engines?.obstacle ?? node?.obstacle : "cannot write to the store"
     }
   }
 }

@@ -32,6 +32,7 @@ public struct Doctor: Sendable {
       machine.directory, wanted: settings.dataDir, isStore: settings.store.postgreSQL == nil)
     findings.append(MachineChecks.clock(machine.clock, now: now))
     findings.append(store(isRunning: isRunning))
+    if let finding = databaseAccess() { findings.append(finding) }
     if let url = settings.bus.url { findings.append(await bus(url)) }
     return findings
   }
@@ -138,13 +139,28 @@ public struct Doctor: Sendable {
   }
 }
 
-/// The engine between the nodes of a cluster.
+/// The engines of a cluster.
 extension Doctor {
+  /// Nil where the store is a file, or does not answer.
+  private func databaseAccess() -> Finding? {
+    guard let url = settings.store.postgreSQL, let isOpen = try? PostgreSQLStore.isOpenToAllRoles(url) else { return nil }
+    guard isOpen else { return .ok("PostgreSQL roles", "only roles to which that was granted may connect") }
+    return .warning(
+      "PostgreSQL roles", "every role of the server may connect, and hear when nodes tell each other something",
+      "REVOKE CONNECT ON DATABASE … FROM PUBLIC, as its owner")
+  }
+
   private func bus(_ url: String) async -> Finding {
     do throws(NATSAddress.Fault) {
       let logger = Logger(label: "throng.doctor") { _ in SwiftLogNoOpLogHandler() }
-      let bus = try NATSBus.connect(try NATSAddress(url), cluster: settings.bus.subject, logger: logger)
+      let address = try NATSAddress(url)
+      let bus = try NATSBus.connect(address, cluster: settings.bus.subject, logger: logger)
       await bus.close()
+      guard address.hasCredentials else {
+        return .warning(
+          "NATS", "a server of bus.url answers, and asks nobody for a password",
+          "give nats-server a user, and name it: nats://USER:PASSWORD@HOST, or tls://…")
+      }
       return .ok("NATS", "a server of bus.url answers")
     } catch {
       return .failure("NATS", error.description, "start nats-server, or see the hosts, the user and the files of bus.url")

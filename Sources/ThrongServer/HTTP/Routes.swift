@@ -24,7 +24,7 @@ struct Routes: HTTPHandling {
     services: GatewayServices, metrics: PrometheusRegistry, readiness: Readiness, credential: AdministratorCredential,
     hosts: InternalHosts, demo: DemoPage?, cluster: ClusterEngines?, logger: Logger
   ) {
-    self.cluster = ClusterRoute(engines: cluster)
+    self.cluster = ClusterRoute(engines: cluster, node: services.cluster)
     self.services = services
     self.metrics = metrics
     self.readiness = readiness

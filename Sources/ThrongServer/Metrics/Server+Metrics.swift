@@ -159,9 +159,17 @@ extension Server {
       "throng_link_silence_seconds",
       help: "For how long nothing has come from each other node: up to 0.5 as a rule.", type: .gauge
     ) {
-      cluster.links.compactMap { node, status in
-        status.silence.map { (labels: [("node", String(node))], value: $0 / .seconds(1)) }
-      }
+      cluster.links.map { node, status in (labels: [("node", String(node))], value: status.silence / .seconds(1)) }
+    }
+    metrics.collect(
+      "throng_link_missing", help: "Nodes of the cluster that this one does not hear, or that do not hear it.", type: .gauge
+    ) { [(labels: [], value: Double(cluster.missingNodes.count))] }
+    metrics.collect(
+      "throng_link_refused_total", help: "Messages on the bus that did not open: no node of this cluster has sealed them.",
+      type: .counter
+    ) {
+      let refused = cluster.linkCounters.refused
+      return FrameSeal.Refusal.allCases.map { (labels: [("reason", $0.rawValue)], value: Double(refused[$0] ?? 0)) }
     }
     metrics.collect("throng_cluster_sessions", help: "Sessions of all nodes, as this one knows them.", type: .gauge) {
       [(labels: [], value: Double(cluster.sessionCount))]
