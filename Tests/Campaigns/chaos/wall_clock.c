@@ -2,6 +2,7 @@
 // names, which may change at any time. Monotonic clocks, and timers by them, stay as they are; libfaketime
 // moves timers, too.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -48,20 +49,39 @@ time_t time(time_t *result) {
   return now.tv_sec;
 }
 
-// Deadlines by the wall clock are the kernel's.
-static struct timespec in_kernel(const struct timespec *deadline) {
-  return (struct timespec){.tv_sec = deadline->tv_sec - seconds_ahead(), .tv_nsec = deadline->tv_nsec};
+// A wait by the wall clock ends when that shows its deadline, also where it steps meanwhile: as in the
+// kernel, but looked at every 20 ms.
+static int is_over(const struct timespec *deadline, struct timespec *next_look) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  int64_t left = (deadline->tv_sec - now.tv_sec) * 1000000000LL + deadline->tv_nsec - now.tv_nsec;
+  if (left <= 0) return 1;
+  clock_gettime(CLOCK_MONOTONIC, next_look);
+  int64_t nanoseconds = next_look->tv_nsec + (left < 20000000 ? left : 20000000);
+  next_look->tv_sec += nanoseconds / 1000000000;
+  next_look->tv_nsec = nanoseconds % 1000000000;
+  return 0;
 }
 
 int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict deadline) {
-  struct timespec time = in_kernel(deadline);
-  return sem_clockwait(semaphore, CLOCK_REALTIME, &time);
+  struct timespec next_look;
+  while (!is_over(deadline, &next_look)) {
+    if (sem_clockwait(semaphore, CLOCK_MONOTONIC, &next_look) == 0) return 0;
+    if (errno != ETIMEDOUT) return -1;
+  }
+  if (sem_trywait(semaphore) == 0) return 0;
+  errno = ETIMEDOUT;
+  return -1;
 }
 
 // The condition knows which clock its deadlines are by; a monotonic one is not as old as 2001.
 int pthread_cond_timedwait(
     pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, const struct timespec *restrict deadline) {
   if (deadline->tv_sec < 1000000000) return pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, deadline);
-  struct timespec time = in_kernel(deadline);
-  return pthread_cond_clockwait(condition, mutex, CLOCK_REALTIME, &time);
+  struct timespec next_look;
+  while (!is_over(deadline, &next_look)) {
+    int outcome = pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &next_look);
+    if (outcome != ETIMEDOUT) return outcome;
+  }
+  return ETIMEDOUT;
 }
