@@ -35,6 +35,7 @@ struct Sample: CustomTestStringConvertible {
     Sample("admin.apiKeyFile", file("a-key-of-32-bytes-0123456789abcde", "api-key")),
     Sample("webhook.secretFile", file(secret, "webhook-secret")), Sample("store.urlFile", file("sqlite:other.db", "store")),
     Sample("bus.urlFile", file("nats://me:secret@host:4222", "bus")),
+    Sample("cluster.secretFile", file("0123456789abcdef0123456789abcdef", "cluster-secret")),
   ]
 
   /// 24 bytes in base64.
