@@ -378,7 +378,8 @@ async def test_webhooks_of_a_group_keep_their_order_when_another_node_takes_it_o
         receiver.start()
         os.kill(own.processes[2], how)
         # The group's new owner has it as soon as it may decide for it.
-        await asyncio.gather(*(eventually(lambda group=group: send_by_backend(own, owner.user, group), True) for group in groups))
+        await asyncio.gather(*(
+            eventually(lambda group=group: send_by_backend(own, owner.user, group), True, patience=90) for group in groups))
         await receiver.expect("messageSent", len(groups) * (WAITING + 1), patience=90)
         for group in groups:
             told = [request.data["message"]["seq"] for request in receiver.of() if request.data["groupID"] == group]

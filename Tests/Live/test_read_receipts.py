@@ -102,12 +102,12 @@ async def test_what_is_not_a_message_with_receipts_is_ignored_or_refused(world):
     others = await sent(admin, group)
     own = await sent(member, group)
     await owner.call("setGroupInfo", groupID=group, introduction="a tip")
-    await read(member, group, plain, own, 99, 0)
+    await read(member, group, plain, own, 99)
     assert await receipts(member, group, plain, others, own, 99, 4) == {own: (0, 2)}
     ask = dict(method="getGroupMessageReadMemberList", groupID=group)
     await outsider.refused(10007, ask["method"], groupID=group, seq=own)
-    for seq in (0, 99):
-        await member.refused(10030, ask["method"], groupID=group, seq=seq)
+    await member.refused(10030, ask["method"], groupID=group, seq=99)
+    await member.refused(10004, ask["method"], groupID=group, seq=0)
     for seq in (plain, others, 4):
         await member.refused(10032, ask["method"], groupID=group, seq=seq)
     assert await readers(member, group, own, "Unread") == sorted([owner.user, admin.user])
@@ -120,7 +120,7 @@ async def test_what_is_not_a_message_with_receipts_is_ignored_or_refused(world):
     assert not member.received("onRecvMessageReadReceipts")
     for method, field in (("sendMessageReadReceipts", "seqList"), ("getMessageReadReceipts", "seqList")):
         assert (await member.refused(-32602, method, groupID=group))["field"] == field
-        for bad in ([], list(range(51)), [-1]):
+        for bad in ([], list(range(1, 52)), [-1], [0]):
             assert (await member.refused(10004, method, groupID=group, seqList=bad))["field"] == field
         assert (await member.refused(-32602, method, groupID=group, seqList=["1"]))["field"] == field
     assert (await member.refused(10004, ask["method"], groupID=group, seq=1, filter="All"))["field"] == "filter"
