@@ -57,7 +57,7 @@ struct PostgreSQLConnectionTests {
       let owner = try PostgreSQLConnection(url, options: [], timeout: 60_000)
       let role = schema + "r"
       try owner.runScript("CREATE ROLE \(role) LOGIN \(attributes)")
-      try owner.runScript("GRANT CREATE ON DATABASE postgres TO \(role)")
+      try owner.runScript("GRANT CREATE, CONNECT ON DATABASE postgres TO \(role)")
       let outcome: Result<Void, any Error>
       do {
         outcome = .success(try await body(url.replacing("user=throng", with: "user=\(role)"), schema, role))
