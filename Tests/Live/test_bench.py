@@ -57,8 +57,9 @@ def test_compression_is_checked_byte_by_byte(make_server, tmp_path, compression,
     figures, members = compressed_room(make_server, tmp_path, compression, "--warm-up", 0, "--duration", 3)
     compressed = figures["compression"]
     assert figures["messages"] >= 4 and figures["latencyMs"]["count"] == figures["messages"] * members
-    # With the first delivery of each; its publisher gets none.
-    assert compressed["compared"] == figures["messages"] * (members - 1)
+    # With the first delivery of each; its publisher gets none. What is sent as the window ends counts here alone.
+    beyond = compressed["compared"] - figures["messages"] * (members - 1)
+    assert 0 <= beyond <= figures["parameters"]["publishers"] * 4 * members, figures
     assert compressed["share"] > 0 if is_shared else compressed["share"] == 0
 
 

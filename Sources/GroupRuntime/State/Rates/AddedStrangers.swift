@@ -42,7 +42,8 @@ public struct AddedStrangers: Sendable {
 
   /// Whether nobody counts.
   public mutating func isEmpty(at now: MonotonicInstant) -> Bool {
-    removeExpired(at: now)
+    // Nearly every user adds nobody, and each is asked about again and again.
+    if !instants.isEmpty { removeExpired(at: now) }
     return instants.isEmpty
   }
 
