@@ -169,6 +169,7 @@ void arrival_expire(timer *timer) {
 }
 
 bool arrivals_turn(ct_loop *loop) {
+  if (TAILQ_EMPTY(&loop->arrivals.expired)) return false;
   int waiting = DROPS_PER_TURN, in_library = closes_per_turn(loop) / 2;
   for (arrival *a; (a = TAILQ_FIRST(&loop->arrivals.expired));) {
     int *left = a->wsi ? &in_library : &waiting;

@@ -59,6 +59,7 @@ void hangups_count(ct_loop *loop) {
 
 bool hangups_resume(ct_loop *loop) {
   loop->closes_in_turn = 0;
+  if (!bytes_count(&loop->postponed)) return false;
   for (int left = closes_per_turn(loop) / 2; left && bytes_count(&loop->postponed); left--) {
     ct_connection_id id;
     memcpy(&id, bytes_first(&loop->postponed), sizeof id);

@@ -158,7 +158,8 @@ public actor Group: ExecutorActor {
     lastUse = now.monotonic
     let decision = box.state.decide(request, by: caller, at: now, usersSignedIn: usersSignedIn(for: box))
     if let budget = caller.fanOut, decision.fanOut.deliveries > 0 { budget.charge(decision.fanOut, at: now.monotonic) }
-    submit(decision, completion)
+    // A copy of it would have its list of effects copied, too.
+    submit(consume decision, completion)
     commitCorrections()
   }
 
