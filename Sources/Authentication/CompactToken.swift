@@ -5,6 +5,9 @@ struct CompactToken {
   /// Far more than claims need, and little work to read.
   static let maximumBytes = 8192
 
+  /// It keeps nothing of what it has read, so that all threads share it.
+  private static let decoder = JSONDecoder()
+
   /// The header and the payload as they were signed, with the dot between them.
   let signedBytes: [UInt8]
   private let header: ArraySlice<UInt8>
@@ -13,12 +16,13 @@ struct CompactToken {
 
   init(_ token: String) throws(TokenError) {
     guard token.utf8.count <= CompactToken.maximumBytes else { throw .malformed }
-    let parts = Array(token.utf8).split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+    let bytes = Array(token.utf8)
+    let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 3, parts.allSatisfy(Base64URL.isAlphabetic) else { throw .malformed }
     header = parts[0]
     payload = parts[1]
     encodedSignature = parts[2]
-    signedBytes = Array(header + CollectionOfOne(UInt8(ascii: ".")) + payload)
+    signedBytes = Array(bytes[..<payload.endIndex])
   }
 
   /// The signature; nil where it cannot be decoded. That is a wrong signature, not a malformed
@@ -32,7 +36,7 @@ struct CompactToken {
   private static func read<T: Decodable>(_ part: ArraySlice<UInt8>, as type: T.Type) throws(TokenError) -> T {
     guard let bytes = Base64URL.decode(part), isPlainJSON(bytes) else { throw .malformed }
     // The client does not learn which member is wrong.
-    do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch { throw .malformed }
+    do { return try decoder.decode(type, from: Data(bytes)) } catch { throw .malformed }
   }
 
   /// Whether the text is an object in UTF-8 (RFC 7519 section 7.2). Foundation also reads one behind
