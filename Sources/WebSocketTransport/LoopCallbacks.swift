@@ -2,12 +2,15 @@ import CTransport
 
 /// The callbacks of the C loop, all on its own thread.
 ///
-/// @unchecked Sendable: `loop`, `delegate` and `running` are set before the thread starts and used
-/// on it alone from then on.
+/// @unchecked Sendable: `loop`, `executor`, `delegate` and `running` are set before the thread starts
+/// and used on it alone from then on.
 final class LoopCallbacks: @unchecked Sendable {
   /// Released when the thread ends: the delegate often owns the transport.
   private var delegate: (any TransportDelegate)?
   private unowned(unsafe) var loop: EventLoop?
+  /// The loop's executor, which lives as long as the loop. Every turn asks it, several times for each
+  /// message, so it is not even retained for that.
+  private var executor: Unmanaged<LoopExecutor>?
   /// Retains the loop while its thread runs, so that `loop` needs no counted reference.
   private var running: EventLoop?
 
@@ -18,7 +21,10 @@ final class LoopCallbacks: @unchecked Sendable {
     self.announcesClients = announcesClients
   }
 
-  func attach(_ loop: EventLoop) { self.loop = loop }
+  func attach(_ loop: EventLoop) {
+    self.loop = loop
+    executor = .passUnretained(loop.executor)
+  }
 
   func start() -> Int32 {
     running = loop
@@ -107,7 +113,9 @@ extension LoopCallbacks {
         if let loop = callbacks.loop { callbacks.delegate?.didTick(loop) }
       }
     }
-    table.run_jobs = { context in withCallbacks(context) { $0.loop?.executor.drain() ?? false } }
+    table.run_jobs = { context in
+      withCallbacks(context) { $0.executor?._withUnsafeGuaranteedRef { $0.drain() } ?? false }
+    }
     table.ended = { context in withCallbacks(context) { $0.end() } }
     return table
   }

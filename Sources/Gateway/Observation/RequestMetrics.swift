@@ -43,11 +43,12 @@ private final class MethodMetrics: Sendable {
   deinit { series.load(ordering: .acquiring)?.release() }
 
   func count(_ reply: Reply, after nanoseconds: Int64) {
-    let series = (series.load(ordering: .acquiring) ?? makeSeries()).takeUnretainedValue()
-    series.timer.recordNanoseconds(nanoseconds)
-    switch reply {
-    case .success: series.successes.increment()
-    case .failure(let error): count(error.code)
+    (series.load(ordering: .acquiring) ?? makeSeries())._withUnsafeGuaranteedRef { series in
+      series.timer.recordNanoseconds(nanoseconds)
+      switch reply {
+      case .success: series.successes.increment()
+      case .failure(let error): count(error.code)
+      }
     }
   }
 

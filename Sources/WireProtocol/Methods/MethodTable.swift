@@ -2,7 +2,7 @@ import GroupModel
 
 /// The methods that can be called, by name. Made once at the start; dispatch, `rpc.discover`,
 /// `/openrpc.json` and the reference page read it.
-public struct MethodTable: Sendable {
+public final class MethodTable: Sendable {
   /// One method.
   public final class Entry: Sendable {
     /// The place in the table, from 0.
@@ -42,15 +42,17 @@ public struct MethodTable: Sendable {
   }
 
   /// In the order of Reference.md.
-  public private(set) var entries: [Entry] = []
+  public let entries: [Entry]
   /// By the length of their names, so that a request's is found by its bytes.
-  private var byLength: [[Entry]] = []
-  private let textLimits: TextLimits
+  private let byLength: [[Entry]]
 
   /// All methods.
   public init(textLimits: TextLimits = .standard) {
-    self.textLimits = textLimits
-    addMethods()
+    var list = MethodList(textLimits: textLimits)
+    list.addMethods()
+    entries = list.entries
+    let longest = list.entries.map(\.nameBytes.count).max() ?? 0
+    byLength = (0...longest).map { length in list.entries.filter { $0.nameBytes.count == length } }
   }
 
   /// The method of that name.
@@ -61,15 +63,20 @@ public struct MethodTable: Sendable {
     let length = name.stringLength
     return length < byLength.count ? byLength[length].first { name.isString($0.nameBytes) } : nil
   }
+}
+
+/// The methods while the table is made.
+struct MethodList {
+  private let textLimits: TextLimits
+  fileprivate var entries: [MethodTable.Entry] = []
+
+  fileprivate init(textLimits: TextLimits) { self.textLimits = textLimits }
 
   /// Adds a method by the case of its requests.
   mutating func add<M: Method>(_ request: @escaping @Sendable (consuming M) -> Request) {
-    let entry = Entry(entries.count, textLimits: textLimits, request)
-    precondition(self[entry.name] == nil, "\(entry.name) is declared twice")
+    let entry = MethodTable.Entry(entries.count, textLimits: textLimits, request)
+    precondition(!entries.contains { $0.name == entry.name }, "\(entry.name) is declared twice")
     entries.append(entry)
-    let length = entry.nameBytes.count
-    while byLength.count <= length { byLength.append([]) }
-    byLength[length].append(entry)
   }
 
   /// Adds a method of one group.

@@ -103,7 +103,7 @@ public enum GroupRequest: Sendable {
   case setUnreadCount(SetUnreadCount)
 }
 
-extension MethodTable {
+extension MethodList {
   /// Adds every method, in the order of Reference.md.
   mutating func addMethods() {
     add(Request.login)
