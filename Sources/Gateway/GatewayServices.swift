@@ -56,10 +56,10 @@ public final class GatewayServices: Sendable {
   public let dispatcher: Dispatcher
   /// Serves `POST /rpc`.
   public let administration: AdministratorRPC
-  /// The OpenRPC document, encoded.
-  public let openRPC: [UInt8]
-  /// The AsyncAPI document, encoded.
-  public let asyncAPI: [UInt8]
+  /// The OpenRPC document.
+  public let openRPC: LazyDocument
+  /// The AsyncAPI document.
+  public let asyncAPI: LazyDocument
   let tokens: any TokenChecking
   let profiles: ProfileCache
   let groups: any GroupStore
@@ -149,8 +149,8 @@ public final class GatewayServices: Sendable {
       clusterUsers
       ?? LocalUserDirectory(
         directory: directory, registry: registry, profiles: profiles, absenceTimers: absenceTimers, clocks: clocks)
-    openRPC = methods.openRPC(version: product.version)
-    asyncAPI = AsyncAPIDocument.text(version: product.version, path: configuration.path)
+    openRPC = LazyDocument { [methods] in methods.openRPC(version: product.version) }
+    asyncAPI = LazyDocument { AsyncAPIDocument.text(version: product.version, path: configuration.path) }
     let serverInfo = ServerInfo(
       name: product.name, version: product.version, limits: product.limits,
       groupTypes: PermissionPage.describe(by: rules.permissions))

@@ -52,18 +52,19 @@ public enum JSON: Sendable, Hashable {
 extension JSON: Decodable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let flag = try? container.decode(Bool.self) {
-      self = .bool(flag)
+    // The most frequent first: Swift Testing notes a backtrace of every attempt that fails.
+    if let text = try? container.decode(String.self) {
+      self = .string(text)
+    } else if let members = try? container.decode([String: JSON].self) {
+      self = .object(members)
     } else if let number = try? container.decode(Double.self) {
       self = .number(number)
-    } else if let text = try? container.decode(String.self) {
-      self = .string(text)
     } else if let elements = try? container.decode([JSON].self) {
       self = .array(elements)
+    } else if container.decodeNil() {
+      self = .null
     } else {
-      self = .object(try container.decode([String: JSON].self))
+      self = .bool(try container.decode(Bool.self))
     }
   }
 }

@@ -33,7 +33,9 @@ public final class RecordingBroker: Broker, Sendable {
   /// Ends a session, which receives nothing more.
   public func signOut(_ session: SessionKey) {
     directory.withLock { directory in
-      for user in directory.sessions.keys { directory.sessions[user]?.removeAll { $0 == session } }
+      guard let user = directory.sessions.first(where: { $0.value.contains(session) })?.key else { return }
+      directory.sessions[user]?.removeAll { $0 == session }
+      if directory.sessions[user]?.isEmpty == true { directory.sessions[user] = nil }
     }
   }
 

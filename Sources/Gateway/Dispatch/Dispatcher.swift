@@ -29,7 +29,7 @@ public final class Dispatcher: Sendable {
   let requestOrder = RequestOrder()
   private let observer: StoreObserver
   private let serverInfo: Reply
-  private let openRPC: [UInt8]
+  private let openRPC: LazyDocument
 
   /// Called once with the reply, on any thread.
   public typealias Completion = @Sendable (Reply) -> Void
@@ -37,8 +37,8 @@ public final class Dispatcher: Sendable {
   init(
     registry: GroupRegistry, stores: GatewayServices.Stores, profiles: ProfileCache, sessions: any UserDirectory,
     router: OwnerRouter?, clocks: any Clocks, configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int,
-    observer: StoreObserver, product: GatewayServices.Product, serverInfo: Reply, openRPC: [UInt8], webhooks: WebhookServices?,
-    observation: Observation
+    observer: StoreObserver, product: GatewayServices.Product, serverInfo: Reply, openRPC: LazyDocument,
+    webhooks: WebhookServices?, observation: Observation
   ) {
     self.registry = registry
     self.stores = stores
@@ -89,7 +89,7 @@ public final class Dispatcher: Sendable {
     case .login, .logout: completion(.error(.methodNotFound))
     case .ping: completion(ping())
     case .getServerInfo: completion(serverInfo)
-    case .discover: completion(.success(.encoded(openRPC)))
+    case .discover: completion(.success(.encoded(openRPC.bytes)))
 
     case .createGroup(let request): create(request, by: caller, completion)
     case .getJoinedGroupList(let request): read(request, by: caller, completion, joinedGroups)

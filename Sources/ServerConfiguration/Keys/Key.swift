@@ -41,7 +41,7 @@ struct Key<Value: Sendable>: ConfigurationKey {
   var resolvedFallback: ResolvedValue { resolved(fallback) }
 
   private func resolved(_ value: Value) -> ResolvedValue {
-    ResolvedValue(value: value, text: type.show(value), yaml: type.yaml(value))
+    ResolvedValue(value: value, text: type.show(value)) { [type] in type.yaml(value) }
   }
 }
 
@@ -67,7 +67,7 @@ struct ResolvedValue: Sendable {
   /// The text of `config show`.
   let text: String
   /// The text of a file.
-  let yaml: String
+  let yaml: @Sendable () -> String
 }
 
 extension ConfigurationKey {
@@ -92,13 +92,13 @@ extension ConfigurationKey {
   }
 
   /// The default as a file writes it; unset where it depends on the machine.
-  var yamlFallback: String { computedFallback == nil ? resolvedFallback.yaml : YAMLText.unset }
+  var yamlFallback: String { computedFallback == nil ? resolvedFallback.yaml() : YAMLText.unset }
 
   /// The example as a file writes it.
   var yamlExample: String {
     // Every example is read by a test.
     guard case .success(let resolved) = read(.text(example)) else { return example }
-    return resolved.yaml
+    return resolved.yaml()
   }
 }
 

@@ -84,8 +84,8 @@ struct Routes: HTTPHandling {
         let body = isOfAllNodes ? await metricsOfNodes() : await metrics.renderAll()
         exchange.respond(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", body: body)
       }
-    case .openRPC: exchange.respond(status: 200, contentType: "application/json", body: services.openRPC)
-    case .asyncAPI: exchange.respond(status: 200, contentType: "application/json", body: services.asyncAPI)
+    case .openRPC: exchange.respond(status: 200, contentType: "application/json", body: services.openRPC.bytes)
+    case .asyncAPI: exchange.respond(status: 200, contentType: "application/json", body: services.asyncAPI.bytes)
     case .console: exchange.page(ConsolePage.load())
     case .cluster where request.head.method != "POST": cluster.status(exchange)
     case .cluster:

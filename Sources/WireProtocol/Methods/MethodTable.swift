@@ -8,14 +8,16 @@ public final class MethodTable: Sendable {
     /// The place in the table, from 0.
     public let number: Int
     public let specification: MethodSpecification
-    public let parameters: [ParameterDescription]
     /// The bounds of texts, for reading and descriptions.
     let textLimits: TextLimits
     let decode: @Sendable (inout JSONParameterReader) throws(WireError) -> Request
     fileprivate let nameBytes: [CChar]
+    private let describe: @Sendable () -> [ParameterDescription]
 
     /// The method's name.
     public var name: String { specification.name }
+    /// The parameters, described anew each time.
+    public var parameters: [ParameterDescription] { describe() }
 
     fileprivate init<M: Method>(
       _ number: Int, textLimits: TextLimits, _ request: @escaping @Sendable (consuming M) -> Request
@@ -24,7 +26,7 @@ public final class MethodTable: Sendable {
       specification = M.specification
       self.textLimits = textLimits
       nameBytes = M.specification.name.utf8.map { CChar(bitPattern: $0) }
-      parameters = Entry.parameters(of: M.self, textLimits: textLimits)
+      describe = { Entry.parameters(of: M.self, textLimits: textLimits) }
       decode = { (reader) throws(WireError) in request(try M(from: &reader)) }
     }
 
@@ -35,7 +37,7 @@ public final class MethodTable: Sendable {
           try M(from: &recorder)
         }
       } catch {
-        // A method accepts the examples of the recorder; TableTests makes the table.
+        // A method accepts the examples of the recorder; TableTests describes all.
         preconditionFailure("\(M.specification.name) does not describe itself: \(error.message)")
       }
     }

@@ -18,6 +18,8 @@ extension GroupID: ExpressibleByStringLiteral {
   }
 }
 
+private let allMethods = MethodTable()
+
 /// The request that a client's params make; a groupID is added where the params name none.
 func request(_ method: String, _ params: String = "{}", of group: GroupID = "g") throws -> Request {
   let members = params.dropFirst().dropLast()
@@ -28,7 +30,7 @@ func request(_ method: String, _ params: String = "{}", of group: GroupID = "g")
   let padded = text + [UInt8](repeating: 0, count: JSONParser.padding)
   let envelope = padded.withUnsafeBytes {
     Envelope(
-      padded: UnsafeRawBufferPointer(rebasing: $0.dropLast(JSONParser.padding)), parser: JSONParser(), methods: MethodTable(),
+      padded: UnsafeRawBufferPointer(rebasing: $0.dropLast(JSONParser.padding)), parser: JSONParser(), methods: allMethods,
       servesApplication: true)
   }
   guard case .single(let call) = envelope else { throw WireError(.parseError) }
