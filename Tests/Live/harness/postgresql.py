@@ -18,7 +18,7 @@ directory=$1 programs=$2
 cd "$directory"
 "$programs/initdb" -D data -U throng -A trust -E UTF8 --locale=C.UTF-8 --no-sync >log 2>&1 || { tail -n 3 log; exit 1; }
 "$programs/postgres" -D data -k "$directory" -c listen_addresses= -c fsync=off -c full_page_writes=off \
-  -c max_connections=600 -c shared_buffers=128MB -c max_wal_size=1GB >>log 2>&1 &
+  -c max_connections=600 -c shared_buffers=128MB -c max_wal_size=1GB -c authentication_timeout=600 >>log 2>&1 &
 server=$!
 tries=0
 until "$programs/pg_isready" -q -h "$directory" -U throng -d postgres; do
