@@ -220,8 +220,10 @@ static bool take_place(arrival *a) {
   return true;
 }
 
+// From now on, and not from the tick that the wheel has reached: right after a jump of its clock, all that
+// has passed would be taken from a connection that has just come.
 void arrival_set_deadline(arrival *a, uint32_t ms) {
-  if (!a->is_expired && a->stage != ARRIVAL_GONE) wheel_set(a->loop, &a->timer, a->loop->wheel_tick + ticks(ms) + 1);
+  if (!a->is_expired && a->stage != ARRIVAL_GONE) wheel_set(a->loop, &a->timer, tick_now(a->loop) + ticks(ms) + 1);
 }
 
 static void begin_head(arrival *a) {

