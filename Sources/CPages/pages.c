@@ -86,7 +86,13 @@ static const unsigned char console_script[] = {
   , '\n',
 #embed "../ThrongServer/Pages/Console/history.js"
   , '\n',
+#embed "../ThrongServer/Pages/Console/search.js"
+  , '\n',
 #embed "../ThrongServer/Pages/Console/users.js"
+  , '\n',
+#embed "../ThrongServer/Pages/Console/webhooks.js"
+  , '\n',
+#embed "../ThrongServer/Pages/Console/numbers.js"
   , '\n',
 #embed "../ThrongServer/Pages/Console/metrics.js"
   , '\n',

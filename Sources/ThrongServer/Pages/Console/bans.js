@@ -7,13 +7,15 @@ async function showBans({ groupID, groupType }) {
   }
   await showPages(byID("bans"), "Nobody", async (nextSeq = 0) => {
     const page = await rpc("getGroupBannedMembers", { groupID, nextSeq, count: 50 });
-    return { rows: page.memberList.map((member) => banRow(groupID, member)), next: page.nextSeq || undefined };
+    const names = await nickNames(page.memberList.map(({ userID }) => userID));
+    const row = (ban) => banRow(groupID, { ...ban, nickName: names.get(ban.userID) });
+    return { rows: page.memberList.map(row), next: page.nextSeq || undefined };
   });
 }
 
-function banRow(groupID, { userID, bannedUntil, reason }) {
+function banRow(groupID, { userID, nickName, bannedUntil, reason }) {
   return element("tr", {},
-    element("td", {}, element("a", { href: userAddress(userID) }, userID), reason && styled("sub", reason)),
+    element("td", {}, userName({ userID, nickName }), reason && styled("sub", chosenText(reason))),
     element("td", {}, `until ${moment(bannedUntil)}`),
     element("td", { class: "end" }, element("div", { class: "acts" }, smallButton("Unban", () => endBan(groupID, userID)))));
 }

@@ -2,22 +2,47 @@
 
 async function showCounters({ groupID }) {
   const place = byID("counters");
+  const reading = groupReads;
   try {
     const { counters } = await rpc("getGroupCounters", { groupID });
-    const rows = Object.entries(counters).map(([key, value]) => counterRow(groupID, key, value));
-    place.replaceChildren(tableOf(rows, "None"), smallButton("Set a counter", () => setCounter(groupID)));
+    if (reading === groupReads) drawCounters(groupID, counters);
   } catch (error) {
-    place.replaceChildren(element("p", { class: "empty" }, error.message));
+    if (reading === groupReads) place.replaceChildren(element("p", { class: "empty" }, error.message));
   }
 }
 
+function drawCounters(groupID, counters) {
+  const rows = Object.entries(counters).map(([key, value]) => counterRow(groupID, key, value));
+  byID("counters").dataset.group = groupID;
+  byID("counters").replaceChildren(tableOf(rows, "None"), smallButton("Set a counter", () => setCounter(groupID)));
+}
+
+/** Reads the counters again. Those that are shown get their new values, and keep their buttons and the focus. */
+async function refreshCounters(groupID, isLate) {
+  const { counters } = await rpc("getGroupCounters", { groupID });
+  if (isLate()) return;
+  const rows = [...byID("counters").querySelectorAll("tr")];
+  const keys = Object.keys(counters);
+  const areSame = byID("counters").dataset.group === groupID && rows.length === keys.length
+    && rows.every((row, index) => row.dataset.counter === keys[index]);
+  if (!areSame) return drawCounters(groupID, counters);
+  for (const row of rows) {
+    row.dataset.value = counters[row.dataset.counter];
+    row.querySelector(".numeric").textContent = counterWords(counters[row.dataset.counter]);
+  }
+}
+
+const counterWords = (value) => value.toLocaleString("en");
+
 function counterRow(groupID, key, value) {
   const acts = [
-    smallButton("Set", () => setCounter(groupID, key, value)), smallButton("Remove", () => removeCounter(groupID, key), "danger"),
+    smallButton("Set", () => setCounter(groupID, key, row.dataset.value)),
+    smallButton("Remove", () => removeCounter(groupID, key), "danger"),
   ];
-  return element("tr", {},
-    element("td", {}, element("code", {}, key)), element("td", { class: "end numeric" }, value.toLocaleString("en")),
+  const row = element("tr", { "data-counter": key, "data-value": value },
+    element("td", {}, element("code", {}, key)), element("td", { class: "end numeric" }, counterWords(value)),
     element("td", { class: "end" }, element("div", { class: "acts" }, acts)));
+  return row;
 }
 
 function setCounter(groupID, key, value = 0) {

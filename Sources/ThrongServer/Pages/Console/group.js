@@ -1,41 +1,85 @@
 // One group: what it is, and what an administrator does with it.
 
 let groupReads = 0;
+/** The group that is shown; undefined = none. */
+let shownGroupID;
 
 async function showGroup(groupID) {
   const reading = ++groupReads;
+  shownGroupID = undefined;
   say("group-fault", "");
-  const { resultList: [row] } = await rpc("getGroupsInfo", { groupIDList: [groupID] });
+  const row = await readGroup(groupID);
   if (reading !== groupReads) return;
   byID("group-parts").hidden = row.code !== 0;
   byID("group-acts").replaceChildren();
   byID("group-badges").replaceChildren(element("code", { class: "quiet wrap" }, groupID));
-  byID("group-title").textContent = row.info?.groupName ?? groupID;
+  byID("group-title").replaceChildren(chosenText(row.info?.groupName ?? groupID));
   if (row.code !== 0) return say("group-fault", `${row.code} · ${row.message}`);
-  showInfo(row.info);
-  const parts = [showMembers, showMuted, showBans, showCounters, showPins, showMessages];
+  byID("group-badges").append(styled("badge", row.info.groupType),
+    isMuted(row.info) ? styled("badge warning", `muted: ${row.info.mute.mode}`) : "");
+  byID("group-acts").replaceChildren(...groupActs(row.info));
+  shownGroupID = groupID;
+  showInfo(row);
+  const parts = [showMessages, showPins, showMembers, showMuted, showBans, showCounters];
   await Promise.all(parts.map((show) => show(row.info)));
 }
 
-function showInfo(info) {
-  byID("group-badges").append(styled("badge", info.groupType),
-    isMuted(info) ? styled("badge warning", `muted: ${info.mute.mode}`) : "");
-  byID("group-acts").replaceChildren(...groupActs(info));
+/** What the server tells of a group, with the owner's nickname: `{code, message}`, or `{code: 0, info, names}`. */
+async function readGroup(groupID) {
+  const { resultList: [row] } = await rpc("getGroupsInfo", { groupIDList: [groupID] });
+  return row.code === 0 ? { ...row, names: await nickNames([row.info.owner]) } : row;
+}
+
+/** Reads the numbers of the group that is shown again. */
+async function refreshGroup() {
+  if (shownGroupID === undefined) return;
+  const [reading, groupID] = [groupReads, shownGroupID];
+  const row = await readGroup(groupID);
+  if (reading !== groupReads) return;
+  if (row.code !== 0) {
+    shownGroupID = undefined;
+    return say("group-fault", `${row.code} · ${row.message}`);
+  }
+  showInfo(row);
+  await refreshCounters(groupID, () => reading !== groupReads);
+}
+
+/** The entries of a list in place of the old ones. What has not changed stays, and so does the focus in it. */
+function renew(place, entries) {
+  while (place.children.length > entries.length) place.lastElementChild.remove();
+  entries.forEach((entry, index) => {
+    const old = place.children[index];
+    if (!old) place.append(entry);
+    else if (!old.isEqualNode(entry)) old.replaceWith(entry);
+  });
+}
+
+function showInfo({ info, names }) {
   const policies = ["joinMode", "inviteMode", "beInviteMode", "updateInfoMode", "updateCustomMode", "ownerQuitMode",
     "memberChangeNotification", "isSearchable", "isMemberVisible"].filter((name) => info[name] !== undefined);
-  const custom = Object.entries(info.customInfo ?? {}).map(([key, value]) => `${key}: ${value}`).join("\n");
   const rows = [
-    ["Owner", info.owner && element("a", { href: userAddress(info.owner) }, info.owner)],
+    ["Owner", info.owner && userName({ userID: info.owner, nickName: names.get(info.owner) })],
     ["Members", `${info.memberCount}, ${info.onlineCount} online${info.maxMemberNum ? `, at most ${info.maxMemberNum}` : ""}`],
-    ["Introduction", info.introduction], ["Notification", info.notification],
+    ["Introduction", info.introduction && chosenText(info.introduction)],
+    ["Notification", info.notification && chosenText(info.notification)],
     ["Muted", isMuted(info) && muteWords(info.mute)],
     ["Created", moment(info.createTime)], ["Info changed", moment(info.lastInfoTime)],
     ["Last message", moment(info.lastMessageTime)],
-    ["Messages so far", String(info.lastSeq)], ["Custom info", custom],
+    ["Messages so far", String(info.lastSeq)], ["Custom info", customWords(info.customInfo)],
     ["Policy", policies.map((name) => `${name}: ${info[name]}`).join("\n")],
   ].filter(([, value]) => value);
-  const entry = ([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value));
-  byID("info").replaceChildren(...rows.map(entry));
+  renew(byID("info"), rows.map(definition));
+}
+
+/** An entry of a list of properties. */
+function definition([name, value]) {
+  return element("div", {}, element("dt", {}, name), element("dd", {}, value));
+}
+
+/** The application's own texts, a line for each; nothing where there are none. */
+function customWords(customInfo = {}) {
+  const lines = Object.entries(customInfo).map(([key, value]) => element("span", { class: "line" }, `${key}: `, chosenText(value)));
+  return lines.length > 0 && lines;
 }
 
 function muteWords({ mode, roles, muteUntil }) {
@@ -43,13 +87,18 @@ function muteWords({ mode, roles, muteUntil }) {
 }
 
 function groupActs(info) {
-  const { groupID, groupName } = info;
   const button = (words, onclick, kind = "") => element("button", { type: "button", class: kind, onclick }, words);
   return [
     button("Send message", () => sendMessage(info)), button("Edit", () => editGroup(info)), button("Mute", () => muteGroup(info)),
     button("Transfer", () => transferGroup(info)),
-    button("Recycle", () => endGroup("recycleGroup", "Recycle", groupID, groupName), "danger"),
-    button("Disband", () => endGroup("dismissGroup", "Disband", groupID, groupName), "danger"),
+    button("Recycle", () => endGroup(info, {
+      method: "recycleGroup", action: "Recycle",
+      tells: "The members are told that the application has taken the group back (onGroupRecycled).",
+    }), "danger"),
+    button("Disband", () => endGroup(info, {
+      method: "dismissGroup", action: "Disband",
+      tells: "The members are told that the group was disbanded, as by its owner (onGroupDismissed).",
+    }), "danger"),
   ];
 }
 
@@ -57,8 +106,13 @@ function groupActs(info) {
 async function changeGroup(question) {
   if (!(await ask(question))) return;
   await route();
-  // The element that had the focus may be gone.
-  if (document.activeElement === document.body) byID("group-title").focus();
+  focusTitle();
+}
+
+/** Moves the focus to the title of the part that is shown, if the element that had it is gone. */
+function focusTitle() {
+  const title = document.querySelector("main > section:not([hidden]) h2");
+  if (document.activeElement === document.body) title?.focus();
 }
 
 function editGroup(info) {
@@ -68,7 +122,7 @@ function editGroup(info) {
     { name: "notification", label: "Notification", value: info.notification, lines: 3 },
   ];
   return changeGroup({
-    title: `Edit ${info.groupName}`, action: "Save", fields,
+    title: ["Edit ", chosenText(info.groupName)], action: "Save", fields,
     run: (values) => {
       const changed = Object.entries(values).filter(([name, value]) => value !== info[name]);
       return act("setGroupInfo", { groupID: info.groupID, ...Object.fromEntries(changed) });
@@ -80,7 +134,7 @@ function muteGroup(info) {
   const modes = [["None", "None: everybody speaks"], ["Ordinary", "Ordinary: members are silent"],
     ["All", "All: everybody is silent"], ["Custom", "Custom: the roles below are silent"]];
   return changeGroup({
-    title: `Mute ${info.groupName}`, action: "Apply",
+    title: ["Mute ", chosenText(info.groupName)], action: "Apply",
     fields: [
       { name: "mode", label: "Mode", options: modes, value: isMuted(info) ? "None" : "Ordinary" },
       { name: "minutes", label: "Minutes", type: "number", min: 0, placeholder: "without end" },
@@ -96,7 +150,7 @@ function muteGroup(info) {
 
 function transferGroup(info) {
   return changeGroup({
-    title: `Transfer ${info.groupName}`, action: "Transfer", danger: true, text: `${info.owner} owns it now.`,
+    title: ["Transfer ", chosenText(info.groupName)], action: "Transfer", danger: true, text: `${info.owner} owns it now.`,
     fields: [
       { name: "userID", label: "New owner", required: true, placeholder: "userID of a member" },
       { name: "quit", label: "The old owner", options: [["", "becomes Member"], ["leave", "leaves the group"]] },
@@ -105,10 +159,10 @@ function transferGroup(info) {
   });
 }
 
-async function endGroup(method, action, groupID, groupName) {
+async function endGroup({ groupID, groupName }, { method, action, tells }) {
   const isDone = await ask({
-    title: `${action} ${groupName}?`, action, danger: true,
-    text: `The group ${groupID} ends for everybody, and its messages are deleted. This cannot be undone.`,
+    title: [`${action} `, chosenText(groupName), "?"], action, danger: true,
+    text: `The group ${groupID} ends for everybody, and its messages are deleted. ${tells} This cannot be undone.`,
     run: () => act(method, { groupID }),
   });
   if (isDone) location.hash = "#groups";

@@ -4,6 +4,8 @@
 const keepsNothing = (groupType) => ["AVChatRoom", "BChatRoom"].includes(groupType);
 
 async function showMessages(info) {
+  byID("group-search-link").hidden = searchesMessages === false || keepsNothing(info.groupType);
+  byID("group-search-link").href = `#search/${encodeURIComponent(info.groupID)}`;
   if (keepsNothing(info.groupType)) {
     byID("messages").replaceChildren(element("p", { class: "empty" }, `${info.groupType} keeps no messages.`));
     return;
@@ -22,7 +24,7 @@ async function showMessages(info) {
 
 /** A message with its marks, and buttons for it. */
 function messageRow(message, acts) {
-  const { seq, timestamp, sender, nameCard, editTime, isPinned, isRevoked } = message;
+  const { seq, timestamp, editTime, isPinned, isRevoked } = message;
   const isContent = !isRevoked && message.type !== "GroupTips";
   const marks = [
     isContent && editTime && element("span", { class: "badge", title: `Edited ${moment(editTime)}` }, "edited"),
@@ -30,18 +32,24 @@ function messageRow(message, acts) {
   ].filter(Boolean);
   return element("tr", {},
     element("td", { class: "numeric stamp" }, styled("sub", `#${seq}`), styled("sub", moment(timestamp))),
-    element("td", {}, styled("sub", nameCard ? `${nameCard} · ${sender}` : sender),
-      styled(isContent ? "message-text" : "quiet", contentWords(message)), marks.flatMap((mark) => [" ", mark])),
+    element("td", {}, element("div", { class: "sender" }, senderName(message)),
+      styled(isContent ? "message-text" : "quiet", ...contentWords(message)), marks.flatMap((mark) => [" ", mark])),
     element("td", { class: "end" }, element("div", { class: "acts" }, acts)));
 }
 
+/** The sender by the name card, else the nickname; an administrator is no user. */
+function senderName({ sender, nickName, nameCard }) {
+  return sender === "administrator" ? [sender] : userName({ userID: sender, nickName, nameCard });
+}
+
+/** What a message says, as children of an element. */
 function contentWords({ type, text, data, tips, isRevoked }) {
-  if (isRevoked) return "recalled";
-  if (type !== "GroupTips") return text ?? data;
-  const members = (tips.memberList ?? []).map(({ userID }) => userID);
+  if (isRevoked) return ["recalled"];
+  if (type !== "GroupTips") return [chosenText(text ?? data)];
+  const members = (tips.memberList ?? []).map(({ userID, nickName }) => (nickName ? [chosenText(nickName), ` (${userID})`] : [userID]));
   const changes = (tips.changeInfoList ?? []).map(({ type: what, userID, ...change }) =>
-    `${what ?? userID} ${JSON.stringify(change.value ?? change)}`);
-  return [tips.type, ...members, ...changes].join(" · ");
+    [`${what ?? userID} `, chosenText(JSON.stringify(change.value ?? change))]);
+  return [tips.type, ...[...members, ...changes].flatMap((part) => [" · ", ...part])];
 }
 
 function recallMessage(groupID, { seq, sender }) {
@@ -55,7 +63,7 @@ function recallMessage(groupID, { seq, sender }) {
 function sendMessage(info) {
   const priorities = ["Normal", "High", "Low", "Lowest"].map((name) => [name, name]);
   return changeGroup({
-    title: `Send to ${info.groupName}`, text: "Members see it from “administrator”.", action: "Send",
+    title: ["Send to ", chosenText(info.groupName)], text: "Members see it from “administrator”.", action: "Send",
     fields: [
       { name: "text", label: "Text", lines: 4, required: true }, { name: "priority", label: "Priority", options: priorities },
     ],

@@ -10,12 +10,17 @@ function tableOf(rows, empty) {
   return rows.length > 0 ? element("table", {}, element("tbody", {}, rows)) : element("p", { class: "empty" }, empty);
 }
 
+/** A text that people chose: it cannot turn the words around it (U+202E). */
+function chosenText(text) {
+  return element("bdi", {}, text);
+}
+
 /** The last question that each place was filled for. */
 const turns = new Map();
 
 /**
- * A list in pages: `read(nextSeq or undefined)` gives `{rows, next}`, where `next` is undefined at the end. What is refused
- * is said in the list's place.
+ * A list in pages: `read(undefined or the last page's next)` gives `{rows, next}`, where `next` is undefined at the end. What
+ * is refused is said in the list's place.
  */
 async function showPages(place, empty, read) {
   const turn = {};
@@ -26,13 +31,13 @@ async function showPages(place, empty, read) {
     if (turns.get(place) !== turn) return;
     const all = [...rows, ...page.rows];
     const more = page.next === undefined ? [] : [smallButton("More", () => guarded(() => fill(page.next, all)))];
-    place.replaceChildren(tableOf(all, empty), ...more);
+    place.replaceChildren(tableOf(all, page.next === undefined ? empty : "None so far."), ...more);
   };
   const guarded = async (step) => {
     try {
       await step();
     } catch (error) {
-      place.replaceChildren(element("p", { class: "empty" }, error.message));
+      if (turns.get(place) === turn) place.replaceChildren(element("p", { class: "empty" }, error.message));
     }
   };
   await guarded(() => fill(undefined, []));

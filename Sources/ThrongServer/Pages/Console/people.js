@@ -23,24 +23,18 @@ function memberRow({ groupID }, member) {
     smallButton("Remove", () => removeMember(groupID, userID), "danger"),
   ];
   return element("tr", {},
-    nameCell(member),
+    element("td", {}, userName(member)),
     element("td", {}, role !== "Member" && styled("badge", role), " ", isOnline && styled("badge accent", "online")),
     element("td", { class: "quiet" }, joinTime ? `since ${moment(joinTime)}` : ""),
     // The owner can only be replaced by a transfer.
     element("td", { class: "end" }, role !== "Owner" && element("div", { class: "acts" }, acts)));
 }
 
-/** A member's name card above the userID, or the userID alone. */
-function nameCell({ userID, nameCard }) {
-  const link = element("a", { href: userAddress(userID) }, nameCard || userID);
-  return element("td", {}, link, nameCard && styled("sub", userID));
-}
-
 function mutedRow(groupID, member) {
   const { userID, muteUntil } = member;
   // Done or refused, which `act` tells: the list is shown as it is then.
   const speakAgain = () => act("muteGroupMember", { groupID, userID, muteTime: 0 }).then(route, route);
-  return element("tr", {}, nameCell(member), element("td", {}, `until ${moment(muteUntil)}`),
+  return element("tr", {}, element("td", {}, userName(member)), element("td", {}, `until ${moment(muteUntil)}`),
     element("td", { class: "end" }, element("div", { class: "acts" }, smallButton("Unmute", speakAgain))));
 }
 

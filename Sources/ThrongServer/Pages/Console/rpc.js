@@ -12,19 +12,25 @@ class Refused extends Error {
 
 /** The result of a method; throws `Refused`. */
 async function rpc(method, params = {}) {
+  const used = credential;
   const response = await post({ jsonrpc: "2.0", id: 1, method, params });
   if (response.status === 401) {
-    const isOfUser = response.headers.get("WWW-Authenticate")?.includes("insufficient_scope");
-    const message = isOfUser
-      ? "This token is good, but a user’s: throng token NAME --admin makes one for the console"
-      : "The credential was not accepted";
-    signOut(`${message}.`);
+    const message = `The credential was not accepted: ${await sentenceOf(response)}`;
+    // Of several calls the first signs out; nobody else may have signed in meanwhile.
+    if (used !== "" && used === credential) signOut(`${message}.`);
     throw new Refused({ code: 401, message });
   }
   if (!response.ok) throw new Refused({ code: response.status, message: "The server answered with an HTTP error" });
   const { result, error } = await response.json();
   if (error) throw new Refused(error);
   return result;
+}
+
+/** Why a credential was refused, as the answer says it behind its status. */
+async function sentenceOf(response) {
+  // A proxy may answer with a page of its own.
+  const [, sentence] = /^401: ([^\n<]+)$/.exec((await response.text()).trim()) ?? [];
+  return sentence ?? "the answer gives no reason";
 }
 
 async function post(request) {

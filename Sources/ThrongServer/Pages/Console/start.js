@@ -1,25 +1,14 @@
 // Signing in and out, and which part is shown.
 
-const statsInterval = 10_000;
-
-async function showStats() {
-  const { sessions, users, groups, groupsByType, uptime, version } = await rpc("getStats");
-  const present = Object.entries(groupsByType).filter(([, count]) => count > 0);
-  const types = present.map(([type, count]) => `${count} ${type}`).join(", ");
-  const rows = [
-    ["Sessions", sessions], ["Known users", users], ["Uptime", duration(uptime)], ["Version", version], ["Groups", groups, types],
-  ];
-  byID("stats").replaceChildren(...rows.map(([name, value, more]) => element("div", {},
-    element("dt", {}, name), element("dd", {}, value, more && element("small", {}, more)))));
-}
+const views = ["overview", "groups", "group", "users", "search", "webhooks", "trace"];
 
 /** Shows what the address names; it never holds a credential. */
 async function route() {
   if (!credential) return;
   const [part, rest = ""] = location.hash.slice(1).split("/");
   const name = decode(rest);
-  const view = ["groups", "group", "users", "trace"].includes(part) ? part : "overview";
-  for (const section of ["overview", "groups", "group", "users", "trace"]) byID(section).hidden = section !== view;
+  const view = views.includes(part) ? part : "overview";
+  for (const section of views) byID(section).hidden = section !== view;
   for (const link of document.querySelectorAll(".top nav a")) {
     if (link.hash === (view === "group" ? "#groups" : `#${view}`)) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -27,7 +16,9 @@ async function route() {
   try {
     if (view === "overview") await showOverview();
     else if (view === "trace") await showTrace(name);
-    else if (view === "users") await showUser(name);
+    else if (view === "users") await showUsers(name);
+    else if (view === "search") await showSearch(name);
+    else if (view === "webhooks") await showWebhooks();
     else if (view === "group") await showGroup(name);
     else await showGroups();
   } catch (error) {
@@ -55,6 +46,10 @@ async function signIn(text) {
     credential = "";
     throw error;
   }
+  numbersReadAt = performance.now();
+  await learnWhetherMessagesAreSearched();
+  // The credential may have come to its end in between.
+  if (credential !== text) return;
   byID("sign-in").hidden = true;
   byID("console").hidden = false;
   await route();
@@ -65,10 +60,18 @@ function signOut(words = "") {
   credential = "";
   byID("sign-in").hidden = false;
   byID("console").hidden = true;
+  // What is still on its way must not be shown any more.
+  turns.clear();
+  [groupListReads, groupReads, userReads] = [groupListReads + 1, groupReads + 1, userReads + 1];
+  [shownGroupID, searchesMessages] = [undefined, undefined];
   const shown = [
-    "stats", "charts", "nodes-list", "active-groups", "actions", "trace-state", "members", "muted", "bans", "counters", "pins", "messages", "info", "sessions", "entries", "group-acts",
+    "stats", "charts", "nodes-list", "active-groups", "actions", "trace-state", "groups-total", "group-title", "group-badges",
+    "group-acts", "members", "muted", "bans", "counters", "pins", "messages", "info", "users-found", "user-title", "user-acts",
+    "profile", "user-groups", "sessions", "messages-found", "failures", "entries",
   ];
   for (const id of shown) byID(id).replaceChildren();
+  for (const id of ["numbers-fault", "groups-state", "webhooks-state"]) say(id, "");
+  for (const form of document.querySelectorAll("#console form")) form.reset();
   for (const table of ["groups-table", "trace-entries"]) byID(table).tBodies[0].replaceChildren();
   [trace, lastMetrics, series] = [undefined, undefined, new Map()];
   showTraceState();
@@ -97,29 +100,39 @@ byID("open-form").addEventListener("submit", (event) => {
   event.preventDefault();
   location.hash = groupAddress(byID("open-id").value.trim());
 });
-byID("user-form").addEventListener("submit", async (event) => {
+byID("group-search-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  const address = userAddress(byID("user-id").value.trim());
-  if (location.hash === address) await route();
-  else location.hash = address;
+  showGroups();
 });
+// The cross in the field, or the last letter that is taken away, brings all groups back.
+byID("group-words").addEventListener("input", () => {
+  if (byID("group-words").value === "") showGroups();
+});
+byID("user-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const words = byID("user-words").value.trim();
+  if (!words) return;
+  if (location.hash !== "#users") location.hash = "#users";
+  findUsers(words);
+});
+byID("search-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  findMessages();
+});
+byID("retry").addEventListener("click", retryWebhooks);
 byID("trace-form").addEventListener("submit", beginTrace);
 byID("trace-end").addEventListener("click", endTrace);
 addEventListener("hashchange", async () => {
   await route();
-  const title = document.querySelector("main > section:not([hidden]) h2");
-  if (document.activeElement === document.body) title?.focus();
+  focusTitle();
+});
+// Whoever comes back to the tab does not wait for the next turn.
+document.addEventListener("visibilitychange", () => {
+  if (isLookedAt()) refreshNumbers();
 });
 setInterval(async () => {
-  if (!credential || document.visibilityState !== "visible") return;
-  try {
-    await showStats();
-  } catch (error) {
-    note("getStats", error.message, true);
-  }
-}, statsInterval);
-setInterval(async () => {
-  if (!credential || document.visibilityState !== "visible") return;
+  if (!isLookedAt()) return;
+  tellOldNumbers();
   if (!byID("overview").hidden) await refreshOverview();
   await refreshTrace();
 }, metricsInterval);

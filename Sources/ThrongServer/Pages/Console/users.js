@@ -1,24 +1,74 @@
-// The sessions of one user.
+// Users: found by ID and name, and one of them with profile, groups and sessions.
 
-async function showUser(userID) {
-  byID("user-id").value = userID;
-  if (!userID) return byID("sessions").replaceChildren();
-  await showPages(byID("sessions"), `${userID} is not signed in.`, async () => {
+let userReads = 0;
+
+/** The most calls, and about the most users, of one step of a search. */
+const [callsPerStep, usersPerStep] = [50, 20];
+
+/** Shows one user, or the search where the address names none. */
+async function showUsers(userID) {
+  const reading = ++userReads;
+  byID("users-found").hidden = userID !== "";
+  byID("user").hidden = userID === "";
+  if (userID === "") return;
+  byID("user-title").textContent = userID;
+  for (const id of ["user-acts", "profile", "user-groups", "sessions"]) byID(id).replaceChildren();
+  say("user-fault", "");
+  byID("user-parts").hidden = false;
+  try {
+    const { userList: [user] } = await rpc("getUsersInfo", { userIDList: [userID] });
+    if (reading !== userReads) return;
+    showProfile(userID, user);
+    await Promise.all([showUserGroups(userID, user !== undefined), showSessions(userID)]);
+  } catch (error) {
+    if (reading !== userReads) return;
+    say("user-fault", error.message);
+    byID("user-parts").hidden = true;
+  }
+}
+
+function showProfile(userID, user) {
+  byID("user-title").replaceChildren(user?.nickName ? chosenText(user.nickName) : userID);
+  byID("user-acts").replaceChildren(
+    element("a", { class: "back", href: `#trace/user%2F${encodeURIComponent(userID)}` }, "Trace this user"),
+    element("button", { type: "button", class: "danger", onclick: () => kick(userID) }, "End all sessions"));
+  const rows = [
+    ["User ID", element("code", {}, userID)], ["Nickname", user?.nickName && chosenText(user.nickName)],
+    ["Picture", user?.faceURL && chosenText(user.faceURL)], ["Custom info", user && customWords(user.customInfo)],
+    ["State", user ? undefined : "The server does not know this user: nobody has signed in or was imported under the ID."],
+  ].filter(([, value]) => value);
+  byID("profile").replaceChildren(...rows.map(definition));
+}
+
+async function showUserGroups(userID, isKnown) {
+  await showPages(byID("user-groups"), "None", async (nextSeq = 0) => {
+    // Acting as a user who is not known would make the user known.
+    if (!isKnown) return { rows: [] };
+    const page = await rpc("getJoinedGroupList", { asUser: userID, nextSeq, count: 50 });
+    return { rows: page.groupList.map(joinedGroupRow), next: page.nextSeq || undefined };
+  });
+}
+
+function joinedGroupRow(info) {
+  const { groupID, groupType, selfInfo: { role, nameCard, joinTime, muteUntil } } = info;
+  return element("tr", {},
+    element("td", {}, groupLink(info), element("code", { class: "sub" }, groupID)),
+    element("td", {}, styled("badge", groupType), " ", role !== "Member" && styled("badge accent", role), " ",
+      muteUntil > Date.now() && element("span", { class: "badge warning", title: `Until ${moment(muteUntil)}` }, "muted")),
+    element("td", { "data-label": "name card" }, nameCard && chosenText(nameCard)),
+    element("td", { class: "quiet" }, joinTime ? `since ${moment(joinTime)}` : ""));
+}
+
+async function showSessions(userID) {
+  await showPages(byID("sessions"), "Not signed in", async () => {
     const { sessionList } = await rpc("listSessions", { userID });
     return { rows: sessionList.map(sessionRow) };
   });
-  const table = byID("sessions").querySelector("table");
-  // Meanwhile somebody else may have been asked for.
-  if (!table || byID("user-id").value !== userID) return;
-  const button = element("button", { type: "button", class: "danger", onclick: () => kick(userID) }, "End all sessions");
-  const traced = element("a", { class: "back", href: `#trace/user%2F${encodeURIComponent(userID)}` }, "Trace this user");
-  const card = element("article", { class: "card" }, element("h3", {}, `Sessions of ${userID}`), table);
-  byID("sessions").replaceChildren(card, element("div", { class: "row" }, button, traced));
 }
 
 function sessionRow({ sessionID, platform, deviceID, address, loginTime }) {
   return element("tr", {},
-    element("td", {}, platform, deviceID && styled("sub", deviceID)),
+    element("td", {}, platform, deviceID && styled("sub", chosenText(deviceID))),
     element("td", { "data-label": "from" }, address),
     element("td", { "data-label": "since" }, moment(loginTime)),
     element("td", {}, element("code", { class: "quiet" }, sessionID)));
@@ -31,5 +81,71 @@ async function kick(userID) {
     fields: [{ name: "reason", label: "Reason", placeholder: "none", hint: "The user is told." }],
     run: ({ reason }) => act("kickUser", given({ userID, reason })),
   });
-  if (isDone) await showUser(userID);
+  if (isDone) await showSessions(userID);
+}
+
+/** Shows the users whose ID, nickname or name card holds the words. */
+async function findUsers(words) {
+  await showPages(byID("users-found"), "Nobody is found. A user who is in no group is found by the whole ID alone.",
+    async (search = usersHolding(words)) => {
+      const found = [];
+      for (let calls = 0; calls < callsPerStep && found.length < usersPerStep; calls += 1) {
+        const { value, done } = await search.next();
+        if (done) return { rows: foundRows(found, words) };
+        found.push(...value);
+      }
+      return { rows: foundRows(found, words), next: search };
+    });
+}
+
+/**
+ * The users found by each call of the server: who has this very ID, then members of groups. No method lists users, so the
+ * search goes through the groups that have such a member.
+ */
+async function* usersHolding(words) {
+  const seen = new Set();
+  const newOnes = (users) => users.filter(({ userID }) => !seen.has(userID) && seen.add(userID));
+  if (isUserID(words)) yield newOnes((await rpc("getUsersInfo", { userIDList: [words] })).userList);
+  const wanted = words.toLowerCase();
+  const holds = (user) => textsOfUser(user).some((text) => text?.toLowerCase().includes(wanted));
+  const matchFields = ["memberUserID", "memberNickName", "memberNameCard"];
+  let nextSeq = 0;
+  do {
+    const page = await rpc("searchGroups", { keywordList: [words], matchFields, count: 10, nextSeq });
+    yield [];
+    // A broadcast group has everybody, and lists nobody.
+    for (const group of page.groupList.filter(({ groupType }) => groupType !== "BChatRoom")) {
+      for await (const members of memberPages(group.groupID)) {
+        yield newOnes(members.filter(holds)).map((member) => ({ ...member, group }));
+      }
+    }
+    nextSeq = page.nextSeq;
+  } while (nextSeq !== 0);
+}
+
+/** The pages of a group's members; none of a group that has ended meanwhile. */
+async function* memberPages(groupID) {
+  let nextSeq = 0;
+  do {
+    let page;
+    try {
+      page = await rpc("getGroupMemberList", { groupID, nextSeq, count: 50 });
+    } catch (error) {
+      if (error.code === 10010) return;
+      throw error;
+    }
+    yield page.memberList;
+    nextSeq = page.nextSeq;
+  } while (nextSeq !== 0);
+}
+
+const textsOfUser = ({ userID, nickName, nameCard }) => [nameCard, nickName, userID];
+
+/** Whether a text may be a user's ID. */
+const isUserID = (text) => text !== "administrator" && /^(?!@)[\x21-\x7e]{1,32}$/.test(text);
+
+function foundRows(users, words) {
+  return beginningFirst(users, words, textsOfUser).map((user) => element("tr", {},
+    element("td", {}, userName(user)),
+    element("td", { class: "quiet" }, user.group && ["in ", groupLink(user.group)])));
 }
