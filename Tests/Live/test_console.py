@@ -1,9 +1,11 @@
-"""The console in a browser (Protocol.md, "Pages"): a group's bans, counters and pinned messages."""
+"""The console in a browser (Protocol.md, "Pages"): credentials, what is found, groups, users, messages and webhooks."""
+import asyncio
 from urllib.parse import quote
 
-import pytest
-
+from harness.backend import done
+from harness.receiver import Answer, Receiver
 from harness.tokens import make_token
+from harness.world import eventually
 
 KEY = "an-api-key-of-the-live-tests-0123456789"
 
@@ -15,8 +17,8 @@ class Console:
         self.own, self.group = own, group
 
     @classmethod
-    def make(cls, make_server, groupType="Public"):
-        own = make_server({"admin.apiKey": KEY})
+    def make(cls, make_server, groupType="Public", settings=None, frozen=False):
+        own = make_server({"admin.apiKey": KEY, **(settings or {})}, frozen=frozen)
         made = own.rpc("createGroup", groupType=groupType, groupName="Tea table", ownerUserID="olga")
         return cls(own, made["result"]["groupID"])
 
@@ -25,12 +27,34 @@ class Console:
         assert "error" not in answer, answer
         return answer["result"]
 
+    def join(self, *users):
+        self.do("setGroupInfo", joinMode="Any")
+        for user in users:
+            self.do("joinGroup", asUser=user)
+
     async def open(self, browser):
-        page = await browser.open(f"http://{self.own.internal_address}/console#group/{quote(self.group, safe='')}")
-        await page.write("#credential", KEY)
-        await page.click("#sign-in-form button")
+        page = await sign_in(browser, self.own, f"group/{quote(self.group, safe='')}")
         await page.sees("Tea table", "#group-title")
         return page
+
+
+async def sign_in(browser, own, view, credential=KEY):
+    page = await browser.open(f"http://{own.internal_address}/console#{view}")
+    await page.write("#credential", credential)
+    await page.click("#sign-in-form button")
+    await page.until("!document.querySelector('#console').hidden")
+    return page
+
+
+async def find(page, field, words):
+    """Writes the words into a search field, and begins the search with the keyboard."""
+    await page.write(field, words)
+    await page.press("Enter", 13)
+
+
+def links(place):
+    """An expression: where the links of a place lead to, in their order."""
+    return f"[...document.querySelectorAll('{place} a')].map((one) => one.hash)"
 
 
 async def press(page, place, words, confirm=True):
@@ -97,13 +121,238 @@ async def test_counters_are_set_and_removed(make_server, browser):
         assert "AVChatRoom" in await page.text(place), "a live room has none"
 
 
-async def test_a_users_token_is_refused_with_the_reason(make_server, browser):
+async def test_a_refused_credential_says_why(make_server, browser):
     own = make_server({"admin.apiKey": KEY})
     page = await browser.open(f"http://{own.internal_address}/console")
-    for credential, words in ((make_token("alice"), "--admin makes one"), ("nonsense", "was not accepted")):
+    for credential, words in ((make_token("alice"), "throng token NAME --admin"), ("nonsense", "the API key"),
+                              (make_token("backend", ttl=-3600, adm=True), "the token has expired")):
         await page.write("#credential", credential)
         await page.click("#sign-in-form button")
         await page.sees(words, "#sign-in-fault")
+        assert "The credential was not accepted: " in await page.text("#sign-in-fault")
+
+
+async def test_a_token_that_expires_meanwhile_signs_out_and_says_so(make_server, browser):
+    console = Console.make(make_server, frozen=True)
+    page = await sign_in(browser, console.own, "groups", make_token("backend", ttl=600, now=console.own.now, adm=True))
+    await page.sees("Tea table", "#groups-table")
+    await console.own.advance(seconds=700)
+    await page.run("location.hash = '#webhooks'")
+    await page.sees("the token has expired", "#sign-in-fault")
+    assert await page.run("document.querySelector('#console').hidden")
+    assert "Tea table" not in await page.run("document.querySelector('#console').textContent")
+
+
+async def test_the_sign_in_page_says_how_to_get_a_credential(make_server, browser):
+    page = await browser.open(f"http://{make_server().internal_address}/console")
+    for words in ("throng token NAME --admin --ttl 12h", "admin.apiKey", '"adm":true'):
+        await page.sees(words, "#sign-in")
+    assert await page.run("document.querySelector('#' + document.querySelector('#credential')"
+                          ".getAttribute('aria-describedby')).innerText.includes('throng token')")
+    await page.demand_usable()
+
+
+# What is found
+
+
+async def test_groups_are_found_by_name_and_id_and_their_beginnings(make_server, browser):
+    own = make_server({"admin.apiKey": KEY})
+    made = (("kettle", "Iced TEA", "Public"), ("tea-table", "Green leaves", "Public"), ("chess", "Chess", "Work"))
+    for group, name, kind in made:
+        done(own, "createGroup", groupType=kind, groupID=group, groupName=name, ownerUserID="olga")
+    done(own, "setUserInfo", userID="olga", nickName="Olga the Brewer")
+    page = await sign_in(browser, own, "groups")
+    shown = "[...document.querySelectorAll('#groups-table [data-group]')].map((row) => row.dataset.group).join()"
+    await page.sees("Chess", "#groups-table")
+    await page.sees("Olga the Brewer", "#groups-table")
+    # The one that begins with it comes before the older one that holds it.
+    await find(page, "#group-words", "tea")
+    await page.until(f"{shown} === 'tea-table,kettle'")
+    await page.sees("2 found", "#groups-state")
+    await page.run("(() => { const one = document.querySelector('#type-filter'); one.value = 'Work';"
+                   " one.dispatchEvent(new Event('change')); })()")
+    await page.sees("No groups", "#groups-table")
+    await find(page, "#group-words", "che")
+    await page.until(f"{shown} === 'chess'")
+    await page.run("(() => { const one = document.querySelector('#type-filter'); one.value = '';"
+                   " one.dispatchEvent(new Event('change')); })()")
+    # An empty field brings all of them back.
+    await page.run("(() => { const one = document.querySelector('#group-words'); one.value = '';"
+                   " one.dispatchEvent(new Event('input')); })()")
+    await page.until(f"{shown}.split(',').length === 3")
+    await page.sees("3", "#groups-total")
+
+
+async def test_users_are_found_by_id_nickname_and_name_card(make_server, browser):
+    console = Console.make(make_server)
+    console.join("trudy", "mallory", "bob", "ivan")
+    console.do("setGroupMemberInfo", userID="trudy", nameCard="Aunt Mallow")
+    done(console.own, "setUserInfo", userID="ivan", nickName="Malleus")
+    done(console.own, "importUsers", userIDList=["lonely"])
+    page = await sign_in(browser, console.own, "users")
+    await find(page, "#user-words", "mall")
+    people = links("#users-found td:first-child")
+    await page.until(f"{people}.length === 3")
+    # The two that begin with it come first.
+    assert (await page.run(people))[2] == "#users/trudy"
+    assert set(await page.run(people)) == {"#users/mallory", "#users/ivan", "#users/trudy"}
+    assert "Aunt Mallow" in await page.text("#users-found") and "Malleus" in await page.text("#users-found")
+    # In no group: by the whole ID alone.
+    await find(page, "#user-words", "lone")
+    await page.sees("Nobody is found", "#users-found")
+    await find(page, "#user-words", "lonely")
+    await page.until(f"{people}.join() === '#users/lonely'")
+
+
+async def test_a_user_has_profile_groups_and_sessions(make_server, make_world, browser):
+    console = Console.make(make_server)
+    console.join("mallory")
+    console.do("setGroupMemberRole", userID="mallory", role="Admin")
+    done(console.own, "setUserInfo", userID="mallory", nickName="Malle", customInfo={"plan": "gold"})
+    await make_world(console.own).session("mallory", platform="iOS")
+    page = await sign_in(browser, console.own, "users")
+    await find(page, "#user-words", "mallory")
+    await page.click('#users-found a[href="#users/mallory"]')
+    await page.sees("Malle", "#user-title")
+    await page.sees("plan: gold", "#profile")
+    await page.sees("Tea table", "#user-groups")
+    await page.sees("Admin", "#user-groups")
+    await page.sees("iOS", "#sessions")
+    assert await page.run(links("#user-groups")) == [f"#group/{quote(console.group, safe='')}"]
+    await page.click("#user-acts button", "End all sessions")
+    await page.click("dialog .primary")
+    await page.sees("Not signed in", "#sessions")
+
+
+async def test_looking_at_a_user_makes_nobody_known(make_server, browser):
+    console = Console.make(make_server)
+    known = done(console.own, "getStats")["users"]
+    page = await sign_in(browser, console.own, "users/nobody-knows-me")
+    await page.sees("does not know this user", "#profile")
+    await page.sees("None", "#user-groups")
+    assert done(console.own, "getStats")["users"] == known
+    assert done(console.own, "getUsersInfo", userIDList=["nobody-knows-me"])["userList"] == []
+    await page.run("location.hash = '#users/' + encodeURIComponent('a b')")
+    await page.sees("10004", "#user-fault")
+
+
+async def test_messages_are_searched_where_the_server_does(make_server, browser):
+    console = Console.make(make_server, settings={"search.messages": "true"})
+    console.join("mallory")
+    for user, text in (("olga", "the kettle boils"), ("mallory", "buy a KETTLE from me"), ("mallory", "hello")):
+        console.do("sendGroupTextMessage", asUser=user, text=text)
+    page = await console.open(browser)
+    await page.click("#group-search-link")
+    await page.until("!document.querySelector('#search').hidden")
+    assert await page.run("document.querySelector('#search-group').value") == console.group
+    await find(page, "#search-words", "kettle")
+    await page.until("document.querySelectorAll('#messages-found tr').length === 2")
+    await find(page, "#search-sender", "mallory")
+    await page.until("document.querySelectorAll('#messages-found tr').length === 1")
+    await page.sees("buy a KETTLE from me", "#messages-found")
+    await page.demand_usable()
+    await press(page, "#messages-found", "Recall")
+    await page.sees("No message is found.", "#messages-found")
+
+
+async def test_without_an_index_the_search_of_messages_is_not_offered(make_server, browser):
+    console = Console.make(make_server)
+    page = await console.open(browser)
+    await page.sees("None", "#pins")
+    assert await page.run("['#search-link', '#group-search-link'].every((one) => document.querySelector(one).hidden)")
+    await page.run("location.hash = '#search'")
+    await page.sees("search.messages", "#search-off")
+    assert await page.run("document.querySelector('#search-form').hidden")
+
+
+# A group
+
+
+async def test_messages_stand_before_members(make_server, browser):
+    console = Console.make(make_server)
+    console.do("sendGroupTextMessage", asUser="olga", text="welcome")
+    page = await console.open(browser)
+    await page.sees("welcome", "#messages")
+    await page.sees("olga", "#members")
+    top = "document.querySelector('{}').getBoundingClientRect().top"
+    for width in (1280, 390):
+        await page.show_as(width)
+        assert await page.run(f"{top.format('#messages')} < {top.format('#members')}")
+
+
+async def test_nicknames_are_shown_and_turn_nothing_around(make_server, browser):
+    console = Console.make(make_server)
+    console.join("mallory", "trudy")
+    turning = "Malle\u202eyrollaM"
+    done(console.own, "setUserInfo", userID="mallory", nickName=turning)
+    done(console.own, "setUserInfo", userID="trudy", nickName="Tru")
+    console.do("setGroupMemberInfo", userID="trudy", nameCard="Aunt Trudy")
+    console.do("sendGroupTextMessage", asUser="mallory", text="tea?")
+    console.do("joinGroup", asUser="ivan")
+    done(console.own, "setUserInfo", userID="ivan", nickName="Ivan the Banned")
+    console.do("kickGroupMember", userIDList=["ivan"], banTime=3600)
+    page = await console.open(browser)
+    await page.sees("tea?", "#messages")
+    for place in ("#messages", "#members"):
+        await page.until(f"[...document.querySelectorAll('{place} bdi')].some((one) => one.textContent === {turning!r})")
+        assert "mallory" in await page.text(place)
+    for words in ("Aunt Trudy", "Tru · trudy"):
+        await page.sees(words, "#members")
+    await page.sees("Ivan the Banned", "#bans")
+    assert await page.run("document.querySelector('#group-title bdi').textContent") == "Tea table"
+
+
+async def test_disbanding_and_recycling_say_what_they_do(make_server, browser):
+    console = Console.make(make_server)
+    page = await console.open(browser)
+    said = {}
+    for action, event in (("Disband", "onGroupDismissed"), ("Recycle", "onGroupRecycled")):
+        await page.click("#group-acts button", action)
+        await page.sees(event, "dialog")
+        said[action] = (await page.text("dialog p")).replace(event, "")
+        await page.click("dialog footer button", "Cancel")
+        await page.until("!document.querySelector('dialog')")
+    assert said["Disband"] != said["Recycle"]
+    await page.click("#group-acts button", "Recycle")
+    await page.click("dialog .primary")
+    await page.sees("No groups", "#groups-table")
+
+
+# Webhooks
+
+
+async def test_webhooks_that_failed_are_listed_and_posted_again(make_server, browser):
+    with Receiver() as receiver:
+        receiver.answer = lambda request: Answer(status=503)
+        console = Console.make(make_server, settings=receiver.settings("messageSent", retention="2s"), frozen=True)
+        own = console.own
+        page = await sign_in(browser, own, "webhooks")
+        await page.sees("None was given up.", "#failures")
+        assert await page.run("document.querySelector('#retry').disabled")
+        console.do("sendGroupTextMessage", asUser="olga", text="told to nobody")
+        for count in (1, 2):
+            await asyncio.to_thread(own.metric_becomes, "throng_webhooks_total", count, result="failed")
+            await own.advance(1.1)
+
+        async def failures():
+            return len(done(own, "listWebhookFailures")["failureList"])
+        await eventually(failures, 1)
+        await page.run("location.hash = '#groups'")
+        await page.run("location.hash = '#webhooks'")
+        for words in ("messageSent", "the status is 503", "3 attempts", console.group):
+            await page.sees(words, "#failures")
+        await page.click("#failures summary")
+        await page.sees("told to nobody", "#failures pre")
+        await page.demand_usable()
+        receiver.answer = lambda request: None
+        await page.click("#retry")
+        await page.sees("1 is posted again.", "#webhooks-state")
+        await page.sees("None was given up.", "#failures")
+        await receiver.expect("messageSent")
+        assert await page.run("document.querySelector('#retry').disabled")
+
+
+# All of it
 
 
 async def test_nothing_of_a_group_stays_behind_a_sign_out(make_server, browser):
@@ -120,8 +369,9 @@ async def test_nothing_of_a_group_stays_behind_a_sign_out(make_server, browser):
 
 async def test_the_console_is_usable_at_any_width_and_in_the_dark(make_server, browser):
     console = Console.make(make_server)
-    console.do("setGroupInfo", joinMode="Any")
-    console.do("joinGroup", asUser="mallory")
+    console.join("mallory", "trudy")
+    done(console.own, "setUserInfo", userID="trudy", nickName="n" * 100, customInfo={"k" * 16: "v" * 512})
+    console.do("setGroupMemberInfo", userID="trudy", nameCard="c" * 50)
     console.do("kickGroupMember", userIDList=["mallory"], banTime=3600, reason="advertising" * 40)
     console.do("setGroupCounters", counters={"k" * 32: 2**53 - 1})
     seq = console.do("sendGroupTextMessage", asUser="olga", text="a word that does not end" + "!" * 200)["seq"]
@@ -131,5 +381,15 @@ async def test_the_console_is_usable_at_any_width_and_in_the_dark(make_server, b
     await page.run("addEventListener('securitypolicyviolation', (event) => (window.violation = event.violatedDirective))")
     await page.sees("another", "#pins")
     await page.sees("advertising", "#bans")
+    await page.demand_usable()
+    searches = (("groups", "#group-words", "tea", "#groups-state"), ("users", "#user-words", "nn", "#users-found"))
+    for view, field, words, place in searches:
+        await page.run(f"location.hash = '#{view}'")
+        await find(page, field, words)
+        await page.until(f"!document.querySelector('{place}').hidden && document.querySelector('{place}').innerText")
+        await page.demand_usable()
+    await page.run("location.hash = '#users/trudy'")
+    await page.sees("vvv", "#profile")
+    await page.sees("Tea table", "#user-groups")
     await page.demand_usable()
     assert await page.run("window.violation") is None

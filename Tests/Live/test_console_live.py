@@ -241,6 +241,55 @@ async def test_the_overview_is_alive(busy, browser, tmp_path):
     assert "busy-room" not in await page.run("document.querySelector('#console').textContent")
 
 
+async def test_numbers_are_no_older_than_five_seconds(busy, browser):
+    own = busy.own
+    await done(own, "setGroupCounters", groupID="calm-club", counters={"likes": 1})
+    page = await sign_in(browser, own, "groups", frozen=True)
+    members = "document.querySelectorAll('[data-group=calm-club] td')[3].innerText"
+    await page.until(f"{members} === '2'")
+    await page.sees("2", "#groups-total")
+    await done(own, "joinGroup", asUser="carol", groupID="calm-club")
+    await done(own, "createGroup", groupType="Work", groupName="g", groupID="third", ownerUserID="olga")
+    await page.advance(seconds=5)
+    await page.until(f"{members} === '3'")
+    await page.sees("3", "#groups-total")
+    await page.sees("1 Work", "#stats")
+    await page.run("location.hash = '#group/calm-club'")
+    await page.sees("3, 3 online", "#info")
+    await page.until("document.querySelector('#counters .numeric')?.innerText === '1'")
+    await page.run("document.querySelector('#counters tr button').focus()")
+    await done(own, "quitGroup", asUser="carol", groupID="calm-club")
+    await done(own, "setGroupCounters", groupID="calm-club", counters={"likes": 1234})
+    await page.advance(seconds=5)
+    await page.sees("2, 2 online", "#info")
+    await page.until("document.querySelector('#counters .numeric').innerText === '1,234'")
+    # What was read again has not taken the focus away, and the button knows the new value.
+    assert await page.run("document.activeElement === document.querySelector('#counters tr button')")
+    await page.press("Enter", 13)
+    await page.until("document.querySelector('dialog [name=value]')?.value === '1234'")
+
+
+async def test_numbers_that_have_become_old_are_called_so(make_server, browser):
+    own = make_server({"admin.apiKey": KEY})
+    page = await sign_in(browser, own, "groups", frozen=True)
+    await page.sees("No groups", "#groups-table")
+    is_fresh = "document.querySelector('#numbers-fault').hidden"
+    # An answer that waits.
+    await page.run("void (window.ask = fetch, window.fetch = (...all) => new Promise((go) =>"
+                   " (window.release = () => go(ask(...all)))))")
+    await page.advance(seconds=7)
+    await page.sees("The numbers here are old. The server has not answered yet.", "#numbers-fault")
+    await page.run("void (window.fetch = ask, release())")
+    await page.until(is_fresh)
+    # No server.
+    await page.run("void (window.fetch = async () => { throw new TypeError('away'); })")
+    await page.advance(seconds=5)
+    await page.sees("The server cannot be reached", "#numbers-fault")
+    await page.run("void (window.fetch = ask)")
+    await page.advance(seconds=5)
+    await page.until(is_fresh)
+
+
 @pytest.fixture
 def database():
     """The URL of an empty database of the test's own."""
