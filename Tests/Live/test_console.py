@@ -193,6 +193,7 @@ async def test_users_are_found_by_id_nickname_and_name_card(make_server, browser
     await find(page, "#user-words", "mall")
     people = links("#users-found td:first-child")
     await page.until(f"{people}.length === 3")
+    await page.sees("3 found", "#users-state")
     # The two that begin with it come first.
     assert (await page.run(people))[2] == "#users/trudy"
     assert set(await page.run(people)) == {"#users/mallory", "#users/ivan", "#users/trudy"}

@@ -20,9 +20,9 @@ const turns = new Map();
 
 /**
  * A list in pages: `read(undefined or the last page's next)` gives `{rows, next}`, where `next` is undefined at the end. What
- * is refused is said in the list's place.
+ * is refused is said in the list's place. `tell` hears how many rows there are, and whether more may follow.
  */
-async function showPages(place, empty, read) {
+async function showPages(place, empty, read, tell = () => {}) {
   const turn = {};
   turns.set(place, turn);
   const fill = async (from, rows) => {
@@ -32,6 +32,7 @@ async function showPages(place, empty, read) {
     const all = [...rows, ...page.rows];
     const more = page.next === undefined ? [] : [smallButton("More", () => guarded(() => fill(page.next, all)))];
     place.replaceChildren(tableOf(all, page.next === undefined ? empty : "None so far."), ...more);
+    tell(all.length, page.next !== undefined);
   };
   const guarded = async (step) => {
     try {

@@ -38,7 +38,7 @@ async function findMessages() {
       next = page.nextSeq;
     } while (page.messageList.length === 0 && next !== 0 && credential && words === byID("search-words").value);
     return { rows: page.messageList.map(foundMessageRow), next: next || undefined };
-  });
+  }, (count, hasMore) => say("search-state", foundWords(count, hasMore)));
 }
 
 function foundMessageRow(message) {

@@ -70,7 +70,7 @@ function signOut(words = "") {
     "profile", "user-groups", "sessions", "messages-found", "failures", "entries",
   ];
   for (const id of shown) byID(id).replaceChildren();
-  for (const id of ["numbers-fault", "groups-state", "webhooks-state"]) say(id, "");
+  for (const id of ["numbers-fault", "groups-state", "users-state", "search-state", "webhooks-state"]) say(id, "");
   for (const form of document.querySelectorAll("#console form")) form.reset();
   for (const table of ["groups-table", "trace-entries"]) byID(table).tBodies[0].replaceChildren();
   [trace, lastMetrics, series] = [undefined, undefined, new Map()];

@@ -11,6 +11,7 @@ async function showUsers(userID) {
   byID("users-found").hidden = userID !== "";
   byID("user").hidden = userID === "";
   if (userID === "") return;
+  say("users-state", "");
   byID("user-title").textContent = userID;
   for (const id of ["user-acts", "profile", "user-groups", "sessions"]) byID(id).replaceChildren();
   say("user-fault", "");
@@ -95,7 +96,8 @@ async function findUsers(words) {
         found.push(...value);
       }
       return { rows: foundRows(found, words), next: search };
-    });
+    },
+    (count, hasMore) => say("users-state", foundWords(count, hasMore)));
 }
 
 /**
