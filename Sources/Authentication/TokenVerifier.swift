@@ -32,8 +32,8 @@ public struct TokenVerifier: Sendable {
   public static let leeway = Duration.seconds(5)
 
   private let keys: [TokenAlgorithm: [TokenKey]]
-  private let audience: String?
-  private let issuer: String?
+  let audience: String?
+  let issuer: String?
 
   /// Reads the keys.
   /// - Throws: a sentence for the operator where a key is unusable, or an algorithm has no key.
@@ -56,62 +56,71 @@ public struct TokenVerifier: Sendable {
   public var algorithms: [TokenAlgorithm] { TokenAlgorithm.allCases.filter { keys[$0] != nil } }
 
   /// The content of a token that is valid at `now`, or the reason why it is not.
-  public func verify(_ token: String, now: WallInstant) -> Result<VerifiedToken, TokenError> {
-    Result { () throws(TokenError) in try accept(token, now: now) }
-  }
-
-  /// The user of a token with a good signature, even where its claims are not valid.
-  public func signer(of token: String) -> UserID? {
-    do throws(TokenError) {
-      let token = try CompactToken(token)
-      try checkSignature(of: token)
-      return UserID(try token.payload(as: TokenClaims.self).sub)
-    } catch {
-      return nil
-    }
+  public func verify(_ token: String, now: WallInstant) -> Result<VerifiedToken, TokenFault> {
+    Result { () throws(TokenFault) in try accept(token, now: now) }
   }
 
   /// Checks in the order of Protocol.md, "Tokens": format, algorithm, signature, claims, expiry.
-  private func accept(_ token: String, now: WallInstant) throws(TokenError) -> VerifiedToken {
-    let token = try CompactToken(token)
+  private func accept(_ text: String, now: WallInstant) throws(TokenFault) -> VerifiedToken {
+    let token = try CompactToken(text)
     try checkSignature(of: token)
-    let claims = try token.payload(as: TokenClaims.self)
-    guard let userID = UserID(claims.sub) else { throw .malformed }
-    let expiresAt = try TokenClaims.instant(claims.exp)
-    if let nbf = claims.nbf, try TokenClaims.instant(nbf) > now + TokenVerifier.leeway { throw .malformed }
-    try checkAddress(of: token)
-    guard now < expiresAt + TokenVerifier.leeway else { throw .expired }
+    guard let claims = token.read(.payload, as: TokenClaims.self) else {
+      throw TokenClaims.fault(in: token.members(of: .payload))
+    }
+    guard let userID = UserID(claims.sub) else {
+      throw .signed(.malformed, TokenClaims.reason(ofUserID: claims.sub) ?? "sub is no userID", of: nil)
+    }
+    guard let expiresAt = TokenClaims.instant(claims.exp) else {
+      throw .signed(.malformed, "exp is too large a number for a date in seconds", of: userID)
+    }
+    if let wrong = reason(ofStart: claims.nbf, now: now) ?? reason(ofAddressOf: token) {
+      throw .signed(.malformed, wrong, of: userID)
+    }
+    guard now < expiresAt + TokenVerifier.leeway else {
+      throw .signed(.expired, "exp was \(expiresAt.textForPeople), \(expiresAt.distanceForPeople(from: now))", of: userID)
+    }
     return VerifiedToken(userID: userID, expiresAt: expiresAt, isAdministrator: claims.adm ?? false)
   }
 
-  private func checkSignature(of token: CompactToken) throws(TokenError) {
-    let header = try token.header(as: TokenHeader.self)
-    guard header.crit == nil, let algorithm = TokenAlgorithm(rawValue: header.alg), let keys = keys[algorithm] else {
-      throw .malformed
+  private func checkSignature(of token: CompactToken) throws(TokenFault) {
+    guard let header = token.read(.header, as: TokenHeader.self) else {
+      throw TokenHeader.fault(in: token.members(of: .header))
+    }
+    guard header.crit == nil else { throw .unsigned(.malformed, "its header has crit, and this server knows no extensions") }
+    guard let algorithm = TokenAlgorithm(rawValue: header.alg), let keys = keys[algorithm] else {
+      let accepted = algorithms.map(\.rawValue).joined(separator: ", ")
+      throw .unsigned(.malformed, "its alg is \(header.alg.quotedForReason); this server accepts \(accepted)")
     }
     // Any `kid` may mean a key without a name, such as the secret: the signature decides.
     let candidates = keys.filter { header.kid == nil || $0.identifier == nil || $0.identifier == header.kid }
+    if candidates.isEmpty, let kid = header.kid {
+      throw .unsigned(
+        .wrongSignature, "its kid is \(kid.quotedForReason); auth.jwksFile has no \(algorithm.rawValue) key of that name")
+    }
     guard let signature = token.signature, candidates.contains(where: { $0.verifies(signature, of: token.signedBytes) }) else {
-      throw .wrongSignature
+      let hasNoKey = "no \(algorithm.rawValue) key of auth.jwksFile has signed it"
+      throw .unsigned(.wrongSignature, algorithm == .hs256 ? "this server's secret has not signed it" : hasNoKey)
     }
   }
 
-  private func checkAddress(of token: CompactToken) throws(TokenError) {
-    guard audience != nil || issuer != nil else { return }
-    let claims = try token.payload(as: AddressClaims.self)
-    if let audience, claims.aud?.names.contains(audience) != true { throw .malformed }
-    if let issuer, claims.iss != issuer { throw .malformed }
+  /// What is wrong with `nbf`; nil where the token is valid already.
+  private func reason(ofStart nbf: Double?, now: WallInstant) -> String? {
+    guard let nbf else { return nil }
+    guard let start = TokenClaims.instant(nbf) else { return "nbf is too large a number for a date in seconds" }
+    guard start > now + TokenVerifier.leeway else { return nil }
+    return "nbf is \(start.textForPeople), \(start.distanceForPeople(from: now))"
   }
-}
 
-/// The reason why a token is refused; the raw value is the code on the wire.
-public enum TokenError: Int, Error, Sendable, CaseIterable {
-  /// Its `exp` is past by more than the leeway, and all else is valid.
-  case expired = 70001
-  /// It is no token, or its `alg`, `exp`, `nbf`, `sub`, `aud` or `iss` is not accepted.
-  case malformed = 70003
-  /// Its signature is of no configured key.
-  case wrongSignature = 70009
+  /// What is wrong with `aud` and `iss`; nil where they are as configured.
+  private func reason(ofAddressOf token: CompactToken) -> String? {
+    guard audience != nil || issuer != nil else { return nil }
+    guard let claims = token.read(.payload, as: AddressClaims.self) else { return "aud or iss is not text" }
+    if let audience, claims.aud?.names.contains(audience) != true {
+      return "aud does not name \(audience.quotedForReason) (auth.audience)"
+    }
+    if let issuer, claims.iss != issuer { return "iss is not \(issuer.quotedForReason) (auth.issuer)" }
+    return nil
+  }
 }
 
 /// The content of a valid token.
@@ -122,4 +131,18 @@ public struct VerifiedToken: Sendable, Equatable {
   public let expiresAt: WallInstant
   /// Whether `adm` is true: an application administrator, for the internal listener only.
   public let isAdministrator: Bool
+
+  /// A sentence for the operator about a token that is accepted and looks wrong; nil where it does
+  /// not: `exp` is more than ten years ahead, most likely in milliseconds.
+  public func warning(at now: WallInstant) -> String? { TokenClaims.warning(ofEnd: expiresAt, now: now) }
+}
+
+extension TokenClaims {
+  /// No backend means a longer life; tokens in milliseconds live for 56,000 years.
+  private static let longestLife: Int64 = 10 * 31_556_952_000
+
+  static func warning(ofEnd end: WallInstant, now: WallInstant) -> String? {
+    guard end.milliseconds(since: now) > longestLife else { return nil }
+    return "exp is more than ten years ahead, \(end.textForPeople): it takes seconds, and these are most likely milliseconds"
+  }
 }

@@ -59,7 +59,7 @@ import Testing
   ])
   func malformed(payload: String) async throws {
     let token = try await forge.token(payload: payload)
-    #expect(verifier.verify(token, now: TokenForge.now) == .failure(.malformed))
+    #expect(verifier.verify(token, now: TokenForge.now).error == .malformed)
   }
 
   @Test(arguments: [
@@ -77,9 +77,10 @@ import Testing
 
   @Test func anExpiredTokenStillTellsWhoseItIsAndAForgedOneDoesNot() async throws {
     let expired = try await forge.token(payload: #"{"sub":"alice","exp":0}"#)
-    #expect(verifier.signer(of: expired)?.rawValue == "alice")
-    #expect(verifier.signer(of: String(expired.dropLast(4)) + "AAAA") == nil && verifier.signer(of: "no token") == nil)
-    #expect(verifier.signer(of: try await forge.token(payload: #"{"sub":"@alice","exp":0}"#)) == nil)
+    func user(_ token: String) -> UserID? { verifier.verify(token, now: TokenForge.now).fault?.userID }
+    #expect(user(expired)?.rawValue == "alice")
+    #expect(user(String(expired.dropLast(4)) + "AAAA") == nil && user("no token") == nil)
+    #expect(user(try await forge.token(payload: #"{"sub":"@alice","exp":0}"#)) == nil)
   }
 
   @Test(
@@ -97,12 +98,15 @@ import Testing
   }
 }
 
-extension Result where Success == VerifiedToken, Failure == TokenError {
+extension Result where Success == VerifiedToken, Failure == TokenFault {
+  /// The code of the failure, or nil.
+  var error: TokenError? { fault?.code }
+
   /// Why it failed, or nil.
-  var error: TokenError? {
+  var fault: TokenFault? {
     switch self {
     case .success: nil
-    case .failure(let error): error
+    case .failure(let fault): fault
     }
   }
 }

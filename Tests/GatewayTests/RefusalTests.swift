@@ -88,6 +88,63 @@ import WireProtocol
     }
   }
 
+  /// The log has the reason always; who has no signed token is told the code's sentence alone.
+  @Test func theReasonIsInTheLogWhereTheClientDoesNotLearnIt() async throws {
+    try await LiveGateway.with(log: log) { live in
+      let byUpgrade = try await Client.open(port: live.port, query: "token=bad")
+      #expect(try await byUpgrade.closed().reason == "70003 The token cannot be accepted")
+      let byLogin = try await live.connect()
+      let answer = try await byLogin.call("login", #"{"token":"wrong"}"#)
+      #expect(answer["error"]["message"] == "The token was signed with another key")
+      #expect(lines("sign-in refused").map { $0.metadata["reason"] } == ["no token at all", "another key"])
+    }
+  }
+
+  @Test func aSignedTokenTellsItsReasonAndItsUser() async throws {
+    try await LiveGateway.with(log: log) { live in
+      let alice = try await live.connect()
+      #expect(try await alice.call("login", #"{"token":"stale"}"#)["error"]["message"] == "stale since noon")
+      let backend = try await live.connect()
+      _ = try await backend.call("login", #"{"token":"adm:backend"}"#)
+      #expect(lines("sign-in refused").map { $0.metadata["userID"] } == ["alice", "backend"])
+      #expect(lines("sign-in refused").first?.metadata["reason"] == "stale since noon")
+    }
+  }
+
+  /// On a session that is signed in the user is the session's.
+  @Test func theReasonOfARefusedRenewalIsItsOwn() async throws {
+    try await LiveGateway.with(log: log) { live in
+      let alice = try await live.signIn("alice")
+      _ = try await alice.call("login", #"{"token":"bad"}"#)
+      _ = try await alice.call("login", #"{"token":"bob"}"#)
+      let refused = lines("sign-in refused")
+      #expect(refused.map { $0.metadata["code"] } == ["70003", "6015"])
+      #expect(refused.first?.metadata["reason"] == "no token at all")
+      #expect(refused.last?.metadata["reason"] == "Another user is signed in on this connection")
+      #expect(refused.allSatisfy { $0.metadata["userID"] == "alice" })
+    }
+  }
+
+  @Test func aTokenThatLooksWrongIsAWarningOnceAMinute() {
+    let clocks = ManualClocks()
+    let refusals = RefusalLog(clocks: clocks, logger: log.logger)
+    for wait in [0, 1, 58, 1] {
+      clocks.advance(for: .seconds(wait))
+      refusals.acceptedToken("it looks wrong", of: "alice", from: "192.0.2.7")
+    }
+    let told = lines("a token ends too far ahead")
+    #expect(told.map { $0.metadata["count"] } == ["1", "3"] && told.allSatisfy { $0.level == .warning })
+    #expect(told.allSatisfy { $0.metadata["userID"] == "alice" && $0.metadata["reason"] == "it looks wrong" })
+  }
+
+  @Test func aTokenThatLooksWrongSignsIn() async throws {
+    try await LiveGateway.with(log: log) { live in
+      let alice = try await live.connect()
+      #expect(try await alice.call("login", #"{"token":"odd:alice"}"#)["result"]["userID"] == "alice")
+      #expect(lines("a token ends too far ahead").map { $0.metadata["userID"] } == ["alice"])
+    }
+  }
+
   @Test func afterAFewASecondTheNextLineTellsHowMany() {
     let clocks = ManualClocks()
     let refusals = RefusalLog(clocks: clocks, logger: log.logger)

@@ -1,4 +1,5 @@
 """RS256, ES256 and EdDSA by a JWKS file (Protocol.md, "Tokens")."""
+import asyncio
 import hashlib
 import hmac
 import json
@@ -59,6 +60,20 @@ async def test_another_key_or_an_unknown_kid_is_refused(make_server, make_world,
         assert await verdict(world, token) == 70009
         expired = make_token("alice", secret=keys[algorithm], algorithm=algorithm, ttl=-60)
         assert await verdict(world, expired) == 70001
+
+
+async def test_the_log_says_which_key_is_missing(make_server, make_world, keys, jwks_file):
+    own = make_server({"auth.jwksFile": jwks_file, "auth.algorithms": "ES256"})
+    world = make_world(own)
+    for token, code, reason in (
+        (make_token("alice", secret=keys["ES256"], algorithm="ES256", headers={"kid": "new"}), 70009,
+         'its kid is "new"; auth.jwksFile has no ES256 key of that name'),
+        (make_token("alice", secret=new_key("ES256"), algorithm="ES256"), 70009, "no ES256 key of auth.jwksFile has signed it"),
+        (make_token("alice"), 70003, 'its alg is "HS256"; this server accepts ES256'),
+    ):
+        assert await verdict(world, token) == code
+        quoted = json.dumps(reason)[1:-1]
+        await asyncio.to_thread(own.wait_until, lambda: quoted in own.log, reason)
 
 
 async def test_a_public_key_is_no_secret(make_server, make_world, keys, jwks_file):

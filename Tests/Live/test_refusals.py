@@ -90,6 +90,81 @@ async def test_a_refused_sign_in_is_told_without_its_token(make_server, make_wor
     assert not [token for token in tokens.values() if token in own.log]
 
 
+UUID = "550e8400-e29b-41d4-a716-446655440000"
+
+
+@pytest.mark.parametrize("make, user, words", [
+    (lambda: make_token("alice", exp=None), "alice", "it has no exp"),
+    (lambda: make_token("alice", exp="soon"), "alice", "exp is text"),
+    (lambda: make_token(UUID), None, f'sub "{UUID}" has 36 bytes; a userID has 1 to 32'),
+    (lambda: make_token("alice", nbf=4_000_000_000), "alice", "nbf is 2096-10-02T07:06:40Z"),
+    (lambda: make_token("alice", ttl=-60), "alice", "exp was "),
+    (lambda: make_token("alice", adm=True), "alice", "internal listener"),
+])
+async def test_a_signed_token_is_refused_with_its_reason(make_server, make_world, make, user, words):
+    own = make_server()
+    world = make_world(own)
+    client = await world.open()
+    token = make()
+    answer = await client.exchange({"jsonrpc": "2.0", "id": "t", "method": "login", "params": {"token": token}})
+    code, message = answer["error"]["code"], answer["error"]["message"]
+    assert words in message
+    by_upgrade = await world.open(query={"token": token})
+    reason = await by_upgrade.closed(4500)
+    assert reason.startswith(f"{code} ") and words in reason
+    refused = await entry(own, "sign-in refused", code=code)
+    assert words in refused["reason"] and refused.get("userID") == user
+
+
+@pytest.mark.parametrize("make, words", [
+    (lambda: make_token("alice", algorithm="HS512"), 'its alg is "HS512"; this server accepts HS256'),
+    (lambda: make_token("alice", secret=OTHER_SECRET), "this server's secret has not signed it"),
+    (lambda: "no-token-at-all", "it is not three parts"),
+    (lambda: make_token("alice") + "=", "base64url"),
+])
+async def test_the_reason_of_a_token_that_nobody_signed_is_in_the_log_alone(make_server, make_world, make, words):
+    own = make_server()
+    world = make_world(own)
+    token = make()
+    client = await world.open()
+    answer = await client.exchange({"jsonrpc": "2.0", "id": "t", "method": "login", "params": {"token": token}})
+    code, message = answer["error"]["code"], answer["error"]["message"]
+    assert message == {70003: "The token cannot be accepted", 70009: "The token was signed with another key"}[code]
+    by_upgrade = await world.open(query={"token": token})
+    assert await by_upgrade.closed(4500) == f"{code} {message}"
+    refused = await entry(own, "sign-in refused", code=code)
+    assert words in refused["reason"] and "userID" not in refused and token not in own.log
+
+
+@pytest.mark.one_process("each node has a line of its own")
+async def test_a_token_in_milliseconds_signs_in_and_warns_once_a_minute(make_server, make_world):
+    own = make_server(frozen=True)
+    world = make_world(own)
+    far = {"exp": int(own.now * 1000) + 3_600_000}
+    for user in ("alice", "bob"):
+        await world.session(user, token=make_token(user, **far))
+    warning = await entry(own, "a token ends too far ahead", count=1)
+    assert warning["level"] == "warning" and warning["userID"] == "alice" and "milliseconds" in warning["reason"]
+    await own.advance(seconds=60)
+    carol = await world.session("carol", token=make_token("carol", **far))
+    assert (await entry(own, "a token ends too far ahead", count=2))["userID"] == "carol"
+    await carol.call("login", token=make_token("carol", **far))
+    assert len(entries(own, "a token ends too far ahead")) == 2
+
+
+def test_the_credential_of_the_backend_is_refused_with_its_reason(make_server):
+    own = make_server()
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    answer = own.post_rpc(ping, make_token("backend", adm=True, exp=None))
+    assert answer.status == 401 and "it has no exp" in answer.text
+    answer = own.post_rpc(ping, make_token("backend", adm=True, algorithm="HS512"))
+    assert answer.status == 401 and "HS512" not in answer.text
+    own.wait_until(lambda: len(entries(own, "unauthorized call")) == 2, "two lines")
+    signed, unsigned = entries(own, "unauthorized call")
+    assert signed["userID"] == "backend" and "it has no exp" in signed["reason"]
+    assert "userID" not in unsigned and 'its alg is "HS512"' in unsigned["reason"]
+
+
 @pytest.mark.one_process("limits of connections are those of a node")
 async def test_what_the_server_closes_is_told_and_what_its_client_closes_is_not(make_server, make_world):
     # A connection that has not signed in would be closed.

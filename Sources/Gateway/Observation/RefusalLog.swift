@@ -26,7 +26,8 @@ public final class RefusalLog: Sendable {
   private let requestLines = LogRateLimiter()
   private let httpLines = LogRateLimiter()
   private let arrivalLines = LogRateLimiter()
-  private let crowds = CrowdLines()
+  private let crowds = CrowdLines<EarlyEnd>()
+  private let oddTokens = CrowdLines<String>()
 
   init(clocks: any Clocks, logger: Logger) {
     self.clocks = clocks
@@ -72,10 +73,27 @@ public final class RefusalLog: Sendable {
   }
 
   /// A sign-in or renewal was refused.
-  /// - Parameter user: nil where the token's signature was invalid.
-  func signIn(_ error: WireError, from address: String, user: UserID?) {
+  /// - Parameters:
+  ///   - user: nil where the token's signature was invalid.
+  ///   - reason: what is wrong with the token; nil = the message of the error says all.
+  func signIn(_ error: WireError, from address: String, user: UserID?, reason: String? = nil) {
     signIns.increment("\(error.code.rawValue)")
-    note("sign-in refused", .info, signInLines) { RefusalLog.fields(error, from: address, user) }
+    note("sign-in refused", .info, signInLines) {
+      var fields = RefusalLog.fields(error, from: address, user)
+      if let reason { fields["reason"] = "\(reason)" }
+      return fields
+    }
+  }
+
+  /// A sign-in or renewal was accepted, and its token looks wrong: a line at most once a minute,
+  /// because a backend makes all its tokens alike.
+  func acceptedToken(_ warning: String, of user: UserID, from address: String) {
+    guard let count = oddTokens.acquire("exp", at: clocks.monotonic) else { return }
+    logger.warning(
+      "a token ends too far ahead",
+      metadata: [
+        "reason": "\(warning)", "userID": "\(user)", "address": "\(address)", "count": .stringConvertible(count),
+      ])
   }
 
   /// A request was answered with an error.
@@ -181,16 +199,16 @@ public final class RefusalLog: Sendable {
 }
 
 /// A line a minute for each reason, which tells how many events it stands for.
-private final class CrowdLines: Sendable {
+private final class CrowdLines<Reason: Hashable & Sendable>: Sendable {
   private struct Line {
     var next = MonotonicInstant.distantPast
     var count = 0
   }
 
-  private let lines = Mutex<[EarlyEnd: Line]>([:])
+  private let lines = Mutex<[Reason: Line]>([:])
 
   /// - Returns: nil = no line now; else the events since the last one.
-  func acquire(_ reason: EarlyEnd, at now: MonotonicInstant) -> Int? {
+  func acquire(_ reason: Reason, at now: MonotonicInstant) -> Int? {
     lines.withLock { lines in
       var line = lines[reason] ?? Line()
       line.count += 1

@@ -4,7 +4,7 @@ import WireProtocol
 
 /// The refusals of a session, for the log.
 extension Session {
-  /// The user who is signed in or signing in, or the user of the last valid token.
+  /// The user who is signed in or signing in, or the user of the last signed token.
   private var refusedUser: UserID? {
     switch phase {
     case .signedIn(let identity), .signingIn(let identity): identity.userID
@@ -15,14 +15,22 @@ extension Session {
   /// A request or a sign-in is answered with an error.
   func noteRefusal(_ error: WireError, of method: MethodTable.Entry?) {
     if method?.name == Login.specification.name {
-      services.refusals.signIn(error, from: address, user: refusedUser)
+      noteRefusedSignIn(error)
     } else {
       services.refusals.request(error, method?.name, from: address, user: refusedUser)
     }
   }
 
-  /// The sign-in of an upgrade was refused.
-  func noteRefusedUpgrade(_ error: WireError) { services.refusals.signIn(error, from: address, user: refusedUser) }
+  /// The sign-in of an upgrade, or by `login`, was refused.
+  func noteRefusedSignIn(_ error: WireError) {
+    services.refusals.signIn(error, from: address, user: refusedUser, reason: refusalReason)
+  }
+
+  /// A token was accepted; the log tells of one that looks wrong.
+  func noteWarning(of owner: TokenOwner) {
+    guard let warning = owner.warning else { return }
+    services.refusals.acceptedToken(warning, of: owner.userID, from: address)
+  }
 
   /// The session closes; a logout is no refusal.
   func noteClose(_ code: CloseCode, reason: String) {

@@ -25,7 +25,7 @@ extension Session {
     case .success: assertionFailure("a sign-in answers a session")
     // After an invalid token or a failure of the store, the close is pending already.
     case .failure(let error):
-      noteRefusedUpgrade(error)
+      noteRefusedSignIn(error)
       close(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
     }
   }
@@ -61,9 +61,9 @@ extension Session {
   /// Checks the token, the platform and the rates.
   private func verify(_ login: Login, on device: Login.Device, then reply: @escaping ReplyHandler) {
     switch services.tokens.publicOwner(of: login.token, at: services.clocks.wall) {
-    case .failure(let error):
-      if error.code == .tokenExpired { tokenOwner = services.tokens.signer(of: login.token) }
-      refuseToken(error, then: reply)
+    case .failure(let refusal):
+      if let user = refusal.userID { tokenOwner = user }
+      refuseToken(refusal, then: reply)
     case .success(let owner):
       tokenOwner = owner.userID
       // Groups of other nodes would not find the session.
@@ -76,6 +76,7 @@ extension Session {
       }
       if let wait = services.signInLimiter.acquire(budget, at: now) { return refuseForRate(wait, then: reply) }
       self.budget = budget
+      noteWarning(of: owner)
       register(owner, on: device, then: reply)
     }
   }
@@ -96,12 +97,20 @@ extension Session {
   }
 
   /// An invalid token closes an anonymous connection with 4500 after the reply.
-  private func refuseToken(_ error: WireError, then reply: @escaping ReplyHandler) {
+  private func refuseToken(_ refusal: TokenRefusal, then reply: @escaping ReplyHandler) {
     deadlines[.signIn] = nil
     answerBadToken { session in
+      let error = refusal.error
       session.closeAfterReplies(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
-      reply(session, .failure(error))
+      session.answer(refusal, then: reply)
     }
+  }
+
+  /// Answers a refused token; the log gets its reason, which the client may not learn.
+  private func answer(_ refusal: TokenRefusal, then reply: ReplyHandler) {
+    refusalReason = refusal.reason
+    reply(self, .failure(refusal.error))
+    refusalReason = nil
   }
 
   /// Counts a bad token, and answers it: after many of them from one address with a delay, during
@@ -211,9 +220,10 @@ extension Session {
   private func renew(_ login: Login, then reply: @escaping ReplyHandler) {
     guard var identity else { return reply(self, .error(.notSignedIn)) }
     switch services.tokens.publicOwner(of: login.token, at: services.clocks.wall) {
-    case .failure(let error): answerBadToken { session in reply(session, .failure(error)) }
+    case .failure(let refusal): answerBadToken { session in session.answer(refusal, then: reply) }
     case .success(let owner):
       guard owner.userID == identity.userID else { return reply(self, .error(.otherUserSignedIn)) }
+      noteWarning(of: owner)
       identity.tokenExpiresAt = owner.expiresAt
       identity.wasWarned = false
       phase = .signedIn(identity)
@@ -233,10 +243,11 @@ enum SessionID {
 
 extension TokenChecking {
   /// The owner of a token on the public listener, where administrators' tokens are refused (70003).
-  func publicOwner(of token: String, at now: WallInstant) -> Result<TokenOwner, WireError> {
+  func publicOwner(of token: String, at now: WallInstant) -> Result<TokenOwner, TokenRefusal> {
     owner(of: token, at: now).flatMap { owner in
-      owner.isAdministrator
-        ? .failure(WireError(.tokenMalformed, "An administrator's token is for the internal listener")) : .success(owner)
+      guard owner.isAdministrator else { return .success(owner) }
+      let error = WireError(.tokenMalformed, "An administrator's token is for the internal listener")
+      return .failure(TokenRefusal(error, userID: owner.userID))
     }
   }
 }

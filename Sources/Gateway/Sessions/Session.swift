@@ -86,8 +86,10 @@ actor Session: ConnectionHandler, ExecutorActor {
   var retryAfterDrain: Int64?
   /// Whether the connection is within the limits, and counts for them.
   private var isAccepted = false
-  /// The user of the last valid token, for the log of refusals.
+  /// The user of the last signed token, for the log of refusals.
   var tokenOwner: UserID?
+  /// What is wrong with a refused token, for the log; set only while its answer is given.
+  var refusalReason: String?
   /// The delayed answer to a bad token.
   var delayedRefusal: (@Sendable (isolated Session) -> Void)?
 

@@ -9,24 +9,38 @@ public struct TokenOwner: Sendable, Equatable {
   public let expiresAt: WallInstant
   /// `adm:true`: valid on the internal listener only.
   public let isAdministrator: Bool
+  /// A sentence for the log about a token that is accepted and looks wrong; nil where it does not.
+  public let warning: String?
 
   /// An owner with everything given.
-  public init(userID: UserID, expiresAt: WallInstant, isAdministrator: Bool) {
+  public init(userID: UserID, expiresAt: WallInstant, isAdministrator: Bool, warning: String? = nil) {
     self.userID = userID
     self.expiresAt = expiresAt
     self.isAdministrator = isAdministrator
+    self.warning = warning
+  }
+}
+
+/// Why a token is refused.
+public struct TokenRefusal: Error, Sendable, Equatable {
+  /// What the client is told: 70001, 70003 or 70009, with the reason only where a configured key
+  /// has signed the token.
+  public let error: WireError
+  /// What the log says.
+  public let reason: String
+  /// The user of a signed token, for the log; nil where the token is not signed, or names no user.
+  public let userID: UserID?
+
+  /// - Parameter reason: nil = the message of the error.
+  public init(_ error: WireError, reason: String? = nil, userID: UserID? = nil) {
+    self.error = error
+    self.reason = reason ?? error.message
+    self.userID = userID
   }
 }
 
 /// Checks tokens. The composition chooses the library.
 public protocol TokenChecking: Sendable {
-  /// The token's owner, or 70001, 70003 or 70009.
-  func owner(of token: String, at now: WallInstant) -> Result<TokenOwner, WireError>
-  /// The user of a token with a valid signature, expired or not, for the log of refusals.
-  func signer(of token: String) -> UserID?
-}
-
-extension TokenChecking {
-  /// No user.
-  public func signer(of token: String) -> UserID? { nil }
+  /// The token's owner, or why it is refused.
+  func owner(of token: String, at now: WallInstant) -> Result<TokenOwner, TokenRefusal>
 }

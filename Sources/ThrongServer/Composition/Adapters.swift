@@ -33,17 +33,28 @@ struct TokenChecker: TokenChecking {
 
   init(_ verifier: CurrentTokenVerifier) { self.verifier = verifier }
 
-  func signer(of token: String) -> UserID? { verifier.current.signer(of: token) }
-
-  func owner(of token: String, at now: WallInstant) -> Result<TokenOwner, WireError> {
+  func owner(of token: String, at now: WallInstant) -> Result<TokenOwner, TokenRefusal> {
     verifier.current.verify(token, now: now)
-      .map { TokenOwner(userID: $0.userID, expiresAt: $0.expiresAt, isAdministrator: $0.isAdministrator) }
-      .mapError { error in
-        switch error {
-        case .expired: WireError(.tokenExpired)
-        case .malformed: WireError(.tokenMalformed)
-        case .wrongSignature: WireError(.tokenWrongSignature)
-        }
+      .map { verified in
+        TokenOwner(
+          userID: verified.userID, expiresAt: verified.expiresAt, isAdministrator: verified.isAdministrator,
+          warning: verified.warning(at: now))
       }
+      .mapError { TokenRefusal($0) }
+  }
+}
+
+extension TokenRefusal {
+  /// A client without a token of a configured key learns the code alone, and nothing of keys and
+  /// algorithms.
+  init(_ fault: TokenFault) {
+    let code: ErrorCode =
+      switch fault.code {
+      case .expired: .tokenExpired
+      case .malformed: .tokenMalformed
+      case .wrongSignature: .tokenWrongSignature
+      }
+    let sentence = "\(code.title): \(fault.reason)"
+    self.init(WireError(code, fault.isSigned ? sentence : nil), reason: sentence, userID: fault.userID)
   }
 }

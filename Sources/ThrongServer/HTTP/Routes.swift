@@ -145,7 +145,7 @@ struct Routes: HTTPHandling {
     do throws(HTTPRefusal) {
       administrator = try credential.holder(request.head.authorization, at: services.clocks.wall)
     } catch {
-      unauthorized.log(from: services.clientAddress(of: request.head), error.sentence)
+      unauthorized.log(from: services.clientAddress(of: request.head), error.loggedSentence ?? error.sentence, user: error.user)
       refuse(request, exchange, error)
       return nil
     }
@@ -203,7 +203,7 @@ struct AdministratorCredential: Sendable {
     case .success(let verified):
       guard verified.isAdministrator else { throw .notAnAdministrator }
       return verified.userID.rawValue
-    case .failure(let error): throw .badToken(error)
+    case .failure(let fault): throw .badToken(fault)
     }
   }
 }
@@ -223,6 +223,10 @@ struct HTTPRefusal: Error {
   let status: Int
   let sentence: String
   var headers: [(String, String)] = []
+  /// What the log says where the client is told less; nil = the sentence.
+  var loggedSentence: String?
+  /// The user of a token that a configured key has signed, for the log.
+  var user: UserID?
 
   static func noSuchPath(besides path: String) -> HTTPRefusal {
     HTTPRefusal(status: 404, sentence: "there is nothing at this path; the WebSocket is at \(path)")
@@ -242,15 +246,24 @@ struct HTTPRefusal: Error {
     headers: [("WWW-Authenticate", "Bearer")])
   // RFC 6750, 3.1 names the errors.
 
-  static func badToken(_ error: TokenError) -> HTTPRefusal {
+  static func badToken(_ fault: TokenFault) -> HTTPRefusal {
     let sentence =
-      switch error {
+      switch fault.code {
       case .expired: "the token has expired; throng token NAME --admin --ttl 12h makes another one"
+      case .malformed where fault.isSigned: "the token is not accepted: \(fault.reason)"
       case .malformed: "this is neither the API key nor a token that is accepted: its form, algorithm or claims are wrong"
       case .wrongSignature: "the token is signed with another key than this server's"
       }
+    let logged =
+      switch fault.code {
+      case .expired: "the token has expired: \(fault.reason)"
+      case .malformed where fault.isSigned: sentence
+      case .malformed: "neither the API key nor an accepted token: \(fault.reason)"
+      case .wrongSignature: "\(sentence): \(fault.reason)"
+      }
     return HTTPRefusal(
-      status: 401, sentence: sentence, headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")])
+      status: 401, sentence: sentence, headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")], loggedSentence: logged,
+      user: fault.userID)
   }
   static let notAnAdministrator = HTTPRefusal(
     status: 401, sentence: "this token is a user's; send one with adm:true (throng token NAME --admin) or the API key",

@@ -25,11 +25,13 @@ final class UnauthorizedCalls: Sendable {
 
   /// - Parameters:
   ///   - peer: the address that the request came from.
-  ///   - reason: what the caller is told.
-  func log(from peer: String, _ reason: String) {
+  ///   - reason: what is wrong with the credential.
+  ///   - user: whose token it is, where a configured key has signed it.
+  func log(from peer: String, _ reason: String, user: UserID? = nil) {
     counter.increment()
     guard let dropped = limit.acquire(at: clocks.monotonic) else { return }
     var metadata: Logger.Metadata = ["address": "\(peer)", "reason": "\(reason)"]
+    if let user { metadata["userID"] = "\(user)" }
     if dropped > 0 { metadata["dropped"] = .stringConvertible(dropped) }
     logger.warning("unauthorized call", metadata: metadata)
   }
