@@ -1,14 +1,30 @@
 import ArgumentParser
 import Authentication
+import Foundation
 import GroupModel
 import ServerConfiguration
 import ThrongServer
 
-/// `throng token`: prints a token for trying Throng out, as the application's backend would make
-/// it.
+/// `throng token`: makes a token for trying Throng out, or explains one.
 struct Token: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print a token for a user.",
+    abstract: "Print a token for a user, or explain a token.",
+    usage: """
+      throng token <user> [--ttl <duration>] [--admin] [<options>]
+      throng token check <token> [<options>]
+      """,
+    discussion: """
+      Without a subcommand it prints a token: `throng token alice` is `throng token make alice`, whose help lists the \
+      options. A user who is called check or make needs the subcommand.
+      """,
+    subcommands: [TokenMake.self, TokenCheck.self], defaultSubcommand: TokenMake.self)
+}
+
+/// `throng token make`, or `throng token` alone: prints a token, as the application's backend would
+/// make it.
+struct TokenMake: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "make", abstract: "Print a token for a user.",
     discussion: "The secret is auth.secret, or the one in dataDir/auth-secret, made if missing.")
 
   @Argument(help: "The userID: 1-32 visible ASCII characters, not beginning with @.")
@@ -52,7 +68,51 @@ struct Token: AsyncParsableCommand {
       guard let duration = Duration(configurationText: text), duration >= .seconds(1) else {
         throw ValidationError("--ttl takes a duration of at least a second, such as 30s, 15m, 1h or 7d")
       }
+      // A key of the configuration takes a bare number as seconds; here it may as well mean days.
+      guard text.last?.isNumber != true else {
+        throw ValidationError("--ttl needs a unit: \(text)s, \(text)m, \(text)h or \(text)d")
+      }
       self.duration = .seconds(duration.components.seconds)
     }
+  }
+}
+
+/// `throng token check`: explains a token against the configuration.
+struct TokenCheck: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Say what a token holds, and whether a server with this configuration accepts it.",
+    discussion: "The exit status is 0 where it is accepted, and 1 where it is not. The command changes nothing.")
+
+  @Argument(help: "The token; - reads it from standard input, so that it does not stand in the list of processes.")
+  var token: String
+
+  @OptionGroup var options: ConfigurationOptions
+
+  func run() async throws {
+    let settings = try options.load()
+    let text = token == "-" ? TokenCheck.standardInput() : token
+    let verifier: TokenVerifier
+    do {
+      let found = try await settings.tokenVerifier()
+      verifier = found.verifier
+      if found.lacksSecret {
+        StandardError.write("warning: no secret yet: auth.secret is not set, \(settings.dataDir) has no auth-secret")
+      }
+    } catch {
+      throw StandardError.failure("\(error)")
+    }
+    let report = verifier.report(on: text, now: SystemClocks().wall)
+    let width = report.rows.map(\.name.count).max() ?? 0
+    for row in report.rows {
+      print(row.name + String(repeating: " ", count: width - row.name.count) + "  " + row.text)
+    }
+    for warning in report.warnings { StandardError.write("warning: \(warning)") }
+    guard report.isAccepted else { throw ExitCode.failure }
+  }
+
+  /// The text of standard input without blanks around it: `echo` ends it with a newline.
+  private static func standardInput() -> String {
+    let bytes = FileHandle.standardInput.readDataToEndOfFile()
+    return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 }

@@ -5,10 +5,11 @@ import stat
 import subprocess
 import time
 
+import jwt
 import pytest
 
-from harness.server import BINARY, StartFailed, run_throng
-from harness.tokens import SECRET, expiry_of
+from harness.server import BINARY, EXIT_PATIENCE, StartFailed, clean_environment, run_throng
+from harness.tokens import OTHER_SECRET, SECRET, expiry_of, make_token
 
 
 def check(*arguments, **options):
@@ -24,14 +25,14 @@ def shown(key, *arguments, **options):
 
 
 def test_help_everywhere_and_version():
-    for arguments in (["--help"], ["serve", "--help"], ["token", "--help"], ["config", "--help"], ["config", "check", "--help"], ["config", "example", "--help"],
+    for arguments in (["--help"], ["serve", "--help"], ["token", "--help"], ["token", "make", "--help"], ["token", "check", "--help"], ["config", "--help"], ["config", "check", "--help"], ["config", "example", "--help"],
                       ["config", "show", "--help"], ["bench", "--help"], ["version", "--help"]):
         done = run_throng(*arguments)
         assert done.returncode == 0 and "USAGE" in done.stdout.upper(), arguments
     assert run_throng("version").returncode == 0 and run_throng("version").stdout.strip()
 
 
-@pytest.mark.parametrize("arguments", [["fly"], ["serve", "--fly"], ["token"], ["token", "a", "b"], ["config", "fly"]])
+@pytest.mark.parametrize("arguments", [["fly"], ["serve", "--fly"], ["token"], ["token", "a", "b"], ["token", "check"], ["config", "fly"]])
 def test_wrong_usage_is_64(arguments):
     done = run_throng(*arguments)
     assert done.returncode == 64 and done.stderr
@@ -166,6 +167,81 @@ async def test_throng_token_prints_a_token_for_the_servers_own_secret(make_serve
     admin = run_throng("token", "backend", "--admin", "--data-dir", data, cwd=tmp_path).stdout.strip()
     assert own.post_rpc({"jsonrpc": "2.0", "id": 1, "method": "ping"}, admin).status == 200
     assert secret.read_text().strip() not in own.log
+
+
+@pytest.mark.parametrize("ttl, words", [("7", "7s, 7m, 7h or 7d"), ("3600", "3600s"), ("0s", "at least a second"), ("week", "1h")])
+def test_the_life_of_a_token_has_a_unit(tmp_path, ttl, words):
+    done = run_throng("token", "alice", "--ttl", ttl, "--data-dir", tmp_path / "data", cwd=tmp_path)
+    assert done.returncode == 64 and words in done.stderr and not done.stdout
+    assert not (tmp_path / "data").exists(), "a wrong call makes no secret"
+
+
+def test_a_user_may_be_called_like_a_subcommand(tmp_path):
+    for user in ("check", "make"):
+        made = run_throng("token", "make", user, "--data-dir", tmp_path, cwd=tmp_path)
+        assert made.returncode == 0
+        assert jwt.decode(made.stdout.strip(), options={"verify_signature": False})["sub"] == user
+
+
+# Explaining a token
+
+def explained(token, *arguments, cwd, text=None):
+    """The finished `throng token check`, and its lines by name."""
+    done = subprocess.run(
+        [str(BINARY), "token", "check", token, *map(str, arguments)], env=clean_environment(), cwd=cwd, input=text,
+        capture_output=True, text=True, timeout=EXIT_PATIENCE)
+    return done, dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+
+
+def test_a_token_is_explained_against_the_configuration(tmp_path):
+    secret = ("--set", f"auth.secret={SECRET}", "--data-dir", tmp_path / "none")
+    done, said = explained(make_token("alice", iat=1_700_000_000), *secret, cwd=tmp_path)
+    assert done.returncode == 0 and not done.stderr
+    assert said["header"].startswith('alg "HS256"') and said["signature"] == "good" and said["sub"] == '"alice"'
+    assert said["exp"].endswith(("in 60 minutes", "in 59 minutes")) and said["iat"].startswith("2023-11-14T22:13:20Z, ")
+    assert said["verdict"] == "accepted: signs in alice"
+    assert SECRET not in done.stdout and not (tmp_path / "none").exists(), "it changes nothing"
+
+
+@pytest.mark.parametrize("make, settings, verdict", [
+    (lambda: make_token("alice", exp=None), (), "refused with 70003: it has no exp"),
+    (lambda: make_token("550e8400-e29b-41d4-a716-446655440000"), (), "has 36 bytes; a userID has 1 to 32"),
+    (lambda: make_token("alice", ttl=-60), (), "refused with 70001: exp was "),
+    (lambda: make_token("alice", algorithm="HS512"), (), 'refused with 70003: its alg is "HS512"; this server accepts HS256'),
+    (lambda: make_token("alice", secret=OTHER_SECRET), (), "refused with 70009: this server's secret has not signed it"),
+    (lambda: make_token("alice"), ("auth.audience=app",), 'refused with 70003: aud does not name "app" (auth.audience)'),
+    (lambda: "nonsense", (), "refused with 70003: it is not three parts"),
+    (lambda: "", (), "refused with 70003: it is empty"),
+])
+def test_a_refused_token_is_explained_and_is_1(tmp_path, make, settings, verdict):
+    keys = [part for setting in (f"auth.secret={SECRET}", *settings) for part in ("--set", setting)]
+    done, said = explained(make(), *keys, cwd=tmp_path)
+    assert done.returncode == 1 and verdict in said["verdict"] and not done.stderr
+    assert SECRET not in done.stdout + done.stderr
+
+
+def test_a_token_is_read_from_standard_input(tmp_path):
+    data = tmp_path / "data"
+    token = run_throng("token", "alice", "--data-dir", data, cwd=tmp_path).stdout
+    done, said = explained("-", "--data-dir", data, cwd=tmp_path, text=token)
+    assert done.returncode == 0 and said["verdict"] == "accepted: signs in alice" and not done.stderr
+    done, said = explained("-", "--data-dir", data, cwd=tmp_path, text="")
+    assert done.returncode == 1 and "it is empty" in said["verdict"]
+    admin = run_throng("token", "backend", "--admin", "--data-dir", data, cwd=tmp_path).stdout
+    done, said = explained("-", "--data-dir", data, cwd=tmp_path, text=admin)
+    assert done.returncode == 0 and "internal listener" in said["verdict"]
+
+
+def test_where_there_is_no_secret_yet_a_token_is_refused_and_none_is_made(tmp_path):
+    done, said = explained(make_token("alice"), "--data-dir", tmp_path / "none", cwd=tmp_path)
+    assert done.returncode == 1 and "70009" in said["verdict"]
+    assert "no secret yet" in done.stderr and str(tmp_path / "none") in done.stderr and not (tmp_path / "none").exists()
+
+
+def test_an_end_in_milliseconds_is_warned_of(tmp_path):
+    token = make_token("alice", exp=int(time.time() * 1000))
+    done, said = explained(token, "--set", f"auth.secret={SECRET}", cwd=tmp_path)
+    assert done.returncode == 0 and "milliseconds" in done.stderr and said["exp"].startswith("the year 5")
 
 
 def test_the_first_start_makes_a_secret_and_keeps_it(make_server, tmp_path):

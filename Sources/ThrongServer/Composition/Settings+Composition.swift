@@ -46,13 +46,23 @@ extension Settings {
       let expiry = try StartError.translating { () throws(TransportError) in try Transport.check(files) }
       warnings += [StartWarnings.certificate(expiring: expiry, now: SystemClocks().wall)].compactMap { $0 }
     }
+    _ = try await tokenVerifier()
+    return warnings
+  }
+
+  /// The verifier of a start, made without creating a secret.
+  /// - Returns: also whether a start would have to create it. Another secret stands in for it:
+  ///   neither has signed a token.
+  /// - Throws: `AuthenticationError`, or the error of a JWKS file that cannot be read.
+  public func tokenVerifier() async throws -> (verifier: TokenVerifier, lacksSecret: Bool) {
     let usesSecret = tokenAlgorithms?.contains(.hs256) ?? true
     let existing = try auth.secret.map { Array($0.utf8) } ?? SecretFile(dataDirectory: dataDir).load()
-    // A start would create a missing secret; any secret serves to check the other keys.
     let secret = existing ?? (0..<32).map { _ in UInt8.random(in: .min ... .max) }
     let keySet = try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
-    _ = try await TokenVerifier(.init(secret: usesSecret ? secret : nil, keySet: keySet, algorithms: tokenAlgorithms))
-    return warnings
+    let configuration = TokenVerifier.Configuration(
+      secret: usesSecret ? secret : nil, keySet: keySet, algorithms: tokenAlgorithms, audience: auth.audience,
+      issuer: auth.issuer)
+    return (try await TokenVerifier(configuration), usesSecret && existing == nil)
   }
 }
 
