@@ -1,0 +1,42 @@
+"""The pages with commands besides the tutorials: what SignIn.md and Moderation.md show is run by `harness/tutorial.py`,
+and the commands of the others are there."""
+import re
+
+import pytest
+
+from harness.server import run_throng
+from harness.tutorial import CATALOGUE, Reader
+
+
+@pytest.fixture
+async def reader(tmp_path):
+    one = Reader(tmp_path)
+    yield one
+    await one.close()
+
+
+@pytest.mark.one_process("the pages show the output of one process")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("page", ["SignIn", "Moderation"])
+async def test_a_page_does_what_it_shows(reader, page):
+    await reader.read((CATALOGUE / f"{page}.md").read_text(), is_whole=False)
+
+
+@pytest.mark.parametrize("page, least", [("Limits", 1), ("Sizing", 4), ("Troubleshooting", 2)])
+def test_the_commands_of_a_page_are_there(page, least):
+    commands = re.findall(r"^    throng ([^#|\n]+)", (CATALOGUE / f"{page}.md").read_text(), re.MULTILINE)
+    assert len(commands) >= least
+    for command in commands:
+        words = command.split()
+        options = [word for word in words if word.startswith("--")]
+        verb = words[:words.index(options[0])] if options else words
+        done = run_throng(*verb, "--help")
+        assert done.returncode == 0 and [one for one in options if one not in done.stdout] == [], (command, done)
+
+
+def test_the_metrics_of_a_page_are_those_of_the_server():
+    name = re.compile(r"\bthrong_[a-z_]+\b")
+    known = set(name.findall((CATALOGUE / "Operations.md").read_text().split("\n## Metrics\n")[1]))
+    for page in ("Sizing", "Troubleshooting"):
+        named = set(name.findall((CATALOGUE / f"{page}.md").read_text()))
+        assert named and named <= known, page
