@@ -1,0 +1,20 @@
+import Foundation
+import ServerConfiguration
+import Testing
+
+/// Sources/ThrongServer/Documentation.docc/Cluster.md shows the configuration of a node.
+@Suite struct ClusterPageTests {
+  private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Sources/ThrongServer/Documentation.docc/Cluster.md")
+
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  @Test func theConfigurationOfANodeIsAccepted() throws {
+    let text = try String(contentsOf: ClusterPageTests.page, encoding: .utf8)
+    let shown = String(try #require(text.firstMatch(of: /```yaml\n([^`]+)```/)).1)
+    #expect(shown.contains("bus.url"))
+    #expect(problems(try scratch.file(shown)) == [])
+  }
+}
