@@ -106,9 +106,7 @@ private struct GuidePage {
   init(_ name: String) throws {
     let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .appending(path: "Sources/ThrongServer/Documentation.docc/\(name).md")
-    lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false).map {
-      String($0)
-    }
+    lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
     var head: [String] = []
     var isCode = false
     for (index, line) in lines.enumerated() {
