@@ -247,8 +247,8 @@ async def test_where_messages_are_stored_the_limit_refuses(make_server, make_wor
     assert [reply["result"]["seq"] for reply in later[:3]] == [4, 5, 6] and later[3]["error"]["code"] == 10023
     stored = [reply["result"]["msgID"] for reply in replies[:3] + later[:3]]
     assert [message["msgID"] for message in await history_of(bob, group)] == stored
-    world.server.metric_becomes("throng_messages_accepted_total", 6, groupType=groupType)
-    world.server.metric_becomes("throng_messages_dropped_total", 0, groupType=groupType)
+    world.server.metric_becomes("throng_messages_accepted_total", 6, group_type=groupType)
+    world.server.metric_becomes("throng_messages_dropped_total", 0, group_type=groupType)
 
 
 @pytest.mark.parametrize("groupType", [*STORING, "BChatRoom"])

@@ -19,17 +19,17 @@ async def test_the_metrics_count_what_happened(make_server, make_world):
     await alice.call("sendGroupTextMessage", groupID=group, text="x")
     await bob.expect("onRecvNewMessage", groupID=group)
     await alice.refused(10010, "joinGroup", groupID="nowhere-secret")
-    labels = {"groupType": "Public", "priority": "High"}
+    labels = {"group_type": "Public", "priority": "High"}
     own.metric_becomes("throng_messages_accepted_total", 3, **labels)
     own.metric_becomes("throng_messages_delivered_total", 3, **labels)
-    own.metric_becomes("throng_messages_accepted_total", 1, groupType="Public", priority="Normal")
+    own.metric_becomes("throng_messages_accepted_total", 1, group_type="Public", priority="Normal")
     own.metric_becomes("throng_messages_dropped_total", 0)
     own.metric_becomes("throng_fanout_deliveries_total", lambda count: count >= 4)
     own.metric_becomes("throng_sessions", 2)
     own.metric_becomes("throng_connections", 2)
     for address in own.node_addresses:
         for kind, count in (("Public", 1), ("AVChatRoom", 1), ("Work", 0)):
-            own.metric_becomes("throng_groups", count, address=address, groupType=kind)
+            own.metric_becomes("throng_groups", count, address=address, group_type=kind)
     own.metric_becomes("throng_requests_total", 4, method="sendGroupTextMessage", code="0")
     own.metric_becomes("throng_requests_total", 1, method="joinGroup", code="10010")
     own.metric_becomes("throng_request_duration_seconds_count", lambda count: count >= 5)

@@ -104,6 +104,18 @@ def test_every_panel_has_a_place_of_its_own_and_says_what_it_shows():
     assert all(panel["fieldConfig"]["defaults"]["unit"] and panel["targets"] for panel in charts)
 
 
+@pytest.mark.heavy
+def test_promtool_takes_the_metrics(servers):
+    """In 0.2 all but one name: that of 0.1 which is beside `group_type` (Releases.md)."""
+    for own in servers:
+        for address in own.node_addresses:
+            text = own.http("GET", "/metrics", address=address).text
+            assert 'group_type="Public"' in text
+            text = re.sub(r'\bgroupType="[^"]*",', "", text)
+            done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
+            assert done.returncode == 0 and not done.stdout + done.stderr, done.stdout + done.stderr
+
+
 def test_promtool_takes_the_rules():
     done = subprocess.run(["promtool", "check", "rules", DEPLOY / "alerts.yaml"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

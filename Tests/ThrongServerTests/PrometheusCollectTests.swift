@@ -11,13 +11,13 @@ import ThrongServer
     let counted = Counted()
     registry.collect("throng_groups", help: "Groups by type.", type: .gauge) {
       let now = counted.next()
-      return [(labels: [("groupType", "Work")], value: Double(now)), (labels: [("groupType", "Public")], value: 0.5)]
+      return [(labels: [("group_type", "Work")], value: Double(now)), (labels: [("group_type", "Public")], value: 0.5)]
     }
     #expect(try PrometheusText(registry.render()).family("throng_groups")?.samples.isEmpty == true)
     for scrape in 1...3 {
       let text = try PrometheusText(await registry.renderAll())
-      #expect(text.value("throng_groups", ["groupType": "Work"]) == Double(scrape))
-      #expect(text.family("throng_groups")?.samples.map(\.labels) == [["groupType": "Public"], ["groupType": "Work"]])
+      #expect(text.value("throng_groups", ["group_type": "Work"]) == Double(scrape))
+      #expect(text.family("throng_groups")?.samples.map(\.labels) == [["group_type": "Public"], ["group_type": "Work"]])
       #expect(text.family("throng_groups")?.help == "Groups by type.")
     }
   }

@@ -1,3 +1,5 @@
+import GroupModel
+
 /// A metric of this module, for its exposition.
 public struct MetricDescription: Sendable {
   /// A timer is a histogram of seconds.
@@ -32,4 +34,10 @@ public struct MetricDescription: Sendable {
     .init(name: "throng_sign_ins_refused_total", kind: .counter, help: "Sign-ins and renewals that were refused, by code."),
     .init(name: "throng_http_refused_total", kind: .counter, help: "Refused HTTP requests by status, upgrades aside."),
   ]
+}
+
+extension GroupType {
+  /// The labels of a sample that counts for this type. `groupType` is the name that 0.1.0 gave: it
+  /// stays beside the new one in 0.2 and goes with 0.3.0 (Releases.md).
+  public var metricLabels: [(String, String)] { [("groupType", rawValue), ("group_type", rawValue)] }
 }

@@ -33,7 +33,7 @@ final class MessageMetrics: Sendable {
     dropped = MessageMetrics.counters("throng_messages_dropped_total")
     waiting = MessageMetrics.types.flatMap { type in
       MessageMetrics.priorities.map { priority in
-        Meter(label: "throng_messages_waiting", dimensions: [("groupType", type.rawValue), ("priority", priority.rawValue)])
+        Meter(label: "throng_messages_waiting", dimensions: MessageMetrics.labels(type, priority))
       }
     }
   }
@@ -58,9 +58,13 @@ final class MessageMetrics: Sendable {
   private static func counters(_ name: String) -> [Counter] {
     types.flatMap { type in
       priorities.map { priority in
-        Counter(label: name, dimensions: [("groupType", type.rawValue), ("priority", priority.rawValue)])
+        Counter(label: name, dimensions: labels(type, priority))
       }
     }
+  }
+
+  private static func labels(_ type: GroupType, _ priority: Priority) -> [(String, String)] {
+    type.metricLabels + [("priority", priority.rawValue)]
   }
 
   private static func index(_ message: MessageCount) -> Int {

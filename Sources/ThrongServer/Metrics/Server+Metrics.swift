@@ -33,7 +33,7 @@ extension Server {
     metrics.collect("throng_groups", help: "Groups by type.", type: .gauge) { [store, logger] in
       do throws(StoreError) {
         let counts = try await store.groupCounts()
-        return GroupType.allCases.map { (labels: [("groupType", $0.rawValue)], value: Double(counts[$0] ?? 0)) }
+        return GroupType.allCases.map { (labels: $0.metricLabels, value: Double(counts[$0] ?? 0)) }
       } catch {
         logger.error("groups cannot be counted", metadata: ["error": "\(error)"])
         return []

@@ -92,7 +92,7 @@ async def window(setup, seconds):
     """Usage within the run of the generator: from when its messages flow, for so long."""
     def counts():
         nodes = [node.server for node in setup.cluster.nodes]
-        return (sum(metric_now(node, "throng_messages_delivered_total", groupType="AVChatRoom") for node in nodes),
+        return (sum(metric_now(node, "throng_messages_delivered_total", group_type="AVChatRoom") for node in nodes),
                 sum(metric_now(node, "throng_fanout_deliveries_total") for node in nodes))
 
     start = counts()[0]

@@ -63,9 +63,9 @@ CASES = {
         counter("throng_connections_closed_total", 'code="4002"', 59) | counter("throng_connections_closed_total", 'code="1000"', 600)),
     "ThrongSendQueues": Case(gauge("throng_send_queue_bytes", 600_000_000), gauge("throng_send_queue_bytes", 500_000_000)),
     "ThrongImportantMessagesDropped": Case(
-        counter("throng_messages_dropped_total", 'groupType="AVChatRoom",priority="High"', 1),
-        counter("throng_messages_dropped_total", 'groupType="AVChatRoom",priority="Normal"', 1),
-        {"groupType": "AVChatRoom"}),
+        counter("throng_messages_dropped_total", 'group_type="AVChatRoom",priority="High"', 1),
+        counter("throng_messages_dropped_total", 'group_type="AVChatRoom",priority="Normal"', 1),
+        {"group_type": "AVChatRoom"}),
     "ThrongSignInsRefused": Case(
         counter("throng_sign_ins_refused_total", 'code="70009"', 301),
         counter("throng_sign_ins_refused_total", 'code="70009"', 299) | counter("throng_sign_ins_refused_total", 'code="70001"', 6000)),

@@ -79,7 +79,7 @@ class Ledger:
 
     def counts(self, step, priority, count):
         """Demands that so many messages have been accepted, delivered or dropped."""
-        self.server.metric_becomes(f"throng_messages_{step}_total", count, groupType=self.groupType, priority=priority)
+        self.server.metric_becomes(f"throng_messages_{step}_total", count, group_type=self.groupType, priority=priority)
 
     async def settle(self, group, *clients):
         """Everybody has what the group had for them: a message waits for one second, a notice for two."""
