@@ -36,6 +36,16 @@ import WireProtocol
     }
   }
 
+  /// A message is what a backend sends by the thousands.
+  @Test(arguments: MethodTable().entries.map(\.name).filter { AuditTests.changes($0) }) func onlyMessagesAreForDebugging(
+    method: String
+  ) async throws {
+    let params = try #require(sampleCalls[method])
+    _ = try await backend.code(method, params)
+    let levels = log.lines.filter { $0.message == "audit" }.map(\.level)
+    #expect(levels == [method.hasPrefix("sendGroup") ? .debug : .info])
+  }
+
   @Test func aLineNamesWhatWasDone() async throws {
     try await backend.create("g", "Public", by: "olga", memberList("mary"))
     _ = try await backend.result("setGroupMemberRole", #""groupID":"g","userID":"mary","role":"Admin""#)

@@ -27,12 +27,18 @@ struct AuditLog: Sendable {
     if let made = AuditLog.groupMade(by: reply) { subjects["groupID"] = made.rawValue }
     if let user = call.asUser { subjects["asUser"] = user.rawValue }
     for (name, subject) in subjects { metadata[name] = "\(subject)" }
-    logger.info("audit", metadata: metadata)
+    logger.log(level: AuditLog.messages.contains(method.name) ? .debug : .info, "audit", metadata: metadata)
     actions.add(
       AdministratorAction(
         time: clocks.wall, method: method.name, by: administrator, code: Int64(reply.code), groupID: subjects["groupID"],
         userID: subjects["userID"], applicationID: subjects["applicationID"], asUser: subjects["asUser"]))
   }
+
+  /// The methods that a backend calls for each message: at info they would hide all other entries.
+  private static let messages: Set = [
+    SendGroupTextMessage.specification.name, SendGroupCustomMessage.specification.name,
+    SendGroupSystemNotification.specification.name,
+  ]
 
   /// More than any name of a user, a group or an application has.
   private static let longestName = 64
