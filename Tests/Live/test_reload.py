@@ -83,6 +83,16 @@ async def test_new_connections_get_the_new_certificate_and_old_ones_stay(make_se
                            lambda end: 19 < (end - time.time()) / 86400 < 21, address=address)
 
 
+async def test_a_certificate_that_is_read_again_is_not_warned_of_again(make_server, certificate):  # noqa: F811
+    files = certificate(days=20)
+    own = make_server(files)
+    for _ in range(2):
+        (line,) = await asyncio.to_thread(reload, own)
+        assert line["message"] == "a file was reloaded"
+    assert own.stop() == 0
+    assert own.log.count('"the certificate expires on') == len(own.node_addresses)
+
+
 async def test_a_key_of_another_kind_may_follow(make_server, certificate, tmp_path):  # noqa: F811
     files = certificate()
     own = make_server(files)

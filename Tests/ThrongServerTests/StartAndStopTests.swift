@@ -22,6 +22,20 @@ import Testing
     #expect(warning(expiring: now) == "the certificate has expired, on 2023-11-14T22:13:20Z")
   }
 
+  @Test func aCertificateIsToldOnce() {
+    var warnings = CertificateWarnings()
+    func next(expiring expiry: Int64, after seconds: Int64) -> String? {
+      warnings.next(expiring: expiry, now: WallInstant(milliseconds: (now + seconds) * 1000))
+    }
+    #expect(next(expiring: now + 20 * day, after: 0)?.hasSuffix("in 20 days") == true)
+    #expect(next(expiring: now + 20 * day, after: day) == nil, "a reload of the same file")
+    #expect(next(expiring: now + 20 * day, after: 20 * day)?.hasPrefix("the certificate has expired") == true)
+    #expect(next(expiring: now + 20 * day, after: 21 * day) == nil)
+    #expect(next(expiring: now + 22 * day, after: 21 * day)?.hasSuffix("in 1 days") == true, "another certificate")
+    #expect(next(expiring: now + 99 * day, after: 21 * day) == nil)
+    #expect(next(expiring: now + 22 * day, after: 21 * day) != nil, "the one before, in its place again")
+  }
+
   @Test func connectionsWarnWhereTheSystemAllowsFewer() {
     #expect(StartWarnings.connections(0, openFiles: 10) == nil)
     #expect(StartWarnings.connections(1936, openFiles: 2000) == nil)

@@ -25,6 +25,7 @@ public final class Server: Sendable {
   let engines: ClusterEngines?
   private let openFiles: Int
   private let memory = ProcessMemory()
+  private let certificateWarnings = Mutex(CertificateWarnings())
   let readiness: Readiness
   let metrics: PrometheusRegistry
 
@@ -124,11 +125,12 @@ public final class Server: Sendable {
       ])
     let connections = StartWarnings.connections(settings.limits.connections, openFiles: openFiles)
     let proxies = StartWarnings.forwardedHeader(settings)
-    for warning in [certificateWarning, connections, proxies].compactMap({ $0 }) { logger.warning("\(warning)") }
+    for warning in [nextCertificateWarning(), connections, proxies].compactMap({ $0 }) { logger.warning("\(warning)") }
   }
 
-  private var certificateWarning: String? {
-    transport.certificateExpiry.flatMap { StartWarnings.certificate(expiring: $0, now: services.clocks.wall) }
+  private func nextCertificateWarning() -> String? {
+    guard let expiry = transport.certificateExpiry else { return nil }
+    return certificateWarnings.withLock { $0.next(expiring: expiry, now: services.clocks.wall) }
   }
 
   /// Reads the certificate, its key and the JWKS file again, for new connections and sign-ins
@@ -143,7 +145,7 @@ public final class Server: Sendable {
     if let fault = outcome.fault { logger.error("a file was not reloaded", metadata: ["error": "\(fault)"]) }
     guard outcome.isReplaced else { return }
     logger.info("a file was reloaded", metadata: ["file": "\(settings.tls.certificateFile ?? "")"])
-    if let certificateWarning { logger.warning("\(certificateWarning)") }
+    if let warning = nextCertificateWarning() { logger.warning("\(warning)") }
   }
 
   private func reloadKeySet() async {

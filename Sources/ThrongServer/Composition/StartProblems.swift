@@ -38,6 +38,25 @@ enum StartWarnings {
   }
 }
 
+/// The warnings of one server about its certificates: a reload that finds the same one is silent.
+struct CertificateWarnings {
+  private struct Told: Equatable {
+    let expiry: Int64
+    let hasExpired: Bool
+  }
+
+  private var told: Told?
+
+  /// The warning to log; nil where there is none, or where it was the last one too.
+  /// - Parameter expiry: in Unix seconds.
+  mutating func next(expiring expiry: Int64, now: WallInstant) -> String? {
+    let warning = StartWarnings.certificate(expiring: expiry, now: now)
+    let current = warning.map { _ in Told(expiry: expiry, hasExpired: expiry * 1000 <= now.milliseconds) }
+    defer { told = current }
+    return current == told ? nil : warning
+  }
+}
+
 /// The reason why a server could not start, in a sentence for the operator.
 public struct StartError: Error, CustomStringConvertible, Sendable {
   public let description: String
