@@ -1,0 +1,212 @@
+"""Scripts/docs: the site of the documentation, its address, and the search of its text (Scripts/docs-search)."""
+import importlib.util
+import json
+import re
+import select
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from typing import NamedTuple
+
+import pytest
+
+from harness.server import REPOSITORY
+
+# The site is built once, by the worker of the heavy tests.
+pytestmark = pytest.mark.heavy
+PATIENCE = 300
+SEARCH = REPOSITORY / "Scripts/docs-search"
+# The sections that a reader of one of these words is glad to see first, by the page and the heading.
+FIRST = {
+    "scale": r"Many nodes|Capacity and sizing",
+    "token": r".*\bTokens|Sign-in and tokens.*",
+    "reconnect": r"Protocol › Delivery guarantees › Reconnecting|Client libraries › .*",
+    "limit": r"Protocol › Limits|Limits.*",
+    "moderation": r"Protocol › Members › Removal and bans|Moderation.*",
+    "webhook": r"(Protocol|Operations) › Webhooks.*",
+    "ban": r"Protocol › Members › Removal and bans|Moderation.*",
+    "docker": r"Getting started › In a container|Operations › Running as a service",
+    "tls": r"Operations › Listeners › TLS",
+    "backup": r"Operations › Store › Copies",
+}
+FINDS = """
+import { readFileSync } from 'node:fs';
+import { excerpt, find, load } from '%s';
+const index = load(JSON.parse(readFileSync(process.argv[2], 'utf8')));
+console.log(JSON.stringify(process.argv.slice(3).map((query) => find(index, query).map(
+  ({url, path, text}) => ({url, path: path.join(' › '), excerpt: excerpt(index, text, query)})))));
+"""
+
+
+class Site(NamedTuple):
+    directory: object
+    address: str
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site as `Scripts/docs --serve` builds it and serves it."""
+    if not (shutil.which("docc") or shutil.which("swift")):
+        pytest.skip("there is no docc")
+    directory = tmp_path_factory.mktemp("docs") / "site"
+    process = subprocess.Popen(
+        [REPOSITORY / "Scripts/docs", "--serve", "0", "--into", directory], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said, deadline = b"", time.monotonic() + PATIENCE
+    while not (address := re.search(rb"^docs: (http://\S+)", said, re.M)):
+        assert time.monotonic() < deadline and process.poll() is None, said.decode()
+        if select.select([process.stdout], [], [], 0.5)[0]:
+            said += process.stdout.read1()
+    yield Site(directory, address[1].decode())
+    process.terminate()
+    assert process.wait(60) == 0
+    process.stdout.close()
+
+
+def get(address):
+    """The status and the text of an answer; redirects are followed."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(address, timeout=60) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, ""
+
+
+def find(directory, tmp_path, *queries):
+    """What the search's own script finds for each of these."""
+    if not shutil.which("node"):
+        pytest.skip("there is no Node")
+    script = tmp_path / "find.mjs"
+    script.write_text(FINDS % (SEARCH / "search.mjs").as_uri())
+    index = directory / "search/index.json"
+    done = subprocess.run(["node", script, index, *queries], capture_output=True, text=True, check=True)
+    return dict(zip(queries, json.loads(done.stdout)))
+
+
+def test_the_address_that_it_prints_is_that_of_the_first_page(site):
+    status, page = get(site.address)
+    assert status == 200 and '<div id="app">' in page and 'id="search-box"' in page
+    root = site.address.removesuffix("documentation/throng/")
+    assert root != site.address
+    status, page = get(root)
+    assert status == 200 and 'url=documentation/throng/"' in page, "the root leads there"
+    assert get(f"{root}search/")[0] == get(f"{root}search/page.mjs")[0] == 200
+
+
+def test_each_of_ten_words_finds_a_page_for_it_first(site, tmp_path):
+    found = find(site.directory, tmp_path, *FIRST)
+    first = {word: rows[0]["path"] if rows else None for word, rows in found.items()}
+    wrong = {word: path for word, path in first.items() if not re.fullmatch(FIRST[word], path or "")}
+    assert wrong == {}
+
+
+def test_a_query_has_to_match_as_a_whole_and_shows_where(site, tmp_path):
+    found = find(site.directory, tmp_path, "auth.jwksFile", "zzzz", "backup zzzz", "", "COPIES")
+    assert any(row["path"] == "Protocol › Sign-in › Tokens" for row in found["auth.jwksFile"][:3])
+    assert found["zzzz"] == found["backup zzzz"] == found[""] == []
+    (copies,) = [row for row in found["COPIES"] if row["path"] == "Operations › Store › Copies"]
+    assert any(part.lower() in ("copy", "copies") for part in copies["excerpt"][1::2])
+
+
+def test_every_result_leads_to_a_section_that_is_there(site):
+    rows = json.loads((site.directory / "search/index.json").read_text())["sections"]
+    assert len(rows) > 300
+    assert {row["path"][0] for row in rows} >= {"Throng", "Operations", "Protocol", "Many nodes", "First message in a minute"}
+    anchors = {}
+    for file in (site.directory / "data/documentation").rglob("*.json"):
+        parts = json.loads(file.read_text()).get("primaryContentSections", [])
+        page = file.relative_to(site.directory / "data").with_suffix("").as_posix() + "/"
+        anchors[page] = {block.get("anchor", "") for part in parts for block in part["content"]} | {""}
+    for row in rows:
+        page, _, anchor = row["url"].partition("#")
+        assert (site.directory / page / "index.html").exists() and anchor in anchors[page], row["url"]
+
+
+async def test_a_reader_finds_a_section_from_any_page(site, browser):
+    page = await browser.open(f"{site.address}protocol/")
+    await page.write("#search-box input", "backup")
+    await page.press("Enter", 13)
+    await page.sees("Operations › Store › Copies", "ol")
+    assert await page.run("document.querySelector('input').value") == "backup"
+    await page.demand_usable()
+    await page.write("input", "zzzz")
+    await page.sees("No page has all of these words.", "[role=status]")
+    await page.write("input", "tls")
+    await page.until("document.querySelector('ol a')?.innerText === 'Operations › Listeners › TLS'")
+    assert await page.run("location.search") == "?q=tls"
+    await page.click("ol a")
+    await page.until("location.pathname.startsWith('/documentation/throng/operations') && location.hash === '#TLS'")
+    await page.sees("turn the public listener to wss://")
+
+
+def test_another_program_at_the_port_is_told(site):
+    port = site.address.split(":")[2].split("/")[0]
+    done = subprocess.run([SEARCH / "serve.py", site.directory, port], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and done.stderr.startswith(f"docs: 127.0.0.1:{port}: ") and done.stdout == ""
+
+
+def test_a_directory_of_something_else_is_not_deleted(tmp_path):
+    (tmp_path / "mine").write_text("x")
+    done = subprocess.run([REPOSITORY / "Scripts/docs", "--into", tmp_path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "holds something else than a site" in done.stderr
+    assert (tmp_path / "mine").read_text() == "x"
+    assert subprocess.run([REPOSITORY / "Scripts/docs", "--port", "1"], capture_output=True, timeout=60).returncode == 64
+
+
+# The index, without a site
+
+
+@pytest.fixture
+def index():
+    spec = importlib.util.spec_from_file_location("docs_index", SEARCH / "index.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def paragraph(*words):
+    return {"type": "paragraph", "inlineContent": [{"type": "text", "text": word} for word in words]}
+
+
+def heading(level, text):
+    return {"type": "heading", "level": level, "text": text, "anchor": text.replace(" ", "-")}
+
+
+def page_of(*content):
+    return {"metadata": {"title": "Page"}, "abstract": [{"type": "text", "text": "It begins."}], "references": {
+        "doc://other": {"title": "Another page"}}, "primaryContentSections": [{"kind": "content", "content": list(content)}]}
+
+
+def test_a_section_has_the_path_of_its_headings(index):
+    page = page_of(
+        heading(2, "Overview"), paragraph("At first."), heading(2, "One"), paragraph("a"), heading(3, "Deep one"), paragraph("b"),
+        heading(2, "Two"))
+    assert list(index.sections(page)) == [
+        {"path": ["Page"], "anchor": "", "text": "It begins. At first."},
+        {"path": ["Page", "One"], "anchor": "One", "text": "a"},
+        {"path": ["Page", "One", "Deep one"], "anchor": "Deep-one", "text": "b"},
+        {"path": ["Page", "Two"], "anchor": "Two", "text": ""}]
+
+
+def test_the_text_is_what_a_reader_sees(index):
+    item = {"content": [paragraph("an item")]}
+    blocks = [
+        {"type": "unorderedList", "items": [item, item]}, {"type": "codeListing", "syntax": None, "code": ["throng serve", "x"]},
+        {"type": "table", "header": "row", "rows": [[[paragraph("key")], [paragraph("value")]]]},
+        {"type": "paragraph", "inlineContent": [
+            {"type": "codeVoice", "code": "log.level"}, {"type": "text", "text": " "},
+            {"type": "reference", "identifier": "doc://other", "isActive": True},
+            {"type": "strong", "inlineContent": [{"type": "text", "text": " loud"}]}]}]
+    (section,) = index.sections(page_of(*blocks))
+    assert section["text"] == "It begins. an item an item throng serve x key · value log.level Another page loud"
+    with pytest.raises(ValueError, match="an unknown kind: dance"):
+        index.plain([{"type": "dance"}], {})
+
+
+def test_the_box_stands_first_in_a_page(index):
+    made = index.with_box('<html><body data-color-scheme="auto"><div id="app"></div></body></html>')
+    assert made.startswith('<html><body data-color-scheme="auto"><form id="search-box"') and made.endswith('<div id="app"></div></body></html>')
+    with pytest.raises(ValueError, match="no body"):
+        index.with_box("<html></html>")
