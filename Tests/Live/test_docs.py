@@ -20,7 +20,7 @@ PATIENCE = 300
 SEARCH = REPOSITORY / "Scripts/docs-search"
 # The sections that a reader of one of these words is glad to see first, by the page and the heading.
 FIRST = {
-    "scale": r"Many nodes|Capacity and sizing",
+    "scale": r"(Many nodes|Capacity and sizing).*|Operations › Store › Several nodes",
     "token": r".*\bTokens|Sign-in and tokens.*",
     "reconnect": r"Protocol › Delivery guarantees › Reconnecting|Client libraries › .*",
     "limit": r"Protocol › Limits|Limits.*",
