@@ -120,3 +120,10 @@ def test_a_program_that_does_not_run_replaces_none(machine, tmp_path):
 def test_wrong_words_are_told(machine, arguments):
     done = machine.install(*arguments)
     assert done.returncode == 64 and done.stderr.startswith("install: ") and machine.called() == []
+
+
+def test_the_page_names_the_libraries_that_the_container_has():
+    page = (REPOSITORY / "Sources/ThrongServer/Documentation.docc/Operations.md").read_text()
+    wanted = re.search(r"apt-get install -y --no-install-recommends \\\n +(.*?) \\\n", (REPOSITORY / "Dockerfile").read_text())[1]
+    told = re.search(r"\n    apt-get install (ca-certificates(?:[^\\\n]|\\\n)*)\n", page)[1]
+    assert told.replace("\\\n", " ").split() == wanted.split()
