@@ -22,7 +22,7 @@ SEARCH = REPOSITORY / "Scripts/docs-search"
 FIRST = {
     "scale": r"(Many nodes|Capacity and sizing).*|Operations › Store › Several nodes",
     "token": r".*\bTokens|Sign-in and tokens.*",
-    "reconnect": r"Protocol › Delivery guarantees › Reconnecting|Client libraries › .*",
+    "reconnect": r"Protocol › Delivery guarantees › Reconnecting|(Client libraries|A whole chat page|Troubleshooting) › .*",
     "limit": r"Protocol › Limits|Limits.*",
     "moderation": r"Protocol › Members › Removal and bans|Moderation.*",
     "webhook": r"(Protocol|Operations) › Webhooks.*",
