@@ -233,6 +233,50 @@ import Testing
     }
   }
 
+  /// What follows from the default of a key that is wrong is no mistake of its own.
+  @Test func oneMistakeIsOneLine() throws {
+    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    let webhook = (key: "webhook.url", value: "http://127.0.0.1:1")
+    let cases: [(flags: [(key: String, value: String)], about: String)] = [
+      ([webhook, ("webhook.secret", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")], "webhook.secret"),
+      ([webhook, ("webhook.secrt", secret)], "webhook.secrt"),
+      ([webhook, ("webhook.secretFile", "/nonexistent/secret")], "webhook.secretFile"),
+      ([webhook, ("webhook.secretFle", "/nonexistent/secret")], "webhook.secretFle"),
+      ([("cluster.enabled", "true"), ("bus.url", "nats://host")], "cluster.enabled"),
+      ([("cluster.enabled", "true"), ("bus.url", "nats://host"), ("store.url", "postgre://h/d")], "store.url"),
+      ([("cluster.enabled", "true"), ("store.urlFile", "/nonexistent/url")], "store.urlFile"),
+      ([("auth.algorithms", "ES256"), ("auth.jwksFil", Sample.existingFile)], "auth.jwksFil"),
+      ([("tls.keyFile", Sample.existingFile), ("tls.certificatFile", Sample.existingFile)], "tls.certificatFile"),
+      ([("listen", "8080"), ("internalListen", "0.0.0.0:8080")], "listen"),
+    ]
+    for (flags, about) in cases {
+      let found = problems(flags: flags)
+      #expect(found.count == 1 && found[0].hasPrefix("\(about): "), "\(found)")
+    }
+    let variable = problems(environment: ["THRONG_WEBHOOK_SECRT": secret], flags: [webhook])
+    #expect(variable.count == 1 && variable[0].hasPrefix("THRONG_WEBHOOK_SECRT: "), "\(variable)")
+    let broken = problems(try scratch.file("webhook: {secret: \(secret)"), flags: [webhook, ("cluster.enabled", "true")])
+    #expect(broken.count == 1 && broken[0].contains("line"), "\(broken)")
+    // Without another mistake it is told.
+    #expect(problems(flags: [webhook, ("cluster.enabled", "true")]).count == 2)
+  }
+
+  @Test(arguments: [
+    ("https://a.example/", "expected an origin without the slash at its end, https://a.example, found \"https://a.example/\""),
+    ("HTTPS://A.example:443/", "expected an origin without the slash at its end, https://a.example, found"),
+    ("https://a.example/chat", "expected an origin without a path, https://a.example, found"),
+    ("https://a.example//", "expected an origin without a path, https://a.example, found"),
+    ("https://u@a.example/", "expected a list of full origins"), ("a.example/", "expected a list of full origins"),
+  ])
+  func aSlashBehindAnOriginIsNamed(origin: String, words: String) throws {
+    for found in [
+      problems(flags: [("allowedOrigins", "https://b.example,\(origin)")]),
+      problems(try scratch.file("allowedOrigins: ['\(origin)', '*']")),
+    ] {
+      #expect(found.count == 1 && found[0].hasPrefix("allowedOrigins: \(words)"), "\(found)")
+    }
+  }
+
   @Test func everythingIsReportedTogetherOnOneLineEach() throws {
     let file = try scratch.file("demo: maybe\nlimits: {conections: 1}\nloops: 0")
     let flags = [

@@ -17,12 +17,12 @@ extension Settings {
       flags.map { GivenEntry(path: $0.key, value: .text($0.value), source: .flag("--set")) }
       + shortFlags.map { GivenEntry(path: $0.key, value: .text($0.value), source: .flag($0.name)) }
     var resolution = Resolution(
-      (file?.entries ?? []) + environment.entries + flagEntries, problems: (file?.problems ?? []) + environment.problems)
+      (file?.entries ?? []) + environment.entries + flagEntries, problems: (file?.problems ?? []) + environment.problems,
+      misspelt: environment.misspelt, isFileRead: file?.problems.isEmpty ?? true)
     resolution.readValueFiles()
     resolution.checkTogether()
     guard resolution.problems.isEmpty else {
-      throw ConfigurationError(
-        problems: resolution.problems, logFormat: resolution.logFormat(isFileRead: file?.problems.isEmpty ?? true))
+      throw ConfigurationError(problems: resolution.problems, logFormat: resolution.logFormat)
     }
     return Settings(resolution)
   }

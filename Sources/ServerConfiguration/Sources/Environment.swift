@@ -2,6 +2,8 @@
 struct Environment {
   private(set) var entries: [GivenEntry] = []
   private(set) var problems: [String] = []
+  /// The paths of the keys for which unknown variables are probably meant.
+  private(set) var misspelt: Set<String> = []
 
   static let prefix = "THRONG_"
 
@@ -17,6 +19,7 @@ struct Environment {
         entries.append(GivenEntry(path: key.path, value: .text(value), source: .environment(name)))
       } else {
         problems.append(UnknownName.variable(name))
+        if let key = UnknownName.nearestKey(toVariable: name) { misspelt.insert(key.path) }
       }
     }
   }

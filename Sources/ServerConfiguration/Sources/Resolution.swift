@@ -6,11 +6,24 @@ struct Resolution {
   private(set) var problems: [String]
   /// The keys with a value that they do not accept.
   private var failed: Set<String> = []
+  /// The keys for which unknown names are probably meant.
+  private var misspelt: Set<String>
+  /// Whether the whole file was understood, or there is none.
+  private let isFileRead: Bool
 
   /// Applies the entries in order; a later one wins over an earlier one of its key.
-  init(_ entries: [GivenEntry], problems: [String]) {
+  /// - Parameters:
+  ///   - problems: those of the sources.
+  ///   - misspelt: the paths of keys for which the sources have found unknown names.
+  ///   - isFileRead: whether the whole file was understood, or there is none.
+  init(_ entries: [GivenEntry], problems: [String], misspelt: Set<String>, isFileRead: Bool) {
     self.problems = problems
-    for entry in entries { apply(entry) }
+    self.misspelt = misspelt
+    self.isFileRead = isFileRead
+    let unknown = entries.filter { Keys.byPath[$0.path] == nil }
+    for entry in entries {
+      if let key = Keys.byPath[entry.path] { apply(entry, to: key) } else { reportUnknown(entry, among: unknown) }
+    }
   }
 
   subscript<Value>(_ key: Key<Value>) -> Value {
@@ -21,8 +34,18 @@ struct Resolution {
 
   func source(of key: any ConfigurationKey) -> Source { winners[key.path]?.source ?? .fallback }
 
+  /// Whether the values of these keys are what the operator has written, or left out. Where one of
+  /// them is among the problems, what follows from its default is no problem of its own.
+  func areKnown(_ keys: any ConfigurationKey...) -> Bool {
+    keys.allSatisfy { key in
+      let paths = key.mayComeFromFile ? [key.path, key.fileKey.path] : [key.path]
+      let isLost = !isFileRead && source(of: key) == .fallback
+      return !isLost && failed.isDisjoint(with: paths) && misspelt.isDisjoint(with: paths)
+    }
+  }
+
   /// The format of the log; nil where it is unknown: an unreadable file may set another.
-  func logFormat(isFileRead: Bool) -> LogFormat? {
+  var logFormat: LogFormat? {
     if failed.contains(Keys.logFormat.path) { return nil }
     switch source(of: Keys.logFormat) {
     case .environment, .flag: return self[Keys.logFormat]
@@ -46,16 +69,18 @@ struct Resolution {
   private static let longestValueFile = 65_536
 
   private mutating func readValue(of key: any ConfigurationKey, in path: String, named fileKey: Key<String?>) {
+    func fail(_ message: String) {
+      failed.insert(key.path)
+      report(fileKey, message)
+    }
     do {
       let contents = try FileContents.read(path, atMost: Resolution.longestValueFile)
-      guard let text = String(data: contents, encoding: .utf8) else {
-        return report(fileKey, "the file \(path.quoted) is not UTF-8")
-      }
+      guard let text = String(data: contents, encoding: .utf8) else { return fail("the file \(path.quoted) is not UTF-8") }
       let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
-      if value.isEmpty { return report(fileKey, "the file \(path.quoted) is empty") }
-      apply(GivenEntry(path: key.path, value: .text(value), source: .file(path)))
+      if value.isEmpty { return fail("the file \(path.quoted) is empty") }
+      apply(GivenEntry(path: key.path, value: .text(value), source: .file(path)), to: key)
     } catch {
-      report(fileKey, "the file \(path.quoted) cannot be read: \(error.description)")
+      fail("the file \(path.quoted) cannot be read: \(error.description)")
     }
   }
 
@@ -73,11 +98,22 @@ struct Resolution {
     problems.append("\(key.path): \(message) (\(source(of: key)))")
   }
 
-  private mutating func apply(_ entry: GivenEntry) {
-    guard let key = Keys.byPath[entry.path] else {
-      problems.append(UnknownName.key(entry.path, source: entry.source))
-      return
-    }
+  /// Tells of an unknown name. The wrong name of a section is one mistake, however many keys stand
+  /// below it.
+  private mutating func reportUnknown(_ entry: GivenEntry, among unknown: [GivenEntry]) {
+    if let path = UnknownName.nearestKey(to: entry.path) { misspelt.insert(path) }
+    let section = UnknownName.unknownSection(of: entry.path)
+    let together = unknown.filter { $0.source == entry.source && UnknownName.unknownSection(of: $0.path) == section }
+    let problem =
+      if let section, together.count > 1 {
+        UnknownName.section(section, source: entry.source)
+      } else {
+        UnknownName.key(entry.path, source: entry.source)
+      }
+    if !problems.contains(problem) { problems.append(problem) }
+  }
+
+  private mutating func apply(_ entry: GivenEntry, to key: any ConfigurationKey) {
     switch key.read(entry.value) {
     case .success(let resolved): winners[key.path] = (resolved, entry.source)
     case .failure(let refusal):

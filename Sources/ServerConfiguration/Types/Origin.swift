@@ -17,6 +17,16 @@ enum Origin {
     return "\(scheme)://\(authority)"
   }
 
+  /// A description of the origin that was meant by a text with a path, such as a slash alone; nil for
+  /// other texts.
+  static func withoutPath(_ text: String) -> String? {
+    guard let separator = text.firstRange(of: "://"), let slash = text[separator.upperBound...].firstIndex(of: "/"),
+      let origin = normalized(String(text[..<slash]))
+    else { return nil }
+    let what = text[slash...] == "/" ? "the slash at its end" : "a path"
+    return "an origin without \(what), \(origin)"
+  }
+
   private static let defaultPorts: [Substring: String] = ["http": ":80", "https": ":443"]
 
   /// Whether the text is a host with or without a port.
@@ -39,7 +49,8 @@ extension Character {
 
 extension ValueType where Value == String {
   static let origin = scalar(
-    "full origins (scheme://host[:port]) or *", as: [.string], show: { $0 }, parse: { Origin.normalized($0) })
+    "full origins (scheme://host[:port]) or *", as: [.string], show: { $0 }, parse: { Origin.normalized($0) },
+    unless: { Origin.withoutPath($0) })
 
   /// `internalHosts`: small letters, without a dot at the end.
   static let hostPattern = scalar(

@@ -56,7 +56,10 @@ struct ValueType<Value: Sendable>: Sendable {
         for element in given.elements {
           switch read(element) {
           case .success(let value): values.append(value)
-          case .failure(let refusal): return .failure(Refusal(expected: expected, found: refusal.found))
+          case .failure(let refusal):
+            // A better description than the type's name (`unless`) is about this one element.
+            let better = refusal.expected == name ? expected : refusal.expected
+            return .failure(Refusal(expected: better, found: refusal.found))
           }
         }
         return .success(values)
