@@ -1,6 +1,5 @@
 import ArgumentParser
 import Authentication
-import Foundation
 import ServerConfiguration
 import ThrongServer
 
@@ -33,19 +32,14 @@ struct ConfigCheck: AsyncParsableCommand {
 /// `throng config show`: prints each key with its value and source.
 struct ConfigShow: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Print each key with its value and source; secrets are masked.")
+    commandName: "show", abstract: "Print each key with its value and source; secrets are masked.",
+    discussion: "In a terminal long lines are wrapped to its width; elsewhere each key has one line.")
 
   @OptionGroup var options: ConfigurationOptions
 
   func run() async throws {
-    let entries = try options.load().entries
-    let keyWidth = entries.map(\.key.count).max() ?? 0
-    // On a screen one long value would push all sources out of sight: it stands out of its column.
-    let longest = entries.map(\.value.count).max() ?? 0
-    let valueWidth = isatty(STDOUT_FILENO) == 1 ? min(longest, 32) : longest
-    for entry in entries {
-      print("\(entry.key.padded(to: keyWidth))  \(entry.value.padded(to: valueWidth))  \(entry.source)")
-    }
+    let lines = try options.load().shownLines(width: Terminal.isThere ? Terminal.size.width : nil)
+    for line in lines { print(line) }
   }
 }
 
@@ -55,8 +49,4 @@ struct ConfigExample: ParsableCommand {
     commandName: "example", abstract: "Print a configuration file with every key, commented out at its default.")
 
   func run() { print(Settings.exampleFile, terminator: "") }
-}
-
-extension String {
-  fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -25,11 +25,11 @@ struct TopCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.load()
-    let isTerminal = isatty(STDOUT_FILENO) == 1
+    let isTerminal = Terminal.isThere
     if isTerminal { write("\u{1b}[2J") }
     do {
       let top = try Top(settings, interval: .milliseconds(Int64(interval * 1000)))
-      try await top.run(as: isTerminal ? .screen(size: TopCommand.terminalSize) : .lines, count: count, write: write)
+      try await top.run(as: isTerminal ? .screen(size: { Terminal.size }) : .lines, count: count, write: write)
     } catch let failure as InternalClient.Failure {
       throw StandardError.failure("throng top: \(failure)")
     }
@@ -38,11 +38,5 @@ struct TopCommand: AsyncParsableCommand {
   /// A reader that has gone ends the command.
   private func write(_ text: String) {
     do { try FileHandle.standardOutput.write(contentsOf: Data(text.utf8)) } catch { TopCommand.exit() }
-  }
-
-  @Sendable private static func terminalSize() -> (width: Int, height: Int) {
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 1 else { return (80, 24) }
-    return (Int(size.ws_col), Int(size.ws_row))
   }
 }

@@ -1,8 +1,13 @@
 """The command line and the configuration (Operations.md, "Command line")."""
+import fcntl
 import json
+import os
+import pty
 import resource
 import stat
+import struct
 import subprocess
+import termios
 import time
 
 import jwt
@@ -79,6 +84,71 @@ def test_an_unknown_key_in_the_file_stops_and_names_the_nearest(tmp_path):
     file.write_text("limits:\n  requestPerSecond: 5\n")
     done = check("--config", file, cwd=tmp_path)
     assert done.returncode == 1 and "limits.requestsPerSecond" in done.stderr
+
+
+def test_one_mistake_is_one_line_and_a_far_key_is_not_offered(tmp_path):
+    for arguments, line in [
+            (["foo=1"], "foo: no such key; throng config example lists the keys (flag --set)"),
+            (["webhook.url=http://127.0.0.1:1", "webhook.secrt=x"],
+             "webhook.secrt: no such key; the nearest is webhook.secret (flag --set)"),
+            (["allowedOrigins=https://chat.example.com/"],
+             "allowedOrigins: expected an origin without the slash at its end, https://chat.example.com, "
+             'found "https://chat.example.com/" (flag --set)')]:
+        done = check(*(word for one in arguments for word in ("--set", one)), cwd=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", line + "\n")
+    file = tmp_path / "throng.yaml"
+    file.write_text("limit:\n  connections: 5\n  requestBurst: 6\n  requestsPerSecond: 7\n")
+    done = check("--config", file, cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr == f"limit: no such section; the nearest is limits (file {file})\n"
+
+
+@pytest.mark.parametrize("internal, told", [
+    ("127.0.0.1:8081", None), ("10.1.2.3:8081", None), ("[fd00::1]:8081", None), ("unix:/run/throng/internal.sock", None),
+    ("0.0.0.0:8081", "every address"), ("[::]:8081", "every address"), ("203.0.113.5:8081", "a public address")])
+def test_config_check_warns_of_an_internal_listener_for_everybody(tmp_path, internal, told):
+    done = check("--internal-listen", internal, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
+    if told is None:
+        assert done.stderr == ""
+    else:
+        assert done.stderr.startswith(f"warning: internalListen is {internal}, {told}") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.one_process("the balancer listens for all nodes")
+def test_a_start_warns_of_an_internal_listener_for_everybody(make_server):
+    def warnings(own):
+        return [entry["message"] for entry in map(json.loads, own.log.splitlines())
+                if entry["level"] == "warning" and "internalListen" in entry["message"]]
+    everywhere, here = make_server(internal="0.0.0.0:0"), make_server()
+    everywhere.wait_until(lambda: warnings(everywhere), "the warning")
+    assert "every address" in warnings(everywhere)[0]
+    assert here.stop() == 0
+    assert not warnings(here)
+
+
+@pytest.mark.parametrize("columns", [80, 100, 50])
+def test_config_show_fits_a_terminal(tmp_path, columns):
+    origins = ",".join(f"https://chat{number}.example.com" for number in range(9))
+    arguments = ["config", "show", "--set", f"allowedOrigins={origins}"]
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environment = clean_environment({"THRONG_LIMITS_AV_CHAT_ROOM_MESSAGES_PER_SECOND": "41"})
+    process = subprocess.Popen([BINARY, *arguments], stdout=slave, stderr=slave, stdin=slave, env=environment, cwd=tmp_path)
+    os.close(slave)
+    shown = b""
+    try:
+        # Linux ends a terminal that nobody writes to any more with an error.
+        while part := os.read(master, 65536):
+            shown += part
+    except OSError:
+        pass
+    os.close(master)
+    assert process.wait(20) == 0
+    lines = shown.decode().replace("\r", "").splitlines()
+    assert max(map(len, lines)) <= columns
+    piped = run_throng(*arguments, environment={"THRONG_LIMITS_AV_CHAT_ROOM_MESSAGES_PER_SECOND": "41"}, cwd=tmp_path).stdout
+    assert "".join(lines).replace(" ", "") == piped.replace("\n", "").replace(" ", ""), "nothing is cut off"
+    assert max(map(len, piped.splitlines())) > 200, "a program gets one line for each key"
 
 
 def test_a_short_flag_is_named_by_its_own_name(tmp_path):

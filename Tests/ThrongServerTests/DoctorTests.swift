@@ -70,6 +70,25 @@ import WebSocketTransport
     #expect(told.contains { $0.contains("forwardedHeader") } == warns, "throng config check tells it, too")
   }
 
+  /// A listener that strangers may reach is told by the check, the doctor and the start.
+  @Test(arguments: [
+    ("127.0.0.1:8081", nil), ("127.9.9.9:8081", nil), ("10.0.0.1:8081", nil), ("172.31.0.1:8081", nil), ("192.168.1.1:8081", nil),
+    ("169.254.1.1:8081", nil), ("100.64.0.1:8081", nil), ("[::1]:8081", nil), ("[fd00::1]:8081", nil), ("[fe80::1]:8081", nil),
+    ("[::ffff:10.0.0.1]:8081", nil), ("localhost:8081", nil), ("unix:/run/throng/internal.sock", nil),
+    ("0.0.0.0:8081", "every address"), ("[::]:8081", "every address"), ("203.0.113.5:8081", "a public address"),
+    ("172.32.0.1:8081", "a public address"), ("[2001:db8::1]:8081", "a public address"),
+  ] as [(String, String?)])
+  func anInternalListenerForEverybodyIsNamed(address: String, told: String?) async throws {
+    let settings = try Settings.load(flags: [("internalListen", address)])
+    let warning = StartWarnings.internalListener(settings.internalListen)
+    #expect((warning == nil) == (told == nil))
+    if let told { #expect(warning?.hasPrefix("internalListen is \(address), \(told)") == true) }
+    let finding = MachineChecks.internalListener(settings.internalListen)
+    #expect(finding.severity == (told == nil ? .ok : .warning) && (finding.remedy == nil) == (told == nil))
+    let checked = try await settings.checkKeys()
+    #expect(checked.contains { $0.hasPrefix("internalListen is ") } == (told != nil), "throng config check tells it, too")
+  }
+
   @Test func aCertificateExpires() {
     func severity(days: Int64) -> Finding.Severity {
       MachineChecks.certificate(1_800_000_000 + days * 86_400, now: Self.now).severity
@@ -83,6 +102,7 @@ import WebSocketTransport
       MachineChecks.openFiles(allowed: 100, connections: 0),
       MachineChecks.clock(.unsynchronized, now: Self.now),
       MachineChecks.certificate(1, now: Self.now),
+      MachineChecks.internalListener(.tcp(host: "0.0.0.0", port: 8081)),
     ]
     for finding in findings + directory(missing: true) + directory(writable: false) + directory(free: 0, fileSystem: 0x6969)
     where finding.severity != .ok {

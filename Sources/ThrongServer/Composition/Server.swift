@@ -125,7 +125,8 @@ public final class Server: Sendable {
       ])
     let connections = StartWarnings.connections(settings.limits.connections, openFiles: openFiles)
     let proxies = StartWarnings.forwardedHeader(settings)
-    for warning in [nextCertificateWarning(), connections, proxies].compactMap({ $0 }) { logger.warning("\(warning)") }
+    let everybody = StartWarnings.internalListener(settings.internalListen.bound(to: transport.internalPort))
+    for warning in [nextCertificateWarning(), connections, proxies, everybody].compactMap({ $0 }) { logger.warning("\(warning)") }
   }
 
   private func nextCertificateWarning() -> String? {

@@ -27,6 +27,25 @@ enum StartWarnings {
       + "name the header that the proxies set, x-forwarded-for or forwarded"
   }
 
+  /// Addresses that nobody reaches from the internet: loopback, private networks (RFC 1918, 4193), those
+  /// of a link (RFC 3927, 4291) and of a carrier or an overlay network (RFC 6598).
+  private static let privateRanges = [
+    "127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "100.64.0.0/10", "::1", "fc00::/7",
+    "fe80::/10",
+  ].compactMap { AddressRange($0) }
+
+  /// Warns of an internal listener on every address of the machine, or on a public one. A name is not
+  /// looked up.
+  static func internalListener(_ address: ListenAddress) -> String? {
+    guard let host = address.host, let parsed = IPAddress(host), !privateRanges.contains(where: { $0.contains(host) }) else {
+      return nil
+    }
+    let isEvery = parsed.bytes.allSatisfy { $0 == 0 }
+    let what = isEvery ? "every address of this machine" : "a public address"
+    return "internalListen is \(address), \(what): whoever reaches it reads metrics, and may guess at administrators' "
+      + "credentials; name a private address or a Unix socket, or keep others out by a firewall or a container's network"
+  }
+
   /// Warns of a limit of connections that the system does not allow.
   /// - Parameter openFiles: the number of files that the process may open.
   static func connections(_ connections: Int, openFiles: Int) -> String? {

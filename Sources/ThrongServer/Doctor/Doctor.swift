@@ -23,6 +23,7 @@ public struct Doctor: Sendable {
     var findings = [server]
     findings += await keys()
     findings.append(MachineChecks.proxies(settings))
+    findings.append(MachineChecks.internalListener(settings.internalListen))
     if !isRunning { findings.append(await listeners()) }
     let allowed = isRunning ? runningFileLimit() : nil
     findings.append(
@@ -72,7 +73,7 @@ public struct Doctor: Sendable {
 
   private func keys() async -> [Finding] {
     do {
-      // Their warnings, of the certificate and of proxies, have findings of their own.
+      // Their warnings, of the certificate, of proxies and of the internal listener, have findings of their own.
       _ = try await settings.checkKeys()
       let words =
         try settings.hasSecret()

@@ -92,6 +92,14 @@ enum MachineChecks {
         ? "none is trusted, so no header names a client" : "they name clients by \(header.rawValue)")
   }
 
+  static func internalListener(_ address: ListenAddress) -> Finding {
+    let subject = "internal listener"
+    guard let warning = StartWarnings.internalListener(address) else {
+      return .ok(subject, "\(address) is not for everybody")
+    }
+    return .warning(subject, warning, "set internalListen to 127.0.0.1:8081, an address of a private network, or unix:/PATH")
+  }
+
   /// - Parameter expiry: of the certificate, in Unix seconds; nil without TLS.
   static func certificate(_ expiry: Int64?, now: WallInstant) -> Finding {
     guard let expiry else { return .ok("certificate", "no TLS: a proxy has to encrypt") }
