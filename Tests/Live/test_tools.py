@@ -179,6 +179,24 @@ async def test_top_tells_of_messages(make_server, make_world):
         await top.wait()
 
 
+@pytest.mark.one_process("it watches a process")
+async def test_top_adds_up_the_groups_of_all_types(make_server, make_world):
+    own = make_server()
+    world = make_world(own)
+    alice = await world.user("alice")
+    for kind, count in (("Work", 3), ("Public", 2), ("Meeting", 1), ("AVChatRoom", 1)):
+        for _ in range(count):
+            await world.group(alice, kind)
+    shown = None
+
+    def adds_up():
+        nonlocal shown
+        done = run_throng("top", "--internal-listen", own.internal_address, "--interval", "0.1", "--count", "1")
+        shown = done.stdout + done.stderr
+        return done.returncode == 0 and numbers_of(done.stdout)["groups"] == "7"
+    await asyncio.to_thread(own.wait_until, adds_up, lambda: shown)
+
+
 def test_top_draws_a_screen_in_a_terminal(make_server):
     own = make_server()
     master, slave = pty.openpty()

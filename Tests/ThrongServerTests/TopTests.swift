@@ -45,6 +45,30 @@ import Testing
     #expect(MetricsDifference(before: now, now: gone).rate("a_total") == 5)
   }
 
+  /// Samples are by type, and each node counts the groups of all.
+  @Test func groupsAreThoseOfAllTypes() {
+    func line(_ text: String) -> [Substring] {
+      let report = TopReport(MetricsDifference(before: snapshot(""), now: snapshot(text, seconds: 1)), address: "")
+      #expect(report.screen(width: 200, height: 100).contains { $0.contains("   groups ") })
+      return report.line.split(separator: " ")
+    }
+    let alone = """
+      throng_groups{groupType="Work"} 35
+      throng_groups{groupType="Public"} 34
+      throng_groups{groupType="Meeting"} 30
+      throng_groups{groupType="AVChatRoom"} 5
+      """
+    #expect(line(alone).contains("groups=104"))
+    let nodes = """
+      throng_groups{instance="1",group_type="Work"} 35
+      throng_groups{instance="1",group_type="Public"} 69
+      throng_groups{instance="2",group_type="Work"} 34
+      throng_groups{instance="2",group_type="Public"} 70
+      """
+    #expect(line(nodes).contains("groups=105"), "of each type the largest count")
+    #expect(line("throng_sessions 7").contains("groups=-"))
+  }
+
   private func histogram(_ counts: [(String, Int)], _ labels: String = "") -> String {
     counts.map { "h_bucket{\(labels)le=\"\($0.0)\"} \($0.1)\n" }.joined()
   }

@@ -47,7 +47,10 @@ struct TopReport {
 
   private var rows: [(name: String, text: String)] {
     [
-      ("connections", "\(count("throng_connections"))   sessions \(count("throng_sessions"))   groups \(groups)"),
+      (
+        "connections",
+        "\(count("throng_connections"))   sessions \(count("throng_sessions"))   groups \(groups.map(TopReport.grouped) ?? "-")"
+      ),
       ("requests", "\(rate("throng_requests_total"))   errors \(codes)"),
       (
         "messages",
@@ -113,7 +116,8 @@ struct TopReport {
     func milliseconds(_ seconds: Double?) -> String { seconds.map { TopReport.decimal($0 * 1000) } ?? "-" }
     let fields: [(String, String)] = [
       ("ready", areReady ? "1" : "0"), ("connections", count("throng_connections", separated: false)),
-      ("sessions", count("throng_sessions", separated: false)), ("requests", plainRate("throng_requests_total")),
+      ("sessions", count("throng_sessions", separated: false)), ("groups", groups.map { "\($0)" } ?? "-"),
+      ("requests", plainRate("throng_requests_total")),
       ("accepted", plainRate("throng_messages_accepted_total")), ("delivered", plainRate("throng_messages_delivered_total")),
       ("dropped", plainRate("throng_messages_dropped_total")), ("deliveries", plainRate("throng_fanout_deliveries_total")),
       ("sendP99Ms", milliseconds(p99OfSends)),
@@ -127,8 +131,18 @@ struct TopReport {
     return fields.map { "\($0.0)=\($0.1)" }.joined(separator: " ")
   }
 
-  /// Each node counts those of the common store.
-  private var groups: String { now.all("throng_groups").map(\.value).max().map { TopReport.grouped(Int($0)) } ?? "-" }
+  /// The groups of all types; nil where no sample tells. Each node counts those of the common store at
+  /// its own moment: of a type the largest count stands.
+  private var groups: Int? {
+    let samples = now.all("throng_groups")
+    guard !samples.isEmpty else { return nil }
+    var byType: [String: Double] = [:]
+    for sample in samples {
+      let type = sample.labels["group_type"] ?? sample.labels["groupType"] ?? ""
+      byType[type] = max(byType[type] ?? 0, sample.value)
+    }
+    return Int(byType.values.reduce(0, +))
+  }
 
   // MARK: Texts
 
