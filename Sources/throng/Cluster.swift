@@ -37,18 +37,21 @@ struct ClusterDrain: AsyncParsableCommand {
     commandName: "drain", abstract: "Let a node give its shards back, close its sessions and end.",
     discussion: """
       Asks the internal listener of any node, with admin.apiKey or a token that is signed with auth.secret. Returns when all nodes \
-      know it; the node ends after drain.duration.
+      know it; the node ends after drain.duration. Where no other node serves, it refuses and ends with 1, unless --last is given.
       """)
 
   @Argument(help: "The node's name or number.")
   var node: String
+
+  @Flag(help: "Drain it also where no other node serves: nobody is served until a node starts.")
+  var last = false
 
   @OptionGroup var options: ConfigurationOptions
 
   func run() async throws {
     let settings = try options.load()
     do {
-      try ClusterCommands.drain(node, settings, credential: try await credential(settings))
+      try ClusterCommands.drain(node, evenLast: last, settings, credential: try await credential(settings))
     } catch {
       throw StandardError.failure("throng cluster drain: \(error)")
     }

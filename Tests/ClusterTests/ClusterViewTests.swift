@@ -35,6 +35,18 @@ struct ClusterViewTests {
     #expect(after.changes(since: after) == ClusterChanges(joined: [], gone: [], moved: []))
   }
 
+  @Test func `a node is the last to serve where no other takes its shards`() {
+    func isLast(_ others: NodeInfo...) -> Bool {
+      let nodes = Dictionary(uniqueKeysWithValues: ([node(first)] + others).map { ($0.number, $0) })
+      return ClusterView(version: 1, ownNode: nil, nodes: nodes, owners: ClusterView.empty.owners).isLastToServe(first)
+    }
+    func other(_ number: NodeNumber, isDraining: Bool = false, isOnBus: Bool = true) -> NodeInfo {
+      NodeInfo(number: number, name: "n", address: "a", busVersion: 1, release: "r", isDraining: isDraining, isOnBus: isOnBus)
+    }
+    #expect(isLast() && isLast(other(second, isDraining: true)) && isLast(other(second, isOnBus: false)))
+    #expect(!isLast(other(second)) && !isLast(other(second, isDraining: true), other(NodeNumber(3))))
+  }
+
   @Test func `the map leads what the node holds, until its lease ends`() {
     let map = ShardMap()
     #expect(map.ownNode == nil && map.owner(of: one) == nil)

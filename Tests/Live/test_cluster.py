@@ -323,6 +323,21 @@ async def test_a_node_drains_by_a_command(cluster, make_world):
     assert sorted(stored) == sorted(acknowledged)
 
 
+def test_the_last_node_drains_when_that_is_asked_for(make_cluster):
+    own = make_cluster({"drain.duration": 0}, CLUSTER_NODES="1", CLUSTER_KEEP="1")
+    command = ["--internal-listen", own.internal_address, "--data-dir", own.data_dir, "--set", f"auth.secret={SECRET}"]
+    refused = run_throng("cluster", "drain", "node1", *command)
+    assert (refused.returncode, refused.stdout) == (1, ""), refused
+    assert "no other node serves" in refused.stderr and "--last" in refused.stderr
+    headers = {"Authorization": f"Bearer {admin_token()}"}
+    assert own.http("POST", "/cluster", json.dumps({"drain": "node1"}), headers).status == 409
+    (node,) = own.http("GET", "/cluster").json()["nodes"]
+    assert not node["isDraining"] and own.running
+    done = run_throng("cluster", "drain", "node1", "--last", *command)
+    assert (done.returncode, done.stdout) == (0, "node1 drains\n"), done.stderr
+    own.wait_until(lambda: not own.running, "the end of the cluster with its last node")
+
+
 async def test_members_on_other_nodes_go_on_when_a_node_is_killed(cluster, make_world):
     world = make_world(cluster)
     people = await people_everywhere(cluster, world)

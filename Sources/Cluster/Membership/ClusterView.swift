@@ -78,6 +78,12 @@ public struct ClusterView: Sendable, Equatable {
   /// The shards of a node, ascending.
   public func shards(of node: NodeNumber) -> [Shard] { Shard.all.filter { owners[$0.number].node == node } }
 
+  /// Whether no other node would serve where this one drains: the others drain, are cut off from the
+  /// bus, or are not there.
+  public func isLastToServe(_ node: NodeNumber) -> Bool {
+    nodes.values.allSatisfy { $0.number == node || $0.isDraining || !$0.isOnBus }
+  }
+
   /// The difference to an earlier view.
   public func changes(since earlier: ClusterView) -> ClusterChanges {
     ClusterChanges(

@@ -12,11 +12,20 @@ public enum ClusterCommands {
   /// Drains a node: it gives its shards back, closes its sessions and ends.
   /// - Parameters:
   ///   - node: a name or a number.
+  ///   - evenLast: also where no other node would serve.
   ///   - credential: the API key, or an administrator's token.
-  public static func drain(_ node: String, _ settings: Settings, credential: String) throws {
-    let body = String(decoding: try JSONEncoder().encode(["drain": node]), as: UTF8.self)
+  /// - Throws: `InternalClient.Failure` with the server's sentence where it refuses.
+  public static func drain(_ node: String, evenLast: Bool, _ settings: Settings, credential: String) throws {
+    let request = DrainRequest(drain: node, last: evenLast ? true : nil)
+    let body = String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
     let client = try InternalClient(settings, seconds: 10)
     _ = try goodBody(of: client.ask("POST", "/cluster", credential: credential, body: body))
+  }
+
+  /// The body of `POST /cluster`. Nodes of 0.1.0 pass over `last`.
+  private struct DrainRequest: Encodable {
+    let drain: String
+    let last: Bool?
   }
 
   private static func goodBody(of answer: InternalClient.Answer) throws -> [UInt8] {

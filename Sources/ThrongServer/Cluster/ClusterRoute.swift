@@ -14,6 +14,8 @@ struct ClusterRoute: Sendable {
   private struct Command: Decodable {
     /// The name or the number of a node.
     let drain: String
+    /// Whether to drain it also where no other node serves; false where it is left out.
+    let last: Bool?
   }
 
   /// The database is asked on a thread of its own, because it may be away.
@@ -37,10 +39,16 @@ struct ClusterRoute: Sendable {
     }
     DispatchQueue.global().async {
       do {
-        guard try engines.requestDrain(of: command.drain) else {
-          return refuse(exchange, 404, "there is not one node of this name or number")
+        switch try engines.requestDrain(of: command.drain, evenLast: command.last ?? false) {
+        case .requested:
+          exchange.respond(status: 202, contentType: "text/plain; charset=utf-8", body: Array("draining\n".utf8))
+        case .unknownNode:
+          refuse(exchange, 404, "there is not one node of this name or number")
+        case .lastNode:
+          refuse(
+            exchange, 409,
+            #"no other node serves, so behind it nobody would be served: --last ("last": true) drains it all the same"#)
         }
-        exchange.respond(status: 202, contentType: "text/plain; charset=utf-8", body: Array("draining\n".utf8))
       } catch {
         refuse(exchange, 503, "the database does not answer: \(error)")
       }
