@@ -5,6 +5,7 @@ import math
 import os
 import re
 import signal
+import socket
 import subprocess
 from pathlib import Path
 
@@ -193,6 +194,20 @@ def test_commands_about_the_store_mean_the_clusters(cluster, tmp_path):
     # Others need no store.
     assert run_script("token", "alice", *data).returncode == 0
     assert "usage: throng backup" in run_script("backup", "--help").stdout.lower()
+
+
+def test_an_address_that_is_taken_ends_the_script(tmp_path):
+    """At once, and nothing is made: a client of that address would reach the other process."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        for public, internal in ((address, "127.0.0.1:0"), ("127.0.0.1:0", address), (f"0.0.0.0:{address.split(':')[1]}", "127.0.0.1:0")):
+            done = run_script("serve", "--listen", public, "--internal-listen", internal, "--data-dir", tmp_path / "data")
+            assert (done.returncode, done.stdout) == (1, ""), done
+            named = internal if internal == address else public
+            assert done.stderr == f"cluster: cannot listen at {named}: another process listens there (ss -ltnp names it)\n"
+    assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.heavy
