@@ -44,10 +44,26 @@ public struct SecretFile: Sendable {
     return secret
   }
 
-  /// Writes the file under another name and links it to its own. A link never replaces a file: one
-  /// of several processes wins, and no process reads half a file.
+  /// Makes the file with a secret that is there already, such as that of a backup.
+  /// - Returns: false where there is a file, which stays as it is.
+  /// - Throws: where it cannot be written.
+  public func make(holding secret: [UInt8]) throws(AuthenticationError) -> Bool { try make(Data(secret + [0x0a])) }
+
+  /// Whether a file gives this secret back: one that begins or ends with a blank is read without it.
+  public static func canHold(_ secret: [UInt8]) -> Bool { secret.trimmingASCIIWhitespace() == secret }
+
+  /// Makes the file with a new secret.
   /// - Returns: false where another process was quicker.
   func make() throws(AuthenticationError) -> Bool {
+    // Swift's own generator is the system's: getrandom(2) on Linux.
+    let random = Data((0..<SecretFile.randomByteCount).map { _ in UInt8.random(in: .min ... .max) })
+    return try make(Data((random.base64EncodedString() + "\n").utf8))
+  }
+
+  /// Writes the file under another name and links it to its own. A link never replaces a file: one
+  /// of several processes wins, and no process reads half a file.
+  /// - Returns: false where there is one already.
+  private func make(_ contents: Data) throws(AuthenticationError) -> Bool {
     do {
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -56,19 +72,17 @@ public struct SecretFile: Sendable {
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("cannot be made") }
     defer { unlink(draft) }
-    try write(to: descriptor)
+    try write(contents, to: descriptor)
     let isMade = link(draft, path) == 0
     guard isMade || errno == EEXIST else { throw failure("cannot be made") }
     try syncDirectory()
     return isMade
   }
 
-  private func write(to descriptor: Int32) throws(AuthenticationError) {
-    // Swift's own generator is the system's: getrandom(2) on Linux.
-    let random = Data((0..<SecretFile.randomByteCount).map { _ in UInt8.random(in: .min ... .max) })
+  private func write(_ contents: Data, to descriptor: Int32) throws(AuthenticationError) {
     let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
     do {
-      try file.write(contentsOf: Data((random.base64EncodedString() + "\n").utf8))
+      try file.write(contentsOf: contents)
       try file.synchronize()
       try file.close()
     } catch { throw AuthenticationError("\(path) cannot be written: \(error.localizedDescription)") }

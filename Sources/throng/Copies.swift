@@ -8,17 +8,21 @@ struct Backup: AsyncParsableCommand {
     abstract: "Copy the database into a file, also beside the running server.",
     discussion: """
       The copy is the state of one instant, and is read to its end before it gets its name. The server's write-ahead log grows \
-      meanwhile. A store in PostgreSQL is backed up by pg_dump.
+      meanwhile. A store in PostgreSQL is backed up by pg_dump. Without --with-secret a server on another machine refuses all \
+      tokens, unless it gets the secret in another way. Operations.md ("Copies") says what else to keep.
       """)
 
   @OptionGroup var options: ConfigurationOptions
+
+  @Flag(help: "Copy the secret for tokens, too: whoever reads the file can then sign in as anybody.")
+  var withSecret = false
 
   @Argument(help: "The new file, which must not exist.") var file: String
 
   func run() async throws {
     let settings = try options.load()
-    let bytes = try failing { () throws(StartError) in try settings.backUp(to: file) }
-    print("ok: \(bytes) bytes in \(file)")
+    let bytes = try failing { () throws(StartError) in try settings.backUp(to: file, withSecret: withSecret) }
+    print("ok: \(bytes) bytes in \(file)\(withSecret ? ", with the secret for tokens" : "")")
   }
 }
 
@@ -28,16 +32,21 @@ struct Restore: AsyncParsableCommand {
     abstract: "Put a backup in the place of the database, which must be empty.",
     discussion: """
       Stop the server, and move the database with its -wal and -shm away. Every group gets a new epoch, so that clients load its \
-      history anew: they may have seen messages that the backup does not have.
+      history anew: they may have seen messages that the backup does not have. The secret of a backup that was made with \
+      --with-secret goes into dataDir/auth-secret.
       """)
 
   @OptionGroup var options: ConfigurationOptions
+
+  @Flag(help: "Keep the secret of the data directory where the backup has another one.")
+  var keepSecret = false
 
   @Argument(help: "A file that `throng backup` has made.") var file: String
 
   func run() async throws {
     let settings = try options.load()
-    try failing { () throws(StartError) in try settings.restore(from: file) }
+    let note = try failing { () throws(StartError) in try settings.restore(from: file, keepsSecret: keepSecret) }
+    if let note { StandardError.write(note) }
     print("ok")
   }
 }

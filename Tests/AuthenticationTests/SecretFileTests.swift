@@ -58,6 +58,20 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["auth-secret"])
   }
 
+  /// The secret of a backup, at its new place.
+  @Test func madeOfASecretThatIsThere() throws {
+    let file = SecretFile(dataDirectory: directory)
+    let secret = Array("0123456789 0123456789 0123456789".utf8)
+    #expect(try file.make(holding: secret))
+    #expect(try file.load() == secret)
+    let mode = try #require(FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int)
+    #expect(mode == 0o600)
+    let isMade = try file.make(holding: Array(repeating: 0x61, count: 40))
+    #expect(!isMade, "a file that is there stays")
+    #expect(try file.load() == secret)
+    #expect(SecretFile.canHold(secret) && !SecretFile.canHold([0x20] + secret) && !SecretFile.canHold(secret + [0x0a]))
+  }
+
   @Test func writtenByHandIsTheTextWithoutItsLineEnd() throws {
     let text = "0123456789 0123456789 0123456789"
     #expect(try write(" \(text)\r\n").loadOrMake() == Array(text.utf8))

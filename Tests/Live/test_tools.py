@@ -337,6 +337,68 @@ def test_a_restore_takes_no_place_that_is_taken(make_server, tmp_path):
     assert own.rpc("getGroupsInfo", groupIDList=["kept"])["result"]["resultList"][0]["code"] == 0
 
 
+@pytest.mark.files
+async def test_tokens_stay_good_on_a_new_machine_where_the_copy_has_the_secret(make_server, make_world, tmp_path):
+    own = make_server(secret=None)
+    secret = (own.data_dir / "auth-secret").read_bytes().strip()
+    token = run_throng("token", "alice", "--data-dir", own.data_dir, cwd=tmp_path).stdout.strip()
+    alice = await make_world(own).session("alice", token=token)
+    await alice.call("createGroup", groupType="Public", groupName="g", groupID="kept")
+    plain, whole = tmp_path / "plain.db", tmp_path / "whole.db"
+    done = command("backup", own, plain)
+    assert done.returncode == 0 and "secret" not in done.stdout, done.stderr
+    done = command("backup", own, "--with-secret", whole)
+    assert done.returncode == 0 and "with the secret for tokens" in done.stdout, done.stderr
+    assert oct(whole.stat().st_mode)[-3:] == "600"
+    assert secret in whole.read_bytes() and secret not in plain.read_bytes()
+    assert secret.decode() not in done.stdout + done.stderr
+
+    there = make_server(start=False, secret=None)
+    done = run_throng("restore", whole, "--data-dir", there.data_dir, cwd=tmp_path)
+    made = there.data_dir / "auth-secret"
+    assert (done.returncode, done.stdout) == (0, "ok\n") and str(made) in done.stderr, done
+    assert made.read_bytes().strip() == secret and oct(made.stat().st_mode)[-3:] == "600"
+    assert secret not in (there.data_dir / "throng.db").read_bytes()
+    there.start()
+    again = await make_world(there).session("alice", token=token)
+    assert (await again.call("getGroupsInfo", groupIDList=["kept"]))["resultList"][0]["code"] == 0
+
+    done = run_throng("restore", plain, "--data-dir", tmp_path / "other", cwd=tmp_path)
+    assert done.returncode == 0 and "no secret for tokens" in done.stderr and "--with-secret" in done.stderr
+    assert not (tmp_path / "other/auth-secret").exists()
+
+
+@pytest.mark.files
+def test_a_restore_does_not_replace_a_secret(make_server, tmp_path):
+    """Tokens of one of the two would be refused without a word."""
+    own = make_server(secret=None)
+    whole = tmp_path / "whole.db"
+    assert command("backup", own, "--with-secret", whole).returncode == 0
+    there = tmp_path / "there"
+    assert run_throng("token", "alice", "--data-dir", there, cwd=tmp_path).returncode == 0
+    secret = (there / "auth-secret").read_bytes()
+    refused = run_throng("restore", whole, "--data-dir", there, cwd=tmp_path)
+    assert refused.returncode == 1 and "has another secret than the backup" in refused.stderr and "--keep-secret" in refused.stderr
+    assert sorted(path.name for path in there.iterdir()) == ["auth-secret"], "nothing was made"
+    configured = run_throng("restore", whole, "--data-dir", tmp_path / "configured", "--set", f"auth.secret={'s' * 40}", cwd=tmp_path)
+    assert configured.returncode == 0 and "auth.secret is set" in configured.stderr
+    assert not (tmp_path / "configured/auth-secret").exists()
+    kept = run_throng("restore", whole, "--keep-secret", "--data-dir", there, cwd=tmp_path)
+    assert (kept.returncode, kept.stdout, kept.stderr) == (0, "ok\n", "")
+    assert (there / "auth-secret").read_bytes() == secret
+
+
+@pytest.mark.files
+@pytest.mark.parametrize("settings, reason", [
+    ({"auth.secret": " " + "s" * 40}, "blank"), ({"auth.algorithms": "ES256", "auth.jwksFile": "keys.json"}, "HS256")])
+def test_a_secret_that_cannot_be_copied_is_told(make_server, tmp_path, settings, reason):
+    own = make_server()
+    (tmp_path / "keys.json").write_text('{"keys":[]}')
+    pairs = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+    done = run_throng("backup", "--with-secret", tmp_path / "copy.db", "--data-dir", own.data_dir, *pairs, cwd=tmp_path)
+    assert done.returncode == 1 and reason in done.stderr and not (tmp_path / "copy.db").exists(), done
+
+
 # Export and import
 
 

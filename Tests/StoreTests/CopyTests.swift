@@ -154,6 +154,38 @@ struct CopyTests {
     }
   }
 
+  /// It is in the copy that was asked for it, and in no database, export or further copy.
+  @Test func `a copy keeps the secret where that was asked for`() async throws {
+    try await withFilledStore { _, directory in
+      let (with, without) = (directory + "/with.db", directory + "/without.db")
+      let secret = Array("the secret for tokens, of 32 bytes or more".utf8)
+      _ = try DatabaseBackup.make(directory: directory + "/data", database: nil, to: with, secret: secret)
+      _ = try backUp(directory + "/data", to: without)
+      #expect(try DatabaseBackup.secret(in: with) == secret)
+      #expect(try DatabaseBackup.secret(in: without) == nil)
+      let mode = try FileManager.default.attributesOfItem(atPath: with)[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+      #expect(try rows(with) == rows(without))
+      #expect(try StoreCheck.faults(directory: "", database: with).isEmpty)
+      func holdsSecret(_ file: String) throws -> Bool {
+        try Data(contentsOf: URL(filePath: file)).range(of: Data(secret)) != nil
+      }
+      #expect(try holdsSecret(with))
+      #expect(try !holdsSecret(without))
+      let place = directory + "/restored"
+      try DatabaseBackup.restore(from: with, directory: place, database: nil, now: 2_000_000)
+      #expect(try !holdsSecret(place + "/throng.db"))
+      // The copy in the place of a database, by hand.
+      try FileManager.default.createDirectory(atPath: directory + "/by-hand", withIntermediateDirectories: true)
+      try FileManager.default.copyItem(atPath: with, toPath: directory + "/by-hand/throng.db")
+      _ = try backUp(directory + "/by-hand", to: directory + "/again.db")
+      _ = try export(directory + "/by-hand", to: directory + "/out")
+      #expect(try !holdsSecret(directory + "/again.db"))
+      let exported = try String(contentsOfFile: directory + "/out", encoding: .utf8)
+      #expect(!exported.contains("authSecret"))
+    }
+  }
+
   @Test func `a restore takes no place that is taken`() async throws {
     try await withFilledStore { _, directory in
       let file = directory + "/backup.db"

@@ -14,18 +14,34 @@ public enum DatabaseBackup {
   ///   - directory: the data directory.
   ///   - database: the path of the database, as `SQLiteStore.open` takes it.
   ///   - path: the new file, which must not exist.
+  ///   - secret: what the copy keeps as the secret for tokens; nil = nothing.
   /// - Returns: the bytes of the copy.
-  public static func make(directory: String, database: String?, to path: String) throws(StoreOpenError) -> Int {
+  public static func make(
+    directory: String, database: String?, to path: String, secret: [UInt8]? = nil
+  ) throws(StoreOpenError) -> Int {
     let opener = try DatabaseOpener(existing: database, dataDirectory: directory)
     try NewFile.make(path) { unfinished throws(StoreOpenError) in
-      try copy(opener, to: unfinished)
+      try copy(opener, to: unfinished, secret: secret)
       try requireSound(unfinished, .structure, "the copy")
     }
     return DatabaseFile.bytes(of: path)
   }
 
+  /// The secret for tokens that a copy keeps; nil where it keeps none.
+  /// - Parameter path: of a file that `make` has written.
+  public static func secret(in path: String) throws(StoreOpenError) -> [UInt8]? {
+    let opener = try DatabaseOpener(existing: URL(fileURLWithPath: path).path, dataDirectory: "")
+    return try opener.attempt("read \(opener.databasePath)") {
+      let connection = try opener.readOnly()
+      let secret = try connection.read(CopiedSecret.read)
+      try connection.close()
+      return secret
+    }
+  }
+
   /// Puts a copy in the place of the database, which must be empty. Every group gets a new epoch,
-  /// because clients may have seen more of its history than the copy has.
+  /// because clients may have seen more of its history than the copy has. The database does not have
+  /// the secret of the copy (`secret(in:)`).
   /// - Parameters:
   ///   - path: of a file that `make` has written.
   ///   - now: counts as the instant at which the sessions of the copy have ended.
@@ -35,7 +51,7 @@ public enum DatabaseBackup {
     let source = try DatabaseOpener(existing: URL(fileURLWithPath: path).path, dataDirectory: directory)
     try requireSound(source.databasePath, .contents, "the backup")
     try VacantDatabase.fill(directory: directory, database: database, now: now) { unfinished throws(StoreOpenError) in
-      try copy(source, to: unfinished)
+      try copy(source, to: unfinished, secret: nil)
       try source.attempt("renew the epochs in \(unfinished)") {
         let connection = try DatabaseQueue(path: unfinished)
         try connection.write(renewEpochs)
@@ -44,7 +60,7 @@ public enum DatabaseBackup {
     }
   }
 
-  private static func copy(_ source: DatabaseOpener, to path: String) throws(StoreOpenError) {
+  private static func copy(_ source: DatabaseOpener, to path: String, secret: [UInt8]?) throws(StoreOpenError) {
     try source.attempt("copy \(source.databasePath) to \(path)") {
       let from = try source.readOnly()
       let to = try DatabaseQueue(path: path)
@@ -56,6 +72,7 @@ public enum DatabaseBackup {
           try from.backup(to: to, pagesPerStep: pagesPerStep)
           // The copy is one file, without a log, and can be read on a read-only disk.
           try to.execute(sql: "PRAGMA journal_mode = DELETE")
+          try CopiedSecret.replace(by: secret, in: to)
         }
       }
       try to.close()
@@ -80,6 +97,27 @@ public enum DatabaseBackup {
         UPDATE application SET epoch = r.new FROM renewed AS r WHERE r.number = groupNumber AND application.epoch = r.old;
         UPDATE groupRecord SET epoch = r.new FROM renewed AS r WHERE r.number = groupRecord.number;
         """)
+  }
+}
+
+/// The secret for tokens within a copy: a table that the database of a server does not have, and no
+/// export names.
+enum CopiedSecret {
+  static let table = "authSecret"
+
+  static func read(_ db: Database) throws -> [UInt8]? {
+    guard try db.tableExists(table) else { return nil }
+    return try Data.fetchOne(db, sql: "SELECT secret FROM \(table)").map { Array($0) }
+  }
+
+  /// Overwrites the pages of a former one: the file may be handed on without it.
+  /// - Parameter secret: nil = none.
+  static func replace(by secret: [UInt8]?, in db: Database) throws {
+    try db.execute(sql: "PRAGMA secure_delete = ON")
+    try db.execute(sql: "DROP TABLE IF EXISTS \(table)")
+    guard let secret else { return }
+    try db.execute(sql: "CREATE TABLE \(table) (secret BLOB NOT NULL) STRICT")
+    try db.execute(sql: "INSERT INTO \(table) VALUES (?)", arguments: [Data(secret)])
   }
 }
 

@@ -8,10 +8,11 @@ enum ExportFormat {
   /// The table of SQLite that keeps numbers from being used twice.
   static let sequences = "sqlite_sequence"
 
-  /// Tables that every database has of its own: the migrations, the probe of the disk, the index of texts.
+  /// Tables that every database has of its own: the migrations, the probe of the disk, the index of
+  /// texts, and the secret of a copy.
   private static let left: Set<String> = [
     "grdb_migrations", "probe", "messageSearch", "messageIndexed", "messageStale", "messageSearch_data", "messageSearch_idx",
-    "messageSearch_config", "messageSearch_docsize", "messageSearch_content",
+    "messageSearch_config", "messageSearch_docsize", "messageSearch_content", CopiedSecret.table,
   ]
 
   /// A table as it is exported.
