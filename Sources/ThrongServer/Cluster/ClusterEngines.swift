@@ -101,7 +101,8 @@ final class ClusterEngines: Sendable {
   /// Marks a node by its name or number.
   /// - Parameter evenLast: also where no other node would serve.
   func requestDrain(of name: String, evenLast: Bool) throws -> DrainOutcome {
-    let view = lease.view
+    // This node may not have heard yet that another one drains.
+    let view = try store.clusterContents().view(of: lease.node)
     let found = view.nodes.values.filter { $0.name == name || "\($0.number)" == name }
     guard let node = found.first, found.count == 1 else { return .unknownNode }
     if view.isLastToServe(node.number), !node.isDraining, !evenLast { return .lastNode }
