@@ -101,6 +101,12 @@ def test_a_port_that_is_taken_is_a_failure_with_its_remedy(tmp_path):
     assert listen in lines(done)["listeners"][1] and "→" in done.stdout
 
 
+def test_an_internal_listener_for_everybody_is_a_warning(tmp_path):
+    done = doctor(tmp_path, "--listen", f"127.0.0.1:{reserve_port()}", "--internal-listen", f"0.0.0.0:{reserve_port()}")
+    assert done.returncode == 0 and lines(done)["internal listener"][0] == "warning" and "→" in done.stdout, done.stdout
+    assert lines(doctor(tmp_path, *free_listeners()))["internal listener"][0] == "ok"
+
+
 def test_a_certificate_that_expires_soon_is_a_warning(tmp_path):
     soon = make_certificate(tmp_path, days=5, name="soon")
     done = doctor(tmp_path, *free_listeners(), *(part for key, value in soon.items() for part in ("--set", f"{key}={value}")))

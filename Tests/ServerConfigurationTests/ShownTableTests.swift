@@ -7,7 +7,8 @@ import Testing
 
   private func settings() throws -> Settings {
     try Settings.load(
-      environment: ["THRONG_LIMITS_AV_CHAT_ROOM_MESSAGES_PER_SECOND": "41"], flags: [("allowedOrigins", origins), ("demo", "true")])
+      environment: ["THRONG_LIMITS_AV_CHAT_ROOM_MESSAGES_PER_SECOND": "41"],
+      flags: [("allowedOrigins", origins), ("demo", "true")])
   }
 
   @Test func withoutATerminalEachKeyHasOneLine() throws {
@@ -15,7 +16,8 @@ import Testing
     let lines = settings.shownLines(width: nil)
     #expect(lines.count == settings.entries.count)
     for (line, entry) in zip(lines, settings.entries) {
-      #expect(line.hasPrefix("\(entry.key) ") && line.contains("  \(entry.value)  ") && line.hasSuffix("  \(entry.source)"), "\(line)")
+      #expect(
+        line.hasPrefix("\(entry.key) ") && line.contains("  \(entry.value)  ") && line.hasSuffix("  \(entry.source)"), "\(line)")
     }
   }
 
