@@ -1,3 +1,5 @@
+import GroupModel
+
 /// Messages about an unknown name, with the known one that is near.
 enum UnknownName {
   static func key(_ path: String, source: Source) -> String {
@@ -52,42 +54,4 @@ enum UnknownName {
 
 extension String {
   fileprivate var onOneLine: String { contains(where: \.isNewline) ? quoted : self }
-}
-
-/// Finds the known name that is most likely meant.
-enum NearestName {
-  /// The name with the fewest characters to change, without regard to case; the first of equals. A
-  /// missing section costs one character: `secret` means `auth.secret`. Where more than a third of
-  /// the characters would change, nil, or a name of which it is a part: `demo.page` begins with `demo`.
-  /// - Parameter separator: the character between the words of a name.
-  static func nearest(to name: String, among names: [String], separator: Character) -> String? {
-    let wanted = name.lowercased()
-    let costs = names.map { (name: $0, cost: cost(of: $0.lowercased(), for: wanted, separator: separator)) }
-    if let nearest = costs.min(by: { $0.cost < $1.cost }), nearest.cost <= wanted.count / 3 { return nearest.name }
-    return names.filter { wanted.hasPrefix("\($0.lowercased())\(separator)") }.max(by: { $0.count < $1.count })
-  }
-
-  private static func cost(of name: String, for wanted: String, separator: Character) -> Int {
-    let words = name.split(separator: separator)
-    let costs = words.indices.map { dropped in
-      dropped + distance(wanted, words[dropped...].joined(separator: String(separator)))
-    }
-    return costs.min() ?? wanted.count
-  }
-
-  /// The Levenshtein distance: insertions, removals and replacements.
-  static func distance(_ a: String, _ b: String) -> Int {
-    let b = Array(b)
-    var row = Array(0...b.count)
-    for (i, character) in a.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for j in b.indices {
-        let replaced = diagonal + (character == b[j] ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
-      }
-    }
-    return row[b.count]
-  }
 }
