@@ -45,6 +45,14 @@ async def test_an_unknown_method_is_answered_as_such(world):
         assert data["temporary"] is False
 
 
+async def test_an_unknown_method_is_answered_with_the_nearest(server, world):
+    alice = await world.user("alice")
+    frame = await alice.exchange({**PING, "id": 1, "method": "joinGroups"})
+    assert frame["error"]["code"] == -32601 and frame["error"]["message"].endswith("the nearest is joinGroup")
+    frame = server.post_rpc({**PING, "id": 1, "method": "listSession"}).json()
+    assert frame["error"]["code"] == -32601 and frame["error"]["message"].endswith("the nearest is listSessions")
+
+
 async def test_a_request_without_id_runs_and_is_not_answered(world):
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob])
@@ -120,6 +128,13 @@ async def test_text_that_is_not_json_is_a_parse_error(world, text):
     frame = await alice.exchange(text)
     assert frame["error"]["code"] == -32700 and frame["id"] is None
     await alice.call("ping")
+
+
+async def test_a_parse_error_says_where_the_fault_is(world):
+    alice = await world.user("alice")
+    for text, place in [('{"a":01}', "at byte 6,"), ("[1,", "after 3 bytes"), ('["\\ud800"]', "at byte 2,")]:
+        frame = await alice.exchange(text)
+        assert frame["error"]["code"] == -32700 and place in frame["error"]["message"]
 
 
 def nested(levels):

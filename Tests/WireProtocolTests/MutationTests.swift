@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import WireProtocol
+
+@testable import WireProtocol
 
 /// Whatever bytes come, an envelope comes of them, and nothing that Foundation calls broken is
 /// taken for JSON.
@@ -42,6 +43,7 @@ import WireProtocol
         let object = try JSONSerialization.jsonObject(with: Data(answer)) as? [String: Any]
         #expect(object?["jsonrpc"] as? String == "2.0", "seed \(seed), round \(round)")
       }
+      #expect(hasPlace(envelope) == (fault(of: bytes) != nil), "seed \(seed), round \(round)")
       if case .notJSON = envelope { continue }
       #expect(isJSON(bytes), "seed \(seed), round \(round): \(String(decoding: bytes, as: UTF8.self))")
     }
@@ -52,17 +54,26 @@ import WireProtocol
     for round in 0..<5000 {
       let bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in MutationTests.likely.randomElement(using: &random) ?? 0
       }
-      if case .notJSON = read(bytes) { continue }
+      let envelope = read(bytes)
+      #expect(hasPlace(envelope) == (fault(of: bytes) != nil), "round \(round): \(bytes)")
+      if case .notJSON = envelope { continue }
       #expect(isJSON(bytes), "round \(round): \(String(decoding: bytes, as: UTF8.self))")
     }
   }
+
+  /// Whether the text is refused, with the place of its fault.
+  private func hasPlace(_ envelope: Envelope) -> Bool {
+    if case .notJSON(let error) = envelope { error.message != ErrorCode.parseError.title } else { false }
+  }
+
+  private func fault(of bytes: [UInt8]) -> JSONFault? { bytes.withUnsafeBytes { JSONFault(of: $0) } }
 
   private func answers(to envelope: Envelope) -> [[UInt8]] {
     switch envelope {
     case .single(let call): [answer(to: call)]
     case .batch(let calls): calls.map(answer)
     case .badBatch: [Reply.error(.invalidRequest).text(id: nil)]
-    case .notJSON: [Reply.error(.parseError).text(id: nil)]
+    case .notJSON(let error): [Reply.failure(error).text(id: nil)]
     }
   }
 
@@ -70,7 +81,7 @@ import WireProtocol
     switch call.content {
     case .request: Reply.empty.text(id: call.id)
     case .badParameters(let error): Reply.failure(error).text(id: call.id)
-    case .unknownMethod: Reply.error(.methodNotFound).text(id: call.id)
+    case .unknownMethod(let error): Reply.failure(error).text(id: call.id)
     case .invalid: Reply.error(.invalidRequest).text(id: nil)
     }
   }

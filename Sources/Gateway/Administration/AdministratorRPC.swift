@@ -39,7 +39,7 @@ public final class AdministratorRPC: Sendable {
   /// - Returns: the whole response; nil where no call in the body has an id.
   public func answer(_ body: [UInt8], from administrator: String) async -> [UInt8]? {
     switch parse(body) {
-    case .notJSON: return Reply.error(.parseError).text(id: nil)
+    case .notJSON(let error): return Reply.failure(error).text(id: nil)
     case .badBatch: return Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil)
     case .single(let call): return await answer(call, text(of: body, 0), from: administrator)
     case .batch(let calls):
@@ -90,7 +90,7 @@ public final class AdministratorRPC: Sendable {
   private func reply(to call: Call, _ text: RequestText?) async -> Reply {
     switch call.content {
     case .invalid: return .error(.invalidRequest)
-    case .unknownMethod: return .error(.methodNotFound)
+    case .unknownMethod(let error): return .failure(error)
     case .badParameters(let error):
       switch call.method?.specification.callers {
       case .connection: return .error(.methodNotFound)

@@ -149,7 +149,7 @@ actor Session: ConnectionHandler, ExecutorActor {
 
   private func parse(_ text: UnsafeRawBufferPointer) {
     switch Envelope(padded: text, parser: context.parser, methods: services.methods) {
-    case .notJSON: refuseInvalidText()
+    case .notJSON(let error): refuseInvalidText(error)
     case .badBatch:
       invalidTexts = 0
       refuseBatch()
@@ -164,11 +164,11 @@ actor Session: ConnectionHandler, ExecutorActor {
   }
 
   /// The tenth invalid text in a row closes with 4501 (Protocol.md, "Frames").
-  private func refuseInvalidText() {
+  private func refuseInvalidText(_ error: WireError) {
     invalidTexts += 1
     let slot = replies.open()
     if invalidTexts >= 10 { closeAfterReplies(.badProtocol) }
-    sendInOrder(Reply.error(.parseError).text(id: nil), at: slot)
+    sendInOrder(Reply.failure(error).text(id: nil), at: slot)
   }
 
   /// Processes queued texts, until one of them makes the next wait.

@@ -37,7 +37,7 @@ public struct Call: Sendable {
     case badParameters(WireError)
     /// A method that does not exist, or that only the application's backend may call and this is
     /// a client.
-    case unknownMethod(isForApplication: Bool)
+    case unknownMethod(WireError)
     /// No JSON-RPC 2.0 request at all; answered with `id:null`.
     case invalid
   }
@@ -59,9 +59,7 @@ public struct Call: Sendable {
   public consuming func request() throws(WireError) -> Request {
     switch exchange(&content, with: .invalid) {
     case .request(let request): return request
-    case .badParameters(let error): throw error
-    case .unknownMethod(let isForApplication):
-      throw WireError(.methodNotFound, isForApplication ? "This method is for the application's backend, at POST /rpc" : nil)
+    case .badParameters(let error), .unknownMethod(let error): throw error
     case .invalid: throw WireError(.invalidRequest)
     }
   }

@@ -9,7 +9,7 @@ public enum Envelope: Sendable {
   /// A batch of none or too many; one -32600 answers it.
   case badBatch
   /// No JSON; -32700 answers it.
-  case notJSON
+  case notJSON(WireError)
 
   /// The most requests a batch may have.
   public static let maxBatch = 20
@@ -24,7 +24,7 @@ public enum Envelope: Sendable {
     servesApplication: Bool = false
   ) {
     guard let root = parser.parse(padded: text) else {
-      self = .notJSON
+      self = .notJSON(WireError(notJSON: text))
       return
     }
     guard root.kind == .array else {
@@ -55,7 +55,7 @@ extension Call {
     }
     // Over WebSocket they are -32601 (Protocol.md, "Application interface").
     guard let entry = methods[method], servesApplication || entry.specification.callers != .application else {
-      self.init(id: id, content: .unknownMethod(isForApplication: methods[method] != nil))
+      self.init(id: id, content: .unknownMethod(methods.fault(of: method, servesApplication: servesApplication)))
       return
     }
     var asUser: UserID?

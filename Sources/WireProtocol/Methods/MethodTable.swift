@@ -65,6 +65,15 @@ public final class MethodTable: Sendable {
     let length = name.stringLength
     return length < byLength.count ? byLength[length].first { name.isString($0.nameBytes) } : nil
   }
+
+  /// The error of a name that is none of the methods of an interface, with the nearest of these.
+  func fault(of name: JSONValue, servesApplication: Bool) -> WireError {
+    if self[name] != nil { return WireError(.methodNotFound, "This method is for the application's backend, at POST /rpc") }
+    let others = servesApplication ? MethodSpecification.Callers.connection : .application
+    let known = entries.lazy.filter { $0.specification.callers != others }.map(\.name)
+    let nearest = name.string.flatMap { NearestName.near($0, among: known) }
+    return WireError(.methodNotFound, nearest.map { "\(ErrorCode.methodNotFound.title); the nearest is \($0)" })
+  }
 }
 
 /// The methods while the table is made.
