@@ -76,4 +76,21 @@ import WireProtocol
   @Test func theErrorNamesTheBound() {
     #expect(fault("setGroupInfo", #"{"groupID":"g","groupName":"\#(exactly(31))"}"#)?.message == "groupName is at most 30 bytes")
   }
+
+  @Test(arguments: [
+    ("setGroupInfo", #""customInfo":{"a-b":"v"}"#, "A key of customInfo is 1 to 16 ASCII letters, digits or _"),
+    ("setGroupAttributes", #""attributes":{"":"v"}"#, "A key of attributes is 1 to 32 bytes"),
+    ("setGroupCounters", #""counters":{"a-b":1}"#, "A key of counters is 1 to 32 ASCII letters, digits or _"),
+    (
+      "kickGroupMember", #""userIDList":["@bob"]"#,
+      "A userID is 1 to 32 visible ASCII characters, does not begin with @ and is not administrator"
+    ),
+    (
+      "sendGroupTextMessage", #""text":"t","atUserIDList":["administrator"]"#,
+      "A userID is 1 to 32 visible ASCII characters, does not begin with @ and is not administrator"
+    ),
+  ])
+  func theErrorSaysTheRule(method: String, members: String, sentence: String) {
+    #expect(fault(method, #"{"groupID":"g",\#(members)}"#)?.message == sentence)
+  }
 }

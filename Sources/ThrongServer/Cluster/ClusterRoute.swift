@@ -43,7 +43,7 @@ struct ClusterRoute: Sendable {
         case .requested:
           exchange.respond(status: 202, contentType: "text/plain; charset=utf-8", body: Array("draining\n".utf8))
         case .unknownNode:
-          refuse(exchange, 404, "there is not one node of this name or number")
+          refuse(exchange, 404, "no node, or more than one, has this name or number; throng cluster status lists them")
         case .lastNode:
           refuse(
             exchange, 409,

@@ -45,7 +45,7 @@ public struct MessageOptions: Sendable, Equatable {
       throw WireError(.badValue, "A message that is not stored has no receipts", field: "needReadReceipt")
     }
     for name in atUserIDList where name != MessageOptions.everybody && UserID(name) == nil {
-      throw WireError(.badValue, "Not a userID", field: "atUserIDList")
+      throw .noUserID(in: "atUserIDList")
     }
   }
 

@@ -171,7 +171,8 @@ public struct JSONParameterReader: ParameterReader {
       let number = value.wholeNumber
       guard number != nil || value.kind == .null else { throw wrongType(name, "an object of integers") }
       guard (1...GroupCounters.maxKeyBytes).contains(key.utf8.count), key.isName else {
-        throw WireError(.badValue, "\(field) holds a key that is none", field: field)
+        throw WireError(
+          .badValue, "A key of \(field) is 1 to \(GroupCounters.maxKeyBytes) ASCII letters, digits or _", field: field)
       }
       guard number.map(GroupCounters.values.contains) ?? true else {
         throw WireError(.badValue, "A counter is within ±2⁵³", field: field)

@@ -11,6 +11,14 @@ public struct MapDomain: Sendable {
     case names
     /// Any text that is not empty, up to so many bytes.
     case texts(upTo: Int)
+
+    /// The keys in words, for errors.
+    var sentence: String {
+      switch self {
+      case .names: "1 to 16 ASCII letters, digits or _"
+      case .texts(let limit): "1 to \(limit) bytes"
+      }
+    }
   }
 
   /// The most entries after a change, which the group checks.
@@ -52,7 +60,7 @@ public struct MapDomain: Sendable {
 
   /// The error of an entry outside the domain, or nil.
   func fault(of key: String, _ value: String, in name: StaticString) -> WireError? {
-    if let code = fault(of: key) { return WireError(code, "\(name) holds a key that is none", field: "\(name)") }
+    if let code = fault(of: key) { return WireError(code, "A key of \(name) is \(keys.sentence)", field: "\(name)") }
     return value.utf8.count > valueBytes ? WireError(longValue, "A value is at most \(valueBytes) bytes", field: "\(name)") : nil
   }
 

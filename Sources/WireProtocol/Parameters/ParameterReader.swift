@@ -115,9 +115,7 @@ extension ParameterReader {
 
   /// The userID behind a name.
   public mutating func requiredUserID(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> UserID {
-    guard let user = UserID(try requiredString(name, .userID, meaning)) else {
-      throw WireError(.badValue, "Not a userID", field: "\(name)")
-    }
+    guard let user = UserID(try requiredString(name, .userID, meaning)) else { throw .noUserID(in: name) }
     return user
   }
 

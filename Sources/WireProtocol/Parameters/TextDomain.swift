@@ -96,10 +96,18 @@ public struct TextDomain: Sendable {
     case .newGroupID:
       guard let id = GroupID(text), !id.isGenerated else { return WireError(code, field: "\(name)") }
       return nil
-    case .userID: return UserID(text) == nil ? WireError(code, "Not a userID", field: "\(name)") : nil
+    case .userID: return UserID(text) == nil ? WireError.noUserID(code, in: name) : nil
     case .word(let words, let isWord):
       return isWord(text) ? nil : words.fault(in: name)
     }
+  }
+}
+
+extension WireError {
+  /// The error of a text that is no userID, with the rule.
+  static func noUserID(_ code: ErrorCode = .badValue, in name: StaticString) -> WireError {
+    WireError(
+      code, "A userID is 1 to 32 visible ASCII characters, does not begin with @ and is not administrator", field: "\(name)")
   }
 }
 
