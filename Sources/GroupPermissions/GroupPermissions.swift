@@ -35,25 +35,34 @@ public struct GroupPermissions: Sendable {
     of action: GroupAction, in type: GroupType, policy: GroupPolicy, by principal: Principal, on target: Role? = nil,
     isSelf: Bool = false
   ) -> Denial? {
+    let reason = denialReason(of: action, in: type, policy: policy, by: principal, on: target, isSelf: isSelf)
+    guard let reason else { return nil }
+    return reason.isRequirement ? RightsTable.denials(of: action)[type] : .noRight
+  }
+
+  /// The same as a reason, for the sentence of the error; nil = allowed.
+  public func denialReason(
+    of action: GroupAction, in type: GroupType, policy: GroupPolicy, by principal: Principal, on target: Role? = nil,
+    isSelf: Bool = false
+  ) -> DenialReason? {
     // Every user is a Member of a BChatRoom without a record.
     let principal = principal == .outsider && type.everyoneIsMember ? .member(.member) : principal
     // Membership comes before rights (Protocol.md, "Order of errors"), so no exception of rule 2
     // applies to outsiders.
-    if principal == .outsider, !action.isOpenToOutsiders { return .noRight }
+    if principal == .outsider, !action.isOpenToOutsiders { return .notMember }
 
     // Rule 2 comes before rule 1: a member's recall of an equal's message is 10032, not 10007.
     // Rule 3 is in the levels: an administrator is above all roles, and below `nobody`.
     let requirement = requirement(for: action, in: type)
-    guard principal.accessLevel >= requirement.level(in: type, under: policy) else {
-      return RightsTable.denials(of: action)[type]
-    }
+    let level = requirement.level(in: type, under: policy)
+    guard principal.accessLevel >= level else { return DenialReason(requirement, level) }
 
     // 1. Members act only on members of a lower role, and in these actions not on themselves.
-    if let target, !principal.outranks(target) { return .noRight }
-    if isSelf, action.actsOnMember { return .noRight }
+    if isSelf, action.actsOnMember { return .onOneself }
+    if let target, !principal.outranks(target) { return .lowRoleForTarget }
 
     // 3. Not even an administrator removes the owner or gives the owner another role.
-    if target == .owner, action.removesOwner { return .noRight }
+    if target == .owner, action.removesOwner { return .onOwner }
     return nil
   }
 }
@@ -70,4 +79,42 @@ public enum Denial: Error, Sendable, Equatable, CaseIterable {
   case recallNotYours
   /// Recall and pins where the type stores no messages: 10033.
   case recallUnsupported
+}
+
+/// Why an action is denied, in more detail than the wire's codes: 10007 stands for most of these.
+public enum DenialReason: Hashable, Sendable {
+  /// The principal is not a member of the group.
+  case notMember
+  /// Nobody can do it in a group of this type.
+  case unsupportedByType
+  /// The principal's role is below this requirement, which names a role or an administrator.
+  case lowRole(Requirement)
+  /// The group's choice leaves it to application administrators.
+  case closedByPolicy(PolicyField)
+  /// The target's role is as high as the principal's, or higher.
+  case lowRoleForTarget
+  /// The principal is the target.
+  case onOneself
+  /// The group would have no owner.
+  case onOwner
+
+  /// - Parameter level: the lowest level that meets the requirement, which the principal has not.
+  init(_ requirement: Requirement, _ level: AccessLevel) {
+    switch level {
+    case .nobody: self = .unsupportedByType
+    case .administrator:
+      if case .policy(let field) = requirement { self = .closedByPolicy(field) } else { self = .lowRole(.administrator) }
+    case .owner: self = .lowRole(.owner)
+    case .admin: self = .lowRole(.admin)
+    case .signedIn, .member: self = .lowRole(.member)
+    }
+  }
+
+  /// Whether the principal is below the cell of the rights table, whatever the target.
+  var isRequirement: Bool {
+    switch self {
+    case .unsupportedByType, .lowRole, .closedByPolicy: true
+    case .notMember, .lowRoleForTarget, .onOneself, .onOwner: false
+    }
+  }
 }

@@ -16,6 +16,8 @@ final class Scene {
     /// 0 = success.
     let code: Int
     let result: JSON
+    /// The error's sentence.
+    let message: String?
     let field: String?
     let retryAfterMs: Int64?
     let decision: Decision
@@ -202,12 +204,12 @@ final class Scene {
     switch reply {
     case .success(let value):
       return Outcome(
-        code: 0, result: try JSON(Encoded(value).text), field: nil, retryAfterMs: nil, decision: decision, notified: notified,
-        events: events)
+        code: 0, result: try JSON(Encoded(value).text), message: nil, field: nil, retryAfterMs: nil, decision: decision,
+        notified: notified, events: events)
     case .failure(let error):
       return Outcome(
-        code: error.code.rawValue, result: .null, field: error.field, retryAfterMs: error.retryAfterMs, decision: decision,
-        notified: notified, events: events)
+        code: error.code.rawValue, result: .null, message: error.message, field: error.field, retryAfterMs: error.retryAfterMs,
+        decision: decision, notified: notified, events: events)
     }
   }
 

@@ -50,7 +50,10 @@ extension GroupState {
     let type = request.groupType
     let principal: Principal = caller.userID == nil ? .administrator : .outsider
     let defaults = GroupPolicy.defaults(for: type)
-    if let denial = rules.permissions.denial(of: .create, in: type, policy: defaults, by: principal) { throw WireError(denial) }
+    if let denial = rules.permissions.denial(of: .create, in: type, policy: defaults, by: principal) {
+      let reason = rules.permissions.denialReason(of: .create, in: type, policy: defaults, by: principal)
+      throw WireError(denial, reason, in: type)
+    }
     try checkServerCustomInfo(request, by: principal, rules: rules)
     try checkInitialRoles(request, by: caller)
     let policy = try initialPolicy(request, defaults: defaults)
@@ -91,7 +94,7 @@ extension GroupState {
     guard request.fields.serverCustomInfo != nil else { return }
     let denial = rules.permissions.denial(
       of: .editServerCustomInfo, in: request.groupType, policy: .defaults(for: request.groupType), by: principal)
-    if denial != nil { throw WireError(.noRight, field: "serverCustomInfo") }
+    if denial != nil { throw WireError(.noRight, "Only for application administrators", field: "serverCustomInfo") }
   }
 
   /// One row per distinct user: Invalid for the owner, Fail for an unknown user where users must be
@@ -112,9 +115,11 @@ extension GroupState {
   /// Some types have no initial members, or no admins (Protocol.md, "Group types").
   private static func checkMemberList(_ request: CreateGroup, by permissions: GroupPermissions) throws(WireError) {
     guard !request.memberList.isEmpty else { return }
-    guard request.groupType.takesInitialMembers else { throw WireError(.noRight, field: "memberList") }
+    guard request.groupType.takesInitialMembers else {
+      throw WireError(.noRight, "Groups of type \(request.groupType.rawValue) begin with their owner alone", field: "memberList")
+    }
     if !permissions.allowsAdmins(in: request.groupType), request.memberList.contains(where: { $0.role == .admin }) {
-      throw WireError(.noRight, field: "memberList")
+      throw .noAdmins(in: request.groupType)
     }
   }
 
@@ -127,7 +132,7 @@ extension GroupState {
   private static func initialMaxMemberNum(_ request: CreateGroup, rules: GroupRules) throws(WireError) -> Int {
     let cap = rules.limits.maxMemberNum[request.groupType]
     guard let wanted = request.fields.maxMemberNum else { return cap ?? 0 }
-    guard let cap else { throw WireError(.noRight, field: "maxMemberNum") }
+    guard let cap else { throw .noMaxMemberNum(in: request.groupType) }
     guard wanted <= cap else { throw WireError(.tooManyMembers, field: "maxMemberNum") }
     return wanted
   }
@@ -180,7 +185,7 @@ extension GroupState {
   ) throws(WireError) -> Decision {
     try requireImportable()
     if !rules.permissions.allowsAdmins(in: record.type), request.memberList.contains(where: { $0.role == .admin }) {
-      throw WireError(.noRight, "A \(record.type.rawValue) group has no admins", field: "memberList")
+      throw .noAdmins(in: record.type)
     }
     var decision = Decision(.empty)
     var rows: [MemberResult] = []

@@ -127,7 +127,7 @@ extension GroupState {
     -> Decision
   {
     try requireMembership(caller)
-    guard let user = caller.userID else { throw WireError(.noRight) }
+    guard let user = caller.userID else { throw WireError(.noRight, "Only users have a receive option") }
     var decision = Decision(.empty)
     let previous = roster.receiveOption(of: user)
     guard option != previous else { return decision }

@@ -144,7 +144,7 @@ extension GroupState {
   private func checkLimits(of request: SetGroupInfo, on edited: GroupRecord) throws(WireError) {
     guard edited.customInfo.count <= MapDomain.groupCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
     guard let wanted = request.fields.maxMemberNum else { return }
-    guard let cap = rules.limits.maxMemberNum[record.type] else { throw WireError(.noRight, field: "maxMemberNum") }
+    guard let cap = rules.limits.maxMemberNum[record.type] else { throw .noMaxMemberNum(in: record.type) }
     guard wanted <= cap else { throw WireError(.tooManyMembers, field: "maxMemberNum") }
     guard wanted >= roster.count else { throw WireError(.maxMemberNumBelowCount, field: "maxMemberNum") }
   }
@@ -200,7 +200,8 @@ extension GroupPolicy {
   /// "A fixed field may be set to the value it has; another is 10007."
   mutating func apply(_ change: PolicyChange, in type: GroupType) throws(WireError) {
     if PolicyTable.denial(ofSetting: change.field, to: change.value, in: type) != nil {
-      throw WireError(.noRight, field: change.field.rawValue)
+      let reason = PolicyTable.fields(of: type).isEmpty ? "no policy" : "a fixed \(change.field.rawValue)"
+      throw WireError(.noRight, "Groups of type \(type.rawValue) have \(reason)", field: change.field.rawValue)
     }
     guard set(change.field, to: change.value) else { throw WireError(.badValue, field: change.field.rawValue) }
   }

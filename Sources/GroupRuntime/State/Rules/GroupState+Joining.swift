@@ -18,7 +18,7 @@ extension GroupState {
   /// The user who may join, or apply for it.
   @discardableResult
   func checkJoin(_ facts: UserFacts, by caller: Caller, in context: DecisionContext) throws(WireError) -> UserID {
-    guard let user = caller.userID else { throw WireError(.noRight) }
+    guard let user = caller.userID else { throw WireError(.noRight, "Only users join groups") }
     if roster[user] != nil, !record.type.everyoneIsMember { throw WireError(.alreadyMember) }
     try require(.join, by: caller)
     try requireNotBanned(user, in: context)

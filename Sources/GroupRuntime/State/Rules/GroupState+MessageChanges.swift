@@ -138,7 +138,7 @@ extension GroupState {
     _ found: FoundMessage?, _ reaction: String, to seq: Int64, isAdded: Bool, by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     try requireVisible(seq, by: caller)
-    guard let user = caller.userID else { throw WireError(.noRight) }
+    guard let user = caller.userID else { throw WireError(.noRight, "Only users react to messages") }
     guard var message = current(found, seq: seq), !message.isRevoked else { throw WireError(.messageUnknown, field: "seq") }
     guard message.isChat else { throw WireError(.recallNotYours, "Tips have no reactions") }
     try requireNotMuted(caller, at: context.wall)

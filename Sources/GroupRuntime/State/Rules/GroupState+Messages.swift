@@ -194,7 +194,7 @@ extension GroupState {
     if message.sender == .administrator { throw WireError(.noRight, "Sent by the application") }
     let role = roster[message.sender]?.role ?? .member
     guard isAllowed(.recallOthers, by: .user(user, platform: caller.platform, session: nil), on: role) else {
-      throw WireError(.noRight)
+      throw WireError(.noRight, DenialReason.lowRoleForTarget.sentence(in: record.type))
     }
   }
 

@@ -28,14 +28,24 @@ extension GroupState {
   /// Throws what the table denies a principal.
   func require(_ action: GroupAction, by principal: Principal) throws(WireError) {
     let denial = rules.permissions.denial(of: action, in: record.type, policy: record.policy, by: principal)
-    if let denial { throw WireError(denial) }
+    if let denial { throw error(of: denial, action, by: principal) }
   }
 
   /// Throws what the table denies the caller towards a member: callers act on lower roles only, and
   /// never on themselves (rule 1).
   func require(_ action: GroupAction, by caller: Caller, on target: Member) throws(WireError) {
-    let denial = denial(of: action, by: caller, on: target.role, isSelf: target.userID == caller.userID)
-    if let denial { throw WireError(denial) }
+    let isSelf = target.userID == caller.userID
+    let denial = denial(of: action, by: caller, on: target.role, isSelf: isSelf)
+    if let denial { throw error(of: denial, action, by: principal(of: caller), on: target.role, isSelf: isSelf) }
+  }
+
+  /// The error of a denial, with its reason.
+  private func error(
+    of denial: Denial, _ action: GroupAction, by principal: Principal, on role: Role? = nil, isSelf: Bool = false
+  ) -> WireError {
+    let reason = rules.permissions.denialReason(
+      of: action, in: record.type, policy: record.policy, by: principal, on: role, isSelf: isSelf)
+    return WireError(denial, reason, in: record.type)
   }
 
   /// Whether the caller may do it to a member of that role.
@@ -66,7 +76,7 @@ extension GroupState {
 
   /// The member that a request is about; "a single target that is not a member is 10007".
   func requireTarget(_ user: UserID) throws(WireError) -> Member {
-    guard let member = roster.member(user) else { throw WireError(.noRight, "Not a member", field: "userID") }
+    guard let member = roster.member(user) else { throw WireError(.noRight, "userID is not a member", field: "userID") }
     return member
   }
 
@@ -78,14 +88,42 @@ extension GroupState {
 }
 
 extension WireError {
-  /// The wire's code for a denial of the table (Protocol.md, "Rights").
-  init(_ denial: Denial) {
+  /// The wire's code for a denial of the table (Protocol.md, "Rights"); 10007 says its reason.
+  init(_ denial: Denial, _ reason: DenialReason?, in type: GroupType) {
     switch denial {
-    case .noRight: self.init(ErrorCode.noRight)
+    case .noRight: self.init(ErrorCode.noRight, reason?.sentence(in: type))
     case .ownerMayNotQuit: self.init(ErrorCode.ownerMayNotQuit)
     case .workNotJoinable: self.init(ErrorCode.workNotJoinable)
     case .recallNotYours: self.init(ErrorCode.recallNotYours)
     case .recallUnsupported: self.init(ErrorCode.recallUnsupported)
+    }
+  }
+}
+
+extension WireError {
+  /// 10007 for Admins in a list for a type that has none.
+  static func noAdmins(in type: GroupType) -> WireError {
+    WireError(.noRight, "Groups of type \(type.rawValue) have no admins", field: "memberList")
+  }
+
+  /// 10007 for a bound of members in a type that has none.
+  static func noMaxMemberNum(in type: GroupType) -> WireError {
+    WireError(.noRight, "Groups of type \(type.rawValue) have no maxMemberNum", field: "maxMemberNum")
+  }
+}
+
+extension DenialReason {
+  /// The reason for developers, without anything that people wrote.
+  func sentence(in type: GroupType) -> String {
+    switch self {
+    case .notMember: "Not a member"
+    case .unsupportedByType: "Groups of type \(type.rawValue) do not support it"
+    case .lowRole(.administrator): "Only for application administrators"
+    case .lowRole(let lowest): "The role is too low: it takes \(lowest.word)\(lowest == .admin ? " or Owner" : "")"
+    case .closedByPolicy(let field): "The group's \(field.rawValue) leaves it to application administrators"
+    case .lowRoleForTarget: "The role is too low: the other's is as high or higher"
+    case .onOneself: "Nobody can do it to oneself"
+    case .onOwner: "The owner can neither be removed nor get another role"
     }
   }
 }
