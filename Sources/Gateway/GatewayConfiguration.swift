@@ -49,6 +49,8 @@ public struct GatewayConfiguration: Sendable {
   public var requiresKnownUsers: Bool
   /// Whether searchGroupMessages finds anything (`search.messages`).
   public var searchesMessages = false
+  /// Whether parameters that a method does not have are refused (`strictParameters`).
+  public var refusesUnknownParameters = false
   /// The most bytes of texts.
   public var textLimits: TextLimits
 

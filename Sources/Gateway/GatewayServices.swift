@@ -81,6 +81,7 @@ public final class GatewayServices: Sendable {
   let observer: StoreObserver
   let metrics: RequestMetrics
   let tracer: Tracer
+  let unknownParameters: UnknownParameterPolicy
   let logger: Logger
   /// Finds the busiest groups, once it has the loops.
   public let activeGroups = ActiveGroups()
@@ -109,6 +110,7 @@ public final class GatewayServices: Sendable {
     metrics = RequestMetrics(methods)
     observer = StoreObserver(logger: logger)
     tracer = Tracer(clocks: clocks)
+    unknownParameters = UnknownParameterPolicy(isStrict: configuration.refusesUnknownParameters, logger: logger, tracer: tracer)
     self.logger = logger
     let actions = AdministratorActions()
     let links = cluster.map { ClusterLinkParts($0, clocks: clocks, logger: logger) }
@@ -176,7 +178,7 @@ public final class GatewayServices: Sendable {
     administration = AdministratorRPC(
       methods: methods, dispatcher: dispatcher, users: stores.users, profiles: profiles, metrics: metrics, clocks: clocks,
       refusals: refusals,
-      observer: observer, tracer: tracer, actions: actions, logger: logger)
+      observer: observer, tracer: tracer, unknownParameters: unknownParameters, actions: actions, logger: logger)
   }
 
   /// Whether a user who is offline since an instant has lost the memberships of AVChatRooms

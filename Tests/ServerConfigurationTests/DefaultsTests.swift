@@ -37,7 +37,7 @@ import Testing
     #expect(sessions.ios == 1 && sessions.android == 1 && sessions.windows == 1 && sessions.mac == 1)
     #expect(sessions.web == 10 && sessions.unknown == 10)
     #expect(settings.heartbeat.interval == .seconds(25) && settings.heartbeat.timeout == .seconds(10))
-    #expect(settings.drain.duration == .seconds(10))
+    #expect(settings.drain.duration == .seconds(10) && !settings.strictParameters)
     #expect(settings.avChatRoom.offlineGrace == .seconds(300))
     #expect(settings.attributes.groupTypes == ["AVChatRoom"])
   }

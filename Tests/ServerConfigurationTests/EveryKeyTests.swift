@@ -72,6 +72,7 @@ struct Sample: CustomTestStringConvertible {
       Sample("fanout.flushWindow", "20"), Sample("compression", "off"), Sample("fanout.compressionBytes", "2097152"),
       Sample("heartbeat.interval", "5", shown: "5s"),
       Sample("heartbeat.timeout", "1.5", shown: "1.5s"), Sample("drain.duration", "0", shown: "0s"),
+      Sample("strictParameters", "true"),
       Sample("webhook.url", "https://backend.example/hook"), Sample("webhook.secret", secret, shown: "********"),
       Sample("webhook.events", "messageSent,beforeSendMessage", yaml: "[messageSent, beforeSendMessage]"),
       Sample("webhook.timeout", "500ms", shown: "0.5s"), Sample("webhook.onFailure", "refuse"),

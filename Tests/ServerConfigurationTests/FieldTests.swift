@@ -84,7 +84,7 @@ import Testing
     #expect(settings.trustedProxies.map(\.description) == ["10.0.0.0/8", "fd00::/8"])
     #expect(settings.forwardedHeader == .xForwardedFor && settings.internalHosts == ["throng.example.com", "*.corp.example"])
     #expect(settings.attributes.groupTypes == ["AVChatRoom", "Meeting"])
-    #expect(settings.demo && settings.users.requireKnown)
+    #expect(settings.demo && settings.users.requireKnown && settings.strictParameters)
   }
 
   @Test func webhooks() {

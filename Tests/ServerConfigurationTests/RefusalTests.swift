@@ -58,7 +58,7 @@ import Testing
     ("users.requireKnown", ["maybe"]), ("attributes.groupTypes", ["Community", "work"]),
     ("avChatRoom.offlineGrace", ["-1s", "5min", "4294967296"]), ("heartbeat.interval", ["0", "1ms", "2d"]),
     ("history.retention.work", ["-1", "4294967296", "ever"]), ("history.maxMessages.public", ["-1", "1000000001", "all"]),
-    ("search.messages", ["maybe"]),
+    ("search.messages", ["maybe"]), ("strictParameters", ["maybe", "strict"]),
     ("fanout.flushWindow", ["-1", "1001", "2s", "fast"]), ("compression", ["on", "", "Room"]),
     ("fanout.compressionBytes", ["0", "1048575", "64MiB"]), ("heartbeat.timeout", ["0", ""]),
     ("drain.duration", ["25h", "soon"]),

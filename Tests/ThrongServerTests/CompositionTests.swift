@@ -34,6 +34,7 @@ import WebSocketTransport
     #expect(made.groupsPerUser == standard.groupsPerUser && made.avChatRooms == standard.avChatRooms)
     #expect(made.avChatRoomsPerUser == standard.avChatRoomsPerUser && made.readyReplyBytes == standard.readyReplyBytes)
     #expect(made.requiresKnownUsers == standard.requiresKnownUsers)
+    #expect(made.refusesUnknownParameters == standard.refusesUnknownParameters)
     #expect(made.forwardingHeaders == standard.forwardingHeaders)
   }
 
@@ -71,14 +72,14 @@ import WebSocketTransport
       try settings([
         ("heartbeat.interval", "2500ms"), ("auth.failureDelay", "1500ms"),
         ("allowedOrigins", "https://a.example,https://b.example:8443"),
-        ("trustedProxies", "10.0.0.0/8,::1/128"), ("users.requireKnown", "true"),
+        ("trustedProxies", "10.0.0.0/8,::1/128"), ("users.requireKnown", "true"), ("strictParameters", "true"),
       ]))
     #expect(made.heartbeat == 3, "whole seconds, never fewer than there are")
     #expect(made.failureDelay == .milliseconds(1500))
     #expect(made.allowedOrigins == ["https://a.example", "https://b.example:8443"])
     #expect(made.isTrustedProxy("10.1.2.3") && made.isTrustedProxy("::1"))
     #expect(!made.isTrustedProxy("11.1.2.3") && !made.isTrustedProxy("unknown"))
-    #expect(made.requiresKnownUsers)
+    #expect(made.requiresKnownUsers && made.refusesUnknownParameters)
   }
 
   // MARK: Groups

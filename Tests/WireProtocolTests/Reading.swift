@@ -4,16 +4,20 @@ import WireProtocol
 private let methods = MethodTable()
 
 /// The envelope of a text: on a WebSocket, or on the interface of the application's backend.
-func read(_ text: String, servesApplication: Bool = false) -> Envelope {
-  read(Array(text.utf8), servesApplication: servesApplication)
+func read(
+  _ text: String, servesApplication: Bool = false, unknownParameters: UnknownParameterHandling = .ignored
+) -> Envelope {
+  read(Array(text.utf8), servesApplication: servesApplication, unknownParameters: unknownParameters)
 }
 
-func read(_ bytes: [UInt8], servesApplication: Bool = false) -> Envelope {
+func read(
+  _ bytes: [UInt8], servesApplication: Bool = false, unknownParameters: UnknownParameterHandling = .ignored
+) -> Envelope {
   let padded = bytes + [UInt8](repeating: 0, count: JSONParser.padding)
   return padded.withUnsafeBytes { text in
     Envelope(
       padded: UnsafeRawBufferPointer(rebasing: text.prefix(bytes.count)), parser: JSONParser(), methods: methods,
-      servesApplication: servesApplication)
+      servesApplication: servesApplication, unknownParameters: unknownParameters)
   }
 }
 

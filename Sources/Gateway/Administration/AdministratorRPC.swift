@@ -16,11 +16,13 @@ public final class AdministratorRPC: Sendable {
   private let observer: StoreObserver
   private let audit: AuditLog
   private let tracer: Tracer
+  private let unknownParameters: UnknownParameterPolicy
 
   init(
     methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, profiles: ProfileCache, metrics: RequestMetrics,
     clocks: any Clocks,
-    refusals: RefusalLog, observer: StoreObserver, tracer: Tracer, actions: AdministratorActions, logger: Logger
+    refusals: RefusalLog, observer: StoreObserver, tracer: Tracer, unknownParameters: UnknownParameterPolicy,
+    actions: AdministratorActions, logger: Logger
   ) {
     self.methods = methods
     self.dispatcher = dispatcher
@@ -31,6 +33,7 @@ public final class AdministratorRPC: Sendable {
     self.refusals = refusals
     self.observer = observer
     self.tracer = tracer
+    self.unknownParameters = unknownParameters
     audit = AuditLog(logger: logger, clocks: clocks, actions: actions)
   }
 
@@ -55,7 +58,9 @@ public final class AdministratorRPC: Sendable {
     let padded = body + [UInt8](repeating: 0, count: JSONParser.padding)
     return padded.withUnsafeBytes { bytes in
       let text = UnsafeRawBufferPointer(rebasing: bytes.dropLast(JSONParser.padding))
-      return Envelope(padded: text, parser: JSONParser(), methods: methods, servesApplication: true)
+      return Envelope(
+        padded: text, parser: JSONParser(), methods: methods, servesApplication: true,
+        unknownParameters: unknownParameters.current)
     }
   }
 
@@ -72,6 +77,9 @@ public final class AdministratorRPC: Sendable {
     metrics.didAnswer(call.method, reply, after: clocks.monotonic.nanoseconds(since: start))
     audit.note(call, reply, by: administrator)
     if tracer.isActive { trace(call, reply, since: start) }
+    if unknownParameters.isLogged, let unknown = call.unknownParameters {
+      refusals.unknownParameters(unknown, of: call.methodName, user: call.asUser)
+    }
     // The audit log holds the calls that could have changed something.
     if case .failure(let error) = reply, call.method?.specification.writes != true {
       refusals.request(error, call.method?.name, user: call.asUser)
@@ -84,7 +92,7 @@ public final class AdministratorRPC: Sendable {
       TraceEntry(
         .request, call.methodName, at: clocks.wall, userID: call.asUser ?? call.subjects["userID"].flatMap { UserID($0) },
         groupID: call.subjects["groupID"].flatMap { GroupID($0) }, code: Int64(reply.code),
-        microseconds: clocks.monotonic.nanoseconds(since: start) / 1000))
+        microseconds: clocks.monotonic.nanoseconds(since: start) / 1000, unknownParameters: call.unknownParameters?.text))
   }
 
   private func reply(to call: Call, _ text: RequestText?) async -> Reply {

@@ -30,6 +30,7 @@ extension EntryWriter {
     bytes.optional(entry.groupID) { $0.text($1.rawValue) }
     bytes.optional(entry.sessionID) { $0.text($1) }
     for number in [entry.code, entry.bytes, entry.microseconds] { bytes.optional(number) { $0.signed($1) } }
+    bytes.optional(entry.unknownParameters) { $0.text($1) }
   }
 
   mutating func action(_ action: AdministratorAction) {
@@ -60,7 +61,8 @@ extension EntryReader {
     return TraceEntry(
       kind, try bytes.text(), at: time, userID: try bytes.flag() ? try user() : nil,
       groupID: try bytes.flag() ? try group() : nil,
-      sessionID: try optionalText(), code: try optionalNumber(), bytes: try optionalNumber(), microseconds: try optionalNumber())
+      sessionID: try optionalText(), code: try optionalNumber(), bytes: try optionalNumber(), microseconds: try optionalNumber(),
+      unknownParameters: try optionalText())
   }
 
   mutating func action() throws(MalformedMessage) -> AdministratorAction {

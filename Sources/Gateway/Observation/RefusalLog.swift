@@ -24,6 +24,7 @@ public final class RefusalLog: Sendable {
   private let signInLines = LogRateLimiter()
   private let closeLines = LogRateLimiter()
   private let requestLines = LogRateLimiter()
+  private let parameterLines = LogRateLimiter()
   private let httpLines = LogRateLimiter()
   private let arrivalLines = LogRateLimiter()
   private let crowds = CrowdLines<EarlyEnd>()
@@ -103,6 +104,18 @@ public final class RefusalLog: Sendable {
   ) {
     note("request refused", .debug, requestLines) {
       RefusalLog.fields(error, from: address, user).merging(["method": "\(method ?? "unknown")"]) { $1 }
+    }
+  }
+
+  /// A request has parameters that its method does not have. It goes on without them.
+  func unknownParameters(
+    _ unknown: [UnknownParameter], of method: String, from address: String? = nil, user: UserID?
+  ) {
+    note("unknown parameters", .debug, parameterLines) {
+      var fields: Logger.Metadata = ["method": "\(method)", "parameters": "\(unknown.text)"]
+      if let address { fields["address"] = "\(address)" }
+      if let user { fields["userID"] = "\(user)" }
+      return fields
     }
   }
 

@@ -21,6 +21,12 @@ extension Session {
     }
   }
 
+  /// A request has parameters that its method does not have.
+  func noteUnknownParameters(of call: borrowing Call) {
+    guard services.unknownParameters.isLogged, let unknown = call.unknownParameters else { return }
+    services.refusals.unknownParameters(unknown, of: call.methodName, from: address, user: refusedUser)
+  }
+
   /// The sign-in of an upgrade, or by `login`, was refused.
   func noteRefusedSignIn(_ error: WireError) {
     services.refusals.signIn(error, from: address, user: refusedUser, reason: refusalReason)

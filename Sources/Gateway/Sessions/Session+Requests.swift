@@ -15,7 +15,8 @@ extension Session {
   func handle(
     _ call: consuming Call, _ text: RequestText? = nil, isBatchFull: Bool = false, for receiver: PendingRequest.Receiver
   ) {
-    let trace = services.tracer.isActive ? PendingRequest.Trace(groupID: call.groupID) : nil
+    let trace = services.tracer.isActive ? PendingRequest.Trace(call) : nil
+    if call.unknownParameters != nil { noteUnknownParameters(of: call) }
     let pending = PendingRequest(
       call, text, cost: call.writeCost(indexesTexts: services.configuration.searchesMessages), at: services.clocks.monotonic,
       isBatchFull: isBatchFull, trace: trace, for: receiver)
@@ -95,7 +96,8 @@ extension Session {
       TraceEntry(
         .request, pending.method?.name ?? "unknown", at: services.clocks.wall, userID: identity?.userID, groupID: trace.groupID,
         sessionID: identity?.sessionID, code: Int64(reply.code), bytes: Int64(bytes),
-        microseconds: services.clocks.monotonic.nanoseconds(since: pending.start) / 1000))
+        microseconds: services.clocks.monotonic.nanoseconds(since: pending.start) / 1000,
+        unknownParameters: trace.unknownParameters?.text))
   }
 
   private func deliver(_ text: [UInt8], to receiver: PendingRequest.Receiver) {
@@ -189,8 +191,12 @@ final class PendingRequest: Sendable {
   /// The part of a request that a trace needs.
   final class Trace: Sendable {
     let groupID: GroupID?
+    let unknownParameters: [UnknownParameter]?
 
-    init(groupID: GroupID?) { self.groupID = groupID }
+    init(_ call: borrowing Call) {
+      groupID = call.groupID
+      unknownParameters = call.unknownParameters
+    }
   }
 
   init(

@@ -148,7 +148,8 @@ actor Session: ConnectionHandler, ExecutorActor {
   }
 
   private func parse(_ text: UnsafeRawBufferPointer) {
-    switch Envelope(padded: text, parser: context.parser, methods: services.methods) {
+    let handling = services.unknownParameters.current
+    switch Envelope(padded: text, parser: context.parser, methods: services.methods, unknownParameters: handling) {
     case .notJSON(let error): refuseInvalidText(error)
     case .badBatch:
       invalidTexts = 0

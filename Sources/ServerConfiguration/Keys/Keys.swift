@@ -16,7 +16,9 @@ enum Keys {
     KeySection("Log", isDeployment: true, [logLevel, logFormat]),
     KeySection(
       "Connections", isDeployment: true,
-      [heartbeatInterval, heartbeatTimeout, drainDuration, fanoutFlushWindow, compression, compressionBytes]),
+      [
+        heartbeatInterval, heartbeatTimeout, drainDuration, fanoutFlushWindow, compression, compressionBytes, strictParameters,
+      ]),
     KeySection("Webhooks", isDeployment: true, WebhookKeys.all),
     KeySection("Sessions of a user", isDeployment: false, SessionKeys.all),
     KeySection(
@@ -135,6 +137,10 @@ enum Keys {
   static let compressionBytes = Key(
     "fanout.compressionBytes", .integer(1_048_576...17_179_869_184, of: "bytes"), 67_108_864, example: "268435456",
     since: "0.1.0", "The most memory of all compressors; a busy group takes 300 KiB on each loop.")
+
+  static let strictParameters = Key(
+    "strictParameters", .boolean, false, example: "true", since: "0.2.0",
+    "Refuse a request with parameters that its method does not have, with -32602; false ignores these.")
 
   static let usersRequireKnown = Key(
     "users.requireKnown", .boolean, false, example: "true", since: "0.1.0",

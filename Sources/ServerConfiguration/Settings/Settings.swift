@@ -58,6 +58,8 @@ public struct Settings: Sendable {
   public var heartbeat: Heartbeat
   /// `drain.…`
   public var drain: Drain
+  /// Whether requests with parameters that their method does not have are refused.
+  public var strictParameters: Bool
   /// `webhook.…`
   public var webhook: Webhook
   /// Every key with its value and source, secrets masked.
@@ -104,6 +106,7 @@ public struct Settings: Sendable {
       compressionBytes: values[Keys.compressionBytes])
     heartbeat = Heartbeat(interval: values[Keys.heartbeatInterval], timeout: values[Keys.heartbeatTimeout])
     drain = Drain(duration: values[Keys.drainDuration])
+    strictParameters = values[Keys.strictParameters]
     webhook = Webhook(values)
     entries = values.shown
   }

@@ -152,6 +152,7 @@ extension GatewayConfiguration {
     avChatRooms = settings.limits.avChatRooms
     requiresKnownUsers = settings.users.requireKnown
     searchesMessages = settings.search.messages
+    refusesUnknownParameters = settings.strictParameters
     textLimits = TextLimits(settings.limits.text)
   }
 }

@@ -127,7 +127,7 @@ struct NamedType {
     name: TraceEntry.notation,
     summary:
       "A request that was answered, an event that was sent, a sign-in, or the end of a connection. The name is the method's, the "
-      + "event's, or at a sign-in the platform's.",
+      + "event's, or at a sign-in the platform's; unknownParameters are those of a request that its method does not have.",
     fields: TraceEntry.fields)
 
   private static let activeGroup = NamedType(

@@ -19,16 +19,18 @@ public enum Envelope: Sendable {
   ///   - text: the message; `JSONParser.padding` more bytes must be readable behind it.
   ///   - servesApplication: whether members for the backend, such as `params.asUser`, are read
   ///     (Protocol.md, "Application interface").
+  ///   - unknownParameters: what becomes of members of params that a method does not have.
   public init(
     padded text: UnsafeRawBufferPointer, parser: borrowing JSONParser, methods: borrowing MethodTable,
-    servesApplication: Bool = false
+    servesApplication: Bool = false, unknownParameters: UnknownParameterHandling = .ignored
   ) {
     guard let root = parser.parse(padded: text) else {
       self = .notJSON(WireError(notJSON: text))
       return
     }
     guard root.kind == .array else {
-      self = .single(Call(root, methods: methods, servesApplication: servesApplication))
+      self = .single(
+        Call(root, methods: methods, servesApplication: servesApplication, unknownParameters: unknownParameters))
       return
     }
     guard (1...Envelope.maxBatch).contains(root.count) else {
@@ -37,13 +39,19 @@ public enum Envelope: Sendable {
     }
     var calls: [Call] = []
     calls.reserveCapacity(root.count)
-    root.forEachElement { calls.append(Call($0, methods: methods, servesApplication: servesApplication)) }
+    root.forEachElement { element in
+      calls.append(
+        Call(element, methods: methods, servesApplication: servesApplication, unknownParameters: unknownParameters))
+    }
     self = .batch(calls)
   }
 }
 
 extension Call {
-  init(_ value: JSONValue, methods: borrowing MethodTable, servesApplication: Bool) {
+  init(
+    _ value: JSONValue, methods: borrowing MethodTable, servesApplication: Bool,
+    unknownParameters handling: UnknownParameterHandling
+  ) {
     let idValue = value["id"]
     let id = idValue.flatMap { RequestID($0) }
     guard value.kind == .object, value["jsonrpc"]?.isString(Call.version) == true, let method = value["method"],
@@ -59,20 +67,30 @@ extension Call {
       return
     }
     var asUser: UserID?
+    var unknown: [UnknownParameter]?
     do throws(WireError) {
       let params = try Call.object(value["params"])
+      if handling != .ignored, let params {
+        unknown = entry.unknownParameters(in: params, servesApplication: servesApplication)
+      }
       var reader = JSONParameterReader(params, servesApplication: servesApplication, textLimits: entry.textLimits)
       if servesApplication {
         asUser = try reader.optionalString("asUser", .userID, "The user as whom the method runs.").flatMap { UserID($0) }
       }
+      if handling == .refused, let first = unknown?.first { throw first.error(in: entry.name) }
       let subjects = servesApplication ? Call.subjects(in: params) : [:]
-      self.init(id: id, content: .request(try entry.decode(&reader)), method: entry, asUser: asUser, subjects: subjects)
+      self.init(
+        id: id, content: .request(try entry.decode(&reader)), method: entry, asUser: asUser, subjects: subjects,
+        unknownParameters: unknown)
     } catch {
-      self.init(id: id, content: .badParameters(error), method: entry, asUser: asUser, subjects: [:])
+      self.init(
+        id: id, content: .badParameters(error), method: entry, asUser: asUser, subjects: [:], unknownParameters: unknown)
     }
   }
 
-  private init(id: RequestID?, content: Content) { self.init(id: id, content: content, method: nil, asUser: nil, subjects: [:]) }
+  private init(id: RequestID?, content: Content) {
+    self.init(id: id, content: content, method: nil, asUser: nil, subjects: [:], unknownParameters: nil)
+  }
 
   private static let version = "2.0".utf8.map { CChar($0) }
 

@@ -1,4 +1,5 @@
 import GroupModel
+import Synchronization
 
 /// The methods that can be called, by name. Made once at the start; dispatch, `rpc.discover`,
 /// `/openrpc.json` and the reference page read it.
@@ -12,12 +13,15 @@ public final class MethodTable: Sendable {
     let textLimits: TextLimits
     let decode: @Sendable (inout JSONParameterReader) throws(WireError) -> Request
     fileprivate let nameBytes: [CChar]
-    private let describe: @Sendable () -> [ParameterDescription]
+    /// For one of the interfaces: the application's, or a WebSocket.
+    private let describe: @Sendable (Bool) -> [ParameterDescription]
+    /// The members of params by the same, once somebody has asked for them.
+    private let knownMembers = Mutex<[Bool: KnownMembers]>([:])
 
     /// The method's name.
     public var name: String { specification.name }
     /// The parameters, described anew each time.
-    public var parameters: [ParameterDescription] { describe() }
+    public var parameters: [ParameterDescription] { describe(true) }
 
     fileprivate init<M: Method>(
       _ number: Int, textLimits: TextLimits, _ request: @escaping @Sendable (consuming M) -> Request
@@ -26,16 +30,30 @@ public final class MethodTable: Sendable {
       specification = M.specification
       self.textLimits = textLimits
       nameBytes = M.specification.name.utf8.map { CChar(bitPattern: $0) }
-      describe = { Entry.parameters(of: M.self, textLimits: textLimits) }
+      describe = { Entry.parameters(of: M.self, servesApplication: $0, textLimits: textLimits) }
       decode = { (reader) throws(WireError) in request(try M(from: &reader)) }
     }
 
+    /// The members of params that the method does not have on an interface, the first of many; nil
+    /// where there is none.
+    func unknownParameters(in params: JSONValue, servesApplication: Bool) -> [UnknownParameter]? {
+      let known: KnownMembers = knownMembers.withLock { cache in
+        if let known = cache[servesApplication] { return known }
+        let known = KnownMembers(describe(servesApplication), servesApplication: servesApplication)
+        cache[servesApplication] = known
+        return known
+      }
+      return known.unknown(in: params)
+    }
+
     /// Runs a method's reading over a recorder.
-    private static func parameters<M: Method>(of method: M.Type, textLimits: TextLimits) -> [ParameterDescription] {
+    private static func parameters<M: Method>(
+      of method: M.Type, servesApplication: Bool, textLimits: TextLimits
+    ) -> [ParameterDescription] {
       do throws(WireError) {
-        return try ParameterRecorder.parameters(textLimits: textLimits) { (recorder) throws(WireError) in
-          try M(from: &recorder)
-        }
+        return try ParameterRecorder.parameters(
+          servesApplication: servesApplication, textLimits: textLimits
+        ) { (recorder) throws(WireError) in try M(from: &recorder) }
       } catch {
         // A method accepts the examples of the recorder; TableTests describes all.
         preconditionFailure("\(M.specification.name) does not describe itself: \(error.message)")

@@ -30,14 +30,14 @@ private struct ValueDomain {
 /// Notes the parameters that a method reads, so that descriptions cannot drift from decoding.
 struct ParameterRecorder: ParameterReader {
   private(set) var parameters: [ParameterDescription] = []
-  var servesApplication: Bool { true }
+  let servesApplication: Bool
   let textLimits: TextLimits
 
   /// The parameters that `read` reads.
   static func parameters<Value>(
-    textLimits: TextLimits, of read: (inout ParameterRecorder) throws(WireError) -> Value
+    servesApplication: Bool, textLimits: TextLimits, of read: (inout ParameterRecorder) throws(WireError) -> Value
   ) throws(WireError) -> [ParameterDescription] {
-    var recorder = ParameterRecorder(textLimits: textLimits)
+    var recorder = ParameterRecorder(servesApplication: servesApplication, textLimits: textLimits)
     _ = try read(&recorder)
     return recorder.parameters
   }
@@ -142,7 +142,7 @@ struct ParameterRecorder: ParameterReader {
     _ name: StaticString, _ list: ListDomain, _ meaning: StaticString,
     _ element: (inout ParameterRecorder) throws(WireError) -> Value
   ) throws(WireError) -> [Value]? {
-    var inner = ParameterRecorder(textLimits: textLimits)
+    var inner = ParameterRecorder(servesApplication: servesApplication, textLimits: textLimits)
     let value = try element(&inner)
     let members = inner.parameters
     let words = members.map { "\($0.name)\($0.isRequired ? "" : "?"): \($0.value)" }.joined(separator: "; ")

@@ -99,7 +99,7 @@ import WireProtocol
             TraceEntry(
               .event, "onRecvNewMessage", at: 5, userID: "mary", groupID: "g", sessionID: "s", code: 4001, bytes: 7,
               microseconds: 9),
-            TraceEntry(.request, "ping", at: 6),
+            TraceEntry(.request, "ping", at: 6, unknownParameters: "nam (the nearest is name)"),
           ], next: 3, lost: 1, isOver: true))),
     .reply(
       number: 13, .activeGroups([ActiveGroup(groupID: "g", events: 1, deliveries: 2, bytes: 3, connections: 4)])),

@@ -354,7 +354,7 @@ export interface Session {
   loginTime: number;
 }
 
-/** A request that was answered, an event that was sent, a sign-in, or the end of a connection. The name is the method's, the event's, or at a sign-in the platform's. */
+/** A request that was answered, an event that was sent, a sign-in, or the end of a connection. The name is the method's, the event's, or at a sign-in the platform's; unknownParameters are those of a request that its method does not have. */
 export interface TraceEntry {
   time: number;
   kind: "request" | "event" | "signIn" | "close";
@@ -365,6 +365,7 @@ export interface TraceEntry {
   code?: number;
   bytes?: number;
   microseconds?: number;
+  unknownParameters?: string;
 }
 
 /** A group's events in the last second; deliveries are events times connections. */

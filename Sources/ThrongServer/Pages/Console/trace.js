@@ -74,13 +74,14 @@ function showTraceState(last = trace) {
 
 const exactTime = (time) => new Date(time).toISOString().slice(11, 23);
 
-function traceRow({ time, kind, name, userID, groupID, sessionID, code, bytes, microseconds }) {
+function traceRow({ time, kind, name, userID, groupID, sessionID, code, bytes, microseconds, unknownParameters }) {
   const cell = (label, text) => text ? element("td", { "data-label": label }, text) : element("td");
   const isBad = kind === "request" ? code !== 0 : kind === "close" && code !== 1000;
   return element("tr", {},
     element("td", { class: "numeric stamp" }, exactTime(time)),
     element("td", {}, styled(kind === "event" ? "badge" : "badge accent", kind), " ", name, " ",
-      code !== undefined && (kind === "close" || code !== 0) && styled(isBad ? "badge warning" : "badge", code)),
+      code !== undefined && (kind === "close" || code !== 0) && styled(isBad ? "badge warning" : "badge", code),
+      unknownParameters && element("span", { class: "sub" }, `unknown parameters: ${unknownParameters}`)),
     element("td", {}, userID && element("a", { href: userAddress(userID) }, userID), " ",
       groupID && element("a", { href: groupAddress(groupID) }, groupID), sessionID && element("code", { class: "sub" }, sessionID)),
     cell("took", microseconds !== undefined && `${(microseconds / 1000).toFixed(2)} ms`),

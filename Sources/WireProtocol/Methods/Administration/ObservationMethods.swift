@@ -123,13 +123,15 @@ public struct TraceEntry: WireObject {
   public let bytes: Int64?
   /// From a request's arrival to its answer, in microseconds.
   public let microseconds: Int64?
+  /// The request's parameters that its method does not have, each with the nearest that it has.
+  public let unknownParameters: String?
 
   public static let example = TraceEntry(.request, "", at: .unset)
 
   /// An entry; what is nil is left out.
   public init(
     _ kind: Kind, _ name: String, at time: WallInstant, userID: UserID? = nil, groupID: GroupID? = nil, sessionID: String? = nil,
-    code: Int64? = nil, bytes: Int64? = nil, microseconds: Int64? = nil
+    code: Int64? = nil, bytes: Int64? = nil, microseconds: Int64? = nil, unknownParameters: String? = nil
   ) {
     self.time = time
     self.kind = kind
@@ -140,6 +142,7 @@ public struct TraceEntry: WireObject {
     self.code = code
     self.bytes = bytes
     self.microseconds = microseconds
+    self.unknownParameters = unknownParameters
   }
 
   public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
@@ -152,6 +155,7 @@ public struct TraceEntry: WireObject {
     writer.member("code", ifPresent: code)
     writer.member("bytes", ifPresent: bytes)
     writer.member("microseconds", ifPresent: microseconds)
+    writer.member("unknownParameters", ifPresent: unknownParameters)
   }
 }
 
