@@ -121,6 +121,15 @@ async def test_a_trace_has_what_its_user_does_and_never_contents(busy):
         assert (await asyncio.to_thread(busy.own.rpc, method, traceID=trace["traceID"]))["error"]["code"] == 10004
 
 
+async def test_a_trace_names_unknown_parameters(busy):
+    trace = await done(busy.own, "trace", userID="bob", duration=60)
+    await busy.bob.call("getGroupMemberList", groupID="calm-club", filtr="a secret")
+    seen = await traced(
+        busy.own, trace, lambda entries: "getGroupMemberList" in {entry["name"] for entry in of_kind("request", entries)})
+    (request,) = [entry for entry in seen if entry["name"] == "getGroupMemberList"]
+    assert request["unknownParameters"] == "filtr (the nearest is filter)" and "a secret" not in str(seen)
+
+
 async def test_a_trace_of_a_group_has_nothing_of_others(busy):
     trace = await done(busy.own, "trace", groupID="calm-club")
     await busy.talk()

@@ -244,3 +244,32 @@ async def test_headers_that_are_too_long_are_told(telling, size):
     answer = telling.http("GET", "/healthz", headers={"Cookie": "x" * size * 1024})
     assert answer.status == 431 and answer.text.startswith("431: ")
     telling.metric_becomes("throng_http_refused_total", 1, status=431)
+
+
+async def test_unknown_parameters_are_named_at_debug_and_ignored(telling, make_world):
+    world = make_world(telling)
+    alice = await world.user("alice")
+    group = (await alice.call("createGroup", groupType="Public", groupName="g", members=["bob"]))["groupID"]
+    line = await entry(telling, "unknown parameters", method="createGroup")
+    assert line["parameters"] == "members (the nearest is memberList)"
+    assert line["level"] == "debug" and line["userID"] == alice.user and line["address"] == "127.0.0.1"
+    assert "result" in await asyncio.to_thread(telling.rpc, "getGroupMemberList", groupID=group, filtr="a secret")
+    line = await entry(telling, "unknown parameters", method="getGroupMemberList")
+    assert line["parameters"] == "filtr (the nearest is filter)" and "a secret" not in telling.log
+
+
+async def test_a_strict_server_refuses_unknown_parameters(make_server, make_world):
+    own = make_server({"strictParameters": "true", "log.level": "debug"})
+    world = make_world(own)
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    data = await alice.refused(-32602, "setGroupInfo", groupID=group, name="other")
+    assert data == {"temporary": False, "field": "name"}
+    assert "the nearest is groupName" in (await entry(own, "request refused", field="name"))["reason"]
+    rows = [{"userID": bob.user, "rol": "Admin"}]
+    assert (await alice.refused(-32602, "createGroup", groupType="Public", groupName="g", memberList=rows))["field"] == "rol"
+    assert (await asyncio.to_thread(own.rpc, "getStats", all=True))["error"]["data"]["field"] == "all"
+    assert not entries(own, "unknown parameters"), "a refusal has a line of its own"
+    # What clients send belongs to the protocol.
+    await alice.call("setGroupInfo", groupID=group, groupName="other")
+    await bob.expect("onGroupInfoChanged", groupID=group)

@@ -21,7 +21,7 @@ struct RequestFuzzer {
     let envelope = padded.withUnsafeBytes {
       Envelope(
         padded: UnsafeRawBufferPointer(rebasing: $0.dropLast(JSONParser.padding)), parser: parser,
-        methods: RequestFuzzer.methods, servesApplication: servesApplication)
+        methods: RequestFuzzer.methods, servesApplication: servesApplication, unknownParameters: .noted)
     }
     switch envelope {
     case .single(let call): return [call]
