@@ -37,13 +37,13 @@ public final class MethodTable: Sendable {
     /// The members of params that the method does not have on an interface, the first of many; nil
     /// where there is none.
     func unknownParameters(in params: JSONValue, servesApplication: Bool) -> [UnknownParameter]? {
-      let known: KnownMembers = knownMembers.withLock { cache in
+      let members: KnownMembers = knownMembers.withLock { cache in
         if let known = cache[servesApplication] { return known }
         let known = KnownMembers(describe(servesApplication), servesApplication: servesApplication)
         cache[servesApplication] = known
         return known
       }
-      return known.unknown(in: params)
+      return members.unknown(in: params)
     }
 
     /// Runs a method's reading over a recorder.
