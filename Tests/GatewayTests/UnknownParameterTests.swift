@@ -20,7 +20,8 @@ import WireProtocol
     #expect(policy.current == .noted && !policy.isLogged)
     _ = try await backend.result("endTrace", #""traceID":"\#(trace)""#)
     #expect(policy.current == .ignored)
-    #expect(Backend { $0.refusesUnknownParameters = true }.services.unknownParameters.current == .refused)
+    let strict = Backend { $0.refusesUnknownParameters = true }
+    #expect(strict.services.unknownParameters.current == .refused)
   }
 
   @Test func theLogNamesThemAtDebugAndTheRequestGoesOn() async throws {

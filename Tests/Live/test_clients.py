@@ -205,6 +205,19 @@ async def test_connect(scene):
     assert closed.value.error["reason"] == "Closed"
 
 
+async def test_it_sends_no_unknown_parameters(scene):
+    """A strict server takes all that the client sends by itself: signing in, sending, coming back."""
+    here = await scene({"strictParameters": "true", "log.level": "debug"})
+    group = await here.group()
+    message = await here.client.do("send", groupID=group, text="before")
+    assert (await here.client.settled(message))["state"] == "stored"
+    await here.lose()
+    await here.say(group, "meanwhile")
+    await here.come_back()
+    await here.demand_view(group)
+    assert "is no parameter of" not in here.own.log
+
+
 async def test_a_bad_token_ends_it(scene):
     here = await scene(token=False)
     await here.client.open(here.proxy.url, make_token("user", secret=OTHER_SECRET))

@@ -101,7 +101,7 @@ public final class AdministratorRPC: Sendable {
     case .unknownMethod(let error): return .failure(error)
     case .badParameters(let error):
       switch call.method?.specification.callers {
-      case .connection: return .error(.methodNotFound)
+      case .connection: return AdministratorRPC.forConnections
       // A method that only users have asks for the user first.
       case .user where call.asUser == nil && error.field != "asUser": return .missingUser
       case .user, .anyone, .application, nil: return .failure(error)
@@ -111,11 +111,13 @@ public final class AdministratorRPC: Sendable {
     }
   }
 
+  private static let forConnections = Reply.error(.methodNotFound, "This method is for clients, on a WebSocket")
+
   private func authorize(
     _ request: Request, _ callers: MethodSpecification.Callers?, asUser: UserID?, _ text: RequestText?
   ) async -> Reply {
     switch (callers, asUser) {
-    case (.connection, _), (nil, _): return .error(.methodNotFound)
+    case (.connection, _), (nil, _): return AdministratorRPC.forConnections
     case (.application, .some): return .error(.noRight, "Only for the application itself", field: "asUser")
     case (.user, nil): return .missingUser
     case (.application, nil), (.anyone, nil): return await run(request, by: .administrator, text)
