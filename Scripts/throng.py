@@ -13,6 +13,9 @@ It connects again after a loss, asks for everything that was missed, and sends n
 Protocol.md, "Reconnecting" describes. Events of the server have its names and parameters; the
 client's own are `state`, `message`, `sync`, `ready`, `renewed`, `renewalFailed` and `resumeFailed`.
 
+Where no server answers it says so with the logger `throng`, which prints to stderr unless the program has set `logging`
+up otherwise: `logging.getLogger("throng").disabled = True` silences it.
+
 As a program:  throng.py URL TOKEN listen GROUP    |    throng.py URL TOKEN say GROUP TEXT
 """
 import argparse
@@ -20,6 +23,7 @@ import asyncio
 import bisect
 import inspect
 import json
+import logging
 import random
 import re
 import secrets
@@ -28,6 +32,9 @@ import time
 from collections import deque
 
 import websockets
+
+# Warnings without a handler go to stderr.
+logger = logging.getLogger("throng")
 
 # The least delay before the next connection, and the bounds of a random one, in seconds.
 LEAST_BACKOFF = 0.1
@@ -307,6 +314,47 @@ def backoff(random, count):
 def encoded(value):
     """JSON as the server takes it: half of a surrogate pair, which UTF-8 does not hold, becomes U+FFFD."""
     return re.sub("[\ud800-\udfff]", "\ufffd", json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def shown_address(url):
+    """An address without what may be secret: a user, a password, a query."""
+    return re.sub("//[^/]*@", "//", re.sub("[?#].*", "", str(url), flags=re.DOTALL), count=1)
+
+
+def one_line(text):
+    """Words of others as part of a line: no character moves the cursor, or turns the line around."""
+    return "".join(one if one.isprintable() else " " for one in text)
+
+
+def cause_of(code, reason, error):
+    """Why a connection has ended."""
+    words_of_error = error.message if isinstance(error, ThrongError) else str(error or "")
+    # A refused sign-in has the same words twice.
+    text = ": ".join(dict.fromkeys(filter(None, (reason, words_of_error)))) or "the connection has ended"
+    return one_line(f"{text} ({code})" if code not in (0, 1006) else text)
+
+
+class Reporter:
+    """A handler of `state` that logs a line where there is no connection, where there is one again, and where none will
+    be."""
+
+    def __init__(self, url):
+        self.address, self.was_online, self.is_away = one_line(shown_address(url)), False, False
+
+    def __call__(self, news):
+        state, error = news["state"], news.get("error")
+        if state == "waiting":
+            self.is_away = True
+            cause, delay = cause_of(news["code"], news["reason"], error), news["retryInMs"] / 1000
+            logger.warning("throng: not connected to %s: %s; next try in %.1f s", self.address, cause, delay)
+        elif state == "online":
+            if self.is_away:
+                logger.warning("throng: connected to %s", self.address)
+            self.was_online, self.is_away = True, False
+        elif state == "closed" and self.was_online and not (isinstance(error, ClientError) and error.reason == "Closed"):
+            # Before the first sign-in `connect` raises the reason.
+            cause = cause_of(news["code"], news["reason"], error)
+            logger.warning("throng: the connection to %s is closed for good: %s", self.address, cause)
 
 
 class EventQueue:
@@ -609,6 +657,7 @@ class ThrongClient:
         self._queue_limit, self._random = queue_limit, random
         self.state, self.session = "idle", None
         self._handlers, self._timers, self._pending, self._calls = {}, {}, {}, []
+        self.on("state", Reporter(url))
         # The client's own, and the application's handlers.
         self._tasks, self._handler_tasks = set(), set()
         self._groups = {one["groupID"]: TrackedGroup(one["groupID"], one["epoch"], one["seq"], one["changeSeq"]) for one in positions}
@@ -1399,6 +1448,13 @@ async def join(client, group):
             await asyncio.sleep(error.retry_after or 1)
 
 
+def seconds(text):
+    value = float(text)
+    if not 0 < value <= LONGEST_WAIT:
+        raise ValueError
+    return value
+
+
 def arguments():
     parser = argparse.ArgumentParser(description="Listens in a group of a Throng server, or says something there.")
     parser.add_argument("url", help="of the WebSocket, such as ws://127.0.0.1:8080/ws")
@@ -1409,24 +1465,14 @@ def arguments():
     for verb in (listen, say):
         verb.add_argument("group", help="the groupID")
     say.add_argument("text")
+    say.add_argument("--timeout", type=seconds, default=30, metavar="SECONDS",
+                     help="gives up after so many seconds, with the exit status 1 (default: 30)")
     return parser.parse_args()
 
 
-def complain(state):
-    if state["state"] == "waiting":
-        print(f'not connected: {state["error"] or state["reason"]}; next try in {state["retryInMs"] / 1000} s', file=sys.stderr)
-
-
-async def main(url, token, verb, group, text=None):
-    client = ThrongClient(url, token)
-    client.on("state", complain)
+async def listen(client, group):
     await client.connect()
     await join(client, group)
-    if verb == "say":
-        message = await client.send_text(group, text).done
-        await client.close()
-        print(message.state)
-        return message.error
     print(f"[in {group}]", flush=True)
     async for name, params in client.events():
         if name == "onRecvNewMessage":
@@ -1436,10 +1482,30 @@ async def main(url, token, verb, group, text=None):
                 print(f'{message["sender"]}: {message.get("text")}', flush=True)
 
 
+async def say(client, group, text):
+    """Answers why the message is not there, or None."""
+    await client.connect()
+    await join(client, group)
+    message = await client.send_text(group, text).done
+    print(message.state, flush=True)
+    return message.error or ("the room was too busy" if message.state == "dropped" else None)
+
+
+async def main(url, token, verb, group, text=None, timeout=None):
+    """Answers the exit status, or the words for stderr that go with the exit status 1."""
+    client = ThrongClient(url, token)
+    try:
+        return await asyncio.wait_for(listen(client, group) if verb == "listen" else say(client, group, text), timeout)
+    except asyncio.TimeoutError:
+        return f"given up after {timeout:g} s"
+    finally:
+        await client.close()
+
+
 if __name__ == "__main__":
     try:
         sys.exit(asyncio.run(main(**vars(arguments()))))
-    except (ThrongError, ClientError) as error:
+    except (ThrongError, ClientError, websockets.InvalidURI) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
         pass

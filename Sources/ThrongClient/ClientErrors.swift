@@ -12,6 +12,11 @@ public struct ThrongError: Error, Hashable, Sendable {
   public let retryAfter: Duration
 }
 
+extension ThrongError: CustomStringConvertible {
+  /// For people, such as "joinGroup: There is no such group (10010)".
+  public var description: String { "\(method): \(message) (\(code.rawValue))" }
+}
+
 /// A request or message without an answer of the server.
 public struct ClientError: Error, Hashable, Sendable {
   /// Why there is no answer.
@@ -46,4 +51,9 @@ public struct ClientError: Error, Hashable, Sendable {
   init(unreadable error: any Error) {
     self = error as? ClientError ?? ClientError(.badAnswer, detail: "\(error)")
   }
+}
+
+extension ClientError: CustomStringConvertible {
+  /// For people: the words of the server or the system, or the reason.
+  public var description: String { detail.map { "\(reason.rawValue): \($0)" } ?? reason.rawValue }
 }

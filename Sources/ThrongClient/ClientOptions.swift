@@ -18,17 +18,22 @@ public struct ClientOptions: Sendable {
   public var queueLimit: Int
   /// The connections of the client.
   public var transport: any Transport
+  /// Gets a line where there is no connection (where, why, when the next is tried), where there is
+  /// one again, and where the server ends it for good; nil = nobody does. No line holds a token or
+  /// the query of the address.
+  public var log: (@Sendable (String) -> Void)?
 
   /// Settings; all have a default.
   public init(
     platform: Platform? = nil, deviceID: String? = nil, positions: [GroupPosition] = [], queueLimit: Int = 1_000,
-    transport: any Transport = DefaultTransport()
+    transport: any Transport = DefaultTransport(), log: (@Sendable (String) -> Void)? = ClientOptions.standardError
   ) {
     self.platform = platform
     self.deviceID = deviceID
     self.positions = positions
     self.queueLimit = queueLimit
     self.transport = transport
+    self.log = log
   }
 }
 

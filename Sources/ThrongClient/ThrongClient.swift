@@ -21,6 +21,8 @@ public actor ThrongClient {
   private let tokenSource: TokenSource
   private let transport: any Transport
   private let environment: Environment
+  private let log: (@Sendable (String) -> Void)?
+  private var report: ConnectionReport
   /// Everything that is decided; this actor does what it says.
   private var state: ClientState
   private var connection = ConnectionTasks()
@@ -48,6 +50,8 @@ public actor ThrongClient {
     self.environment = environment
     tokenSource = token
     transport = options.transport
+    log = options.log
+    report = ConnectionReport(url)
     state = ClientState(token: token, options: options, random: environment.random, now: environment.now())
   }
 
@@ -123,6 +127,7 @@ public actor ThrongClient {
     switch event {
     case .state(let state):
       connectionState = state
+      if let log, let line = report.line(for: state) { log(line) }
       wakeWaiters()
     case .message(let message) where message.state.isFinal: wakeWaiters(for: message)
     default: break

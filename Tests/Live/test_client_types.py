@@ -18,6 +18,8 @@ import type { GroupInfo, LocalMessage, Message, Position } from "./throng.js";
 
 const saved: Position[] = [];
 const client = new ThrongClient({ url: "wss://chat.example/ws", token: async () => "a token", positions: saved });
+new ThrongClient({ url: "wss://chat.example/ws", token: "a token", log: null });
+new ThrongClient({ url: "wss://chat.example/ws", token: "a token", log: (line) => console.log(line.length) });
 // @ts-expect-error a token is needed
 new ThrongClient({ url: "wss://chat.example/ws" });
 

@@ -2,6 +2,7 @@
 and "Repeated sends" ask of a client, through a proxy that cuts on command."""
 import asyncio
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -345,6 +346,38 @@ async def test_the_delay_is_random_above_its_least(spawn, through):
     await client.open(proxy.url, "a token", random=0)
     await client.until(lambda: len(client.told("state", state="waiting")) > 5, "six tries")
     assert {state["retryInMs"] for state in client.told("state", state="waiting")} == {100}
+
+
+async def test_a_client_says_that_no_server_answers(spawn, peer, through):
+    """Where, why and when the next is tried, without what is secret; and that there is one again."""
+    _, url = await peer()
+    client, proxy = await spawn(), await through(url.split("/")[2])
+    proxy.refuse()
+    await client.open(f"{proxy.url}?key=secret", "a token", random=1)
+    for delay in ("0.5", "1.0"):
+        line = (await client.expect("log"))["line"]
+        assert re.fullmatch(rf"throng: not connected to {re.escape(proxy.url)}: .*\w.*; next try in {delay} s", line), line
+        assert "secret" not in line and "a token" not in line
+        await client.do("reconnectNow")
+    proxy.refuse(False)
+    await client.expect("log", line=f"throng: connected to {proxy.url}")
+    await client.do("close")
+    await client.expect("state", state="closed")
+    assert client.told("log")[-1]["line"] == f"throng: connected to {proxy.url}", "the application knows that it has closed"
+
+
+async def test_a_client_says_that_the_server_has_ended_it(spawn, peer):
+    _, url = await peer(code=4503)
+    client = await spawn()
+    await client.open(url, "a token")
+    await client.expect("state", state="closed")
+    assert client.told("log") == [{"line": f"throng: the connection to {url} is closed for good: as the test says (4503)"}]
+    # `connect` says why there was no first session.
+    client.forget()
+    _, url = await peer(login_error={"code": 70009, "message": "no", "data": {"temporary": False}}, code=4500)
+    await client.open(url, "a token")
+    await client.expect("state", state="closed")
+    assert client.told("log") == []
 
 
 async def test_a_network_that_is_back_ends_only_the_clients_own_delay(spawn, peer, through, request):

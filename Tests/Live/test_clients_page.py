@@ -11,6 +11,7 @@ import pytest
 
 from harness.client import PATIENCE
 from harness.driven import NODE, has_node
+from harness.ports import reserve_port
 from harness.server import REPOSITORY
 from harness.tcp_proxy import TCPProxy
 from harness.tokens import make_token
@@ -52,6 +53,57 @@ async def test_a_message_is_sent_from_node(server, world, node):
     for text in ("Hello from Node", "Hello again"):
         assert await run(*NODE, "send.mjs", server.url, make_token(user), group, text, cwd=node) == (0, f"{user}: stored\n")
         assert (await owner.expect("onRecvNewMessage", groupID=group))["message"]["text"] == text
+
+
+@pytest.fixture
+def nowhere():
+    """An address at which no server listens."""
+    return f"ws://127.0.0.1:{reserve_port()}/ws"
+
+
+async def first_line(*command, cwd):
+    """The first line that a program writes to stderr, which then is killed."""
+    process = await asyncio.create_subprocess_exec(*map(str, command), cwd=cwd, stderr=asyncio.subprocess.PIPE)
+    try:
+        return (await asyncio.wait_for(process.stderr.readline(), PATIENCE)).decode()
+    finally:
+        process.kill()
+        await process.wait()
+
+
+NOT_CONNECTED = r"throng: not connected to {}: \S.*; next try in \d+\.\d s\n"
+
+
+async def test_send_says_that_no_server_answers_and_gives_up(node, nowhere):
+    command = (*NODE, "send.mjs", nowhere, "a token", "hello", "Hello")
+    assert re.fullmatch(NOT_CONNECTED.format(nowhere), await first_line(*command, cwd=node))
+    hasty = (node / "send.mjs").read_text()
+    assert hasty.count("30_000") == 1
+    (node / "send.mjs").write_text(hasty.replace("30_000", "1"))
+    status, said = await run(*command, cwd=node)
+    assert (status, said.splitlines()[-1]) == (1, "given up after 30 s")
+
+
+async def test_send_says_why_it_was_refused(server, world, node):
+    user = world.name("dave")
+    status, said = await run(*NODE, "send.mjs", server.url, make_token(user), "no-such-group", "Hello", cwd=node)
+    assert status == 1 and "ThrongError" in said and "10010" in said
+
+
+async def test_say_says_that_no_server_answers_and_gives_up(nowhere, tmp_path):
+    shutil.copy(REPOSITORY / "Scripts/throng.py", tmp_path)
+    (tmp_path / "tell.py").write_text(example("python", "# tell.py"))
+    python = [sys.executable, "-B"]
+    for command in (["throng.py", nowhere, "a token", "say", "hello", "Hello"], ["throng.py", nowhere, "a token", "listen", "hello"],
+                    ["tell.py", nowhere, "a token", "hello"]):
+        assert re.fullmatch(NOT_CONNECTED.format(nowhere), await first_line(*python, *command, cwd=tmp_path))
+    given_up = await run(*python, "throng.py", nowhere, "a token", "say", "hello", "Hello", "--timeout", "0.01", cwd=tmp_path)
+    assert given_up[0] == 1 and given_up[1].splitlines()[-1] == "given up after 0.01 s"
+    hasty = (tmp_path / "tell.py").read_text()
+    assert hasty.count("timeout=30") == 1
+    (tmp_path / "tell.py").write_text(hasty.replace("timeout=30", "timeout=0.01"))
+    given_up = await run(*python, "tell.py", nowhere, "a token", "hello", cwd=tmp_path)
+    assert given_up[0] == 1 and given_up[1].splitlines()[-1] == "given up after 30 s"
 
 
 async def test_a_group_is_followed_across_connections(server, world, node):

@@ -45,7 +45,8 @@ const commands = {
       tell({ event: "tokenWanted", params: {} });
       return new Promise((resolve, reject) => (askedForToken = { resolve, reject }));
     };
-    client = new ThrongClient({ ...options, token: token ?? ask, ...(random === undefined ? {} : { random: () => random }) });
+    const log = (line) => tell({ event: "log", params: { line } });
+    client = new ThrongClient({ ...options, log, token: token ?? ask, ...(random === undefined ? {} : { random: () => random }) });
     client.on("event", (event, params) => tell({ event, params }));
     for (const event of ["sync", "ready", "renewed"]) client.on(event, (params) => tell({ event, params }));
     client.on("message", (message) => tell({ event: "message", params: shown(message) }));

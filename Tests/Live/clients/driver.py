@@ -1,6 +1,7 @@
 """Drives throng.py for the scenarios of test_clients.py, see harness/driven.py."""
 import asyncio
 import json
+import logging
 import os
 import sys
 from pathlib import Path
@@ -42,6 +43,16 @@ def error_of(error):
 def tell(**line):
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
+
+
+class Lines(logging.Handler):
+    """Tells what the client logs."""
+
+    def emit(self, record):
+        tell(event="log", params={"line": record.getMessage()})
+
+
+throng.logger.addHandler(Lines())
 
 
 class Driver:

@@ -102,7 +102,7 @@ async function play(round, good) {
     here.tokens += 1;
     return "token";
   };
-  const client = new ThrongClient({ url: "ws://server.test/ws", token, random: () => 0, WebSocket: Socket });
+  const client = new ThrongClient({ url: "ws://server.test/ws", token, random: () => 0, WebSocket: Socket, log: String });
   let [isReady, readies] = [false, 0];
   client.on("ready", () => (readies += 1));
   client.on("state", ({ state, retryInMs, error }) => {

@@ -49,6 +49,8 @@ class Loop(asyncio.SelectorEventLoop):
 
 loop = Loop()
 throng.now = loop.time
+# Nobody is to read of it; a line that could not be made would be a fault.
+throng.logger.addHandler(throng.logging.NullHandler())
 
 
 class Round:

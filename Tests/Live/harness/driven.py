@@ -3,7 +3,7 @@
 in:   {"id": 1, "do": "call", "method": "joinGroup", "params": {…}}
 out:  {"id": 1, "result": …} or {"id": 1, "error": {"code": …} or {"reason": …}}
 out:  {"event": "onRecvNewMessage", "params": {…}}, and the client's own: state, message, sync, ready, renewed,
-      renewalFailed, resumeFailed, tokenWanted
+      renewalFailed, resumeFailed, tokenWanted; log {line} for what it writes about its connection
 
 `do` is one of
 - open {url, token?, platform?, deviceID?, queueLimit?, positions?, random?, frozen?}: makes the client and connects.

@@ -97,7 +97,7 @@ actor Driver {
     guard let url = URL(string: command.url ?? "") else { throw DriverError(description: "no address") }
     let options = ClientOptions(
       platform: command.platform.map(Platform.init), deviceID: command.deviceID, positions: command.positions ?? [],
-      queueLimit: command.queueLimit ?? 1_000)
+      queueLimit: command.queueLimit ?? 1_000, log: { Output.tell(event: "log", .object(["line": .string($0)])) })
     var environment = ThrongClient.Environment()
     environment.now = { [clock] in clock.now }
     if let random = command.random { environment.random = { random } }

@@ -16,6 +16,11 @@ export interface ClientOptions {
   queueLimit?: number;
   /** The class of WebSockets where there is no global one, such as that of the package `ws`. */
   WebSocket?: new (url: string | URL, protocols?: string[]) => WebSocketLike;
+  /**
+   * Gets a line where there is no connection (where, why, when the next is tried), where there is one again, and where
+   * the server ends it for good; absent = console.warn, null = nobody. No line holds a token or the query of `url`.
+   */
+  log?: ((line: string) => void) | null;
   /** Takes the place of Math.random, which spreads the delays. */
   random?: () => number;
 }

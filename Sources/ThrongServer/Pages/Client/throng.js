@@ -10,7 +10,8 @@
 //   await client.call("joinGroup", { groupID: "hello" });
 //   client.sendText("hello", "Hello!");
 //
-// It connects again after a loss, asks for everything that was missed, and sends no message twice.
+// It connects again after a loss, asks for everything that was missed, and sends no message twice. Where no server
+// answers it says so with console.warn, unless the option `log` is null.
 // The types are in throng.d.ts. The rules are those of Protocol.md, "Reconnecting".
 
 /** @typedef {import("./throng.js").ThrongClient} Client */
@@ -62,6 +63,9 @@ const clientErrors = {
   BadAnswer: "The server has answered what no server of this protocol does.",
   Closed: "The client is closed.",
 };
+
+/** What a browser tells of a WebSocket that does not open. */
+const unopened = "no server answers, or it refuses the connection";
 
 /** The least delay before the next connection, and the bounds of a random one, in milliseconds. */
 const leastBackoff = 100;
@@ -260,6 +264,40 @@ function readPage(ask, row) {
   const changeSeq = counted(row.changeSeq ?? ask.changeSeq);
   if (changeSeq < ask.changeSeq) refuse("changes that do not ascend");
   return { seq, changeSeq };
+}
+
+// What is said where nobody looks at the events.
+
+/** An address without what may be secret: a user, a password, a query. */
+const shownAddress = (url) => String(url).replace(/[?#].*$/s, "").replace(/\/\/[^/]*@/, "//");
+
+/** Words of others as part of a line: no character moves the cursor, or turns the line around. */
+const oneLine = (text) => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, " ");
+
+/** Why a connection has ended. */
+function causeOf({ code, reason, error }) {
+  const parts = [reason, error?.message].filter(Boolean);
+  // A refused sign-in has the same words twice.
+  const text = [...new Set(parts)].join(": ") || "the connection has ended";
+  return oneLine(code > 0 && code !== 1006 ? `${text} (${code})` : text);
+}
+
+/** A handler of `state` that writes a line where there is no connection, where there is one again, and where none will be. */
+function reporter(url, log) {
+  const address = oneLine(shownAddress(url));
+  let [wasOnline, isAway] = [false, false];
+  return ({ state, retryInMs, ...loss }) => {
+    if (state === "waiting") {
+      isAway = true;
+      log(`throng: not connected to ${address}: ${causeOf(loss)}; next try in ${(retryInMs / 1000).toFixed(1)} s`);
+    } else if (state === "online") {
+      if (isAway) log(`throng: connected to ${address}`);
+      [wasOnline, isAway] = [true, false];
+    } else if (state === "closed" && wasOnline && loss.error?.reason !== "Closed") {
+      // Before the first sign-in `connect` rejects with the reason.
+      log(`throng: the connection to ${address} is closed for good: ${causeOf(loss)}`);
+    }
+  };
 }
 
 /** The delay before the next try of something that has failed so often. */
@@ -643,6 +681,8 @@ export class ThrongClient {
   constructor(options) {
     this.#options = { platform: undefined, queueLimit: 1000, random: Math.random, WebSocket: globalThis.WebSocket, ...options };
     if (!this.#options.WebSocket) throw new TypeError("There is no global WebSocket: give one as an option.");
+    const { log = (line) => console.warn(line) } = options;
+    if (log) this.on("state", reporter(options.url, log));
     for (const { groupID, ...position } of options.positions ?? []) {
       this.#groups.set(groupID, new TrackedGroup(groupID, position));
       this.#groups.get(groupID).hold();
@@ -842,7 +882,7 @@ export class ThrongClient {
 
   #attach(socket) {
     this.#socket = socket;
-    let isOpen = false;
+    let [isOpen, fault] = [false, ""];
     const guarded = (act) => (event) => {
       if (this.#socket === socket) act(event);
     };
@@ -852,10 +892,13 @@ export class ThrongClient {
     });
     socket.onmessage = guarded(({ data }) => this.#receive(data));
     // The close event follows, but not behind a connection that Node 20 could not make.
-    socket.onerror = () => {
-      if (!isOpen) setTimeout(guarded(() => this.#lose({ code: 1006, reason: "no connection", isOpen })));
+    const lose = (code, reason) => this.#lose({ code, reason: reason || (isOpen ? "" : unopened + fault), isOpen });
+    socket.onerror = (event) => {
+      // Browsers have no words for it.
+      if (isText(event?.message) && event.message) fault = ` (${words(event.message)})`;
+      if (!isOpen) setTimeout(guarded(() => lose(1006, "")));
     };
-    socket.onclose = guarded(({ code, reason }) => this.#lose({ code, reason, isOpen }));
+    socket.onclose = guarded(({ code, reason }) => lose(code, reason));
     this.#start("connect", () => this.#lose({ code: 1006, reason: "no answer in time", isOpen }), connectTimeout);
   }
 
