@@ -26,14 +26,16 @@ import Testing
     #expect(
       report.line(for: waiting(loss))
         == "throng: not connected to ws://chat.test:8080/ws: chat.test:8080: Connection refused; next try in 1.3 s")
-    #expect(try report.line(for: online()) == "throng: connected to ws://chat.test:8080/ws")
-    #expect(try report.line(for: online()) == nil, "only behind a loss")
+    let state = try online()
+    #expect(report.line(for: state) == "throng: connected to ws://chat.test:8080/ws")
+    #expect(report.line(for: state) == nil, "only behind a loss")
   }
 
   @Test func theFirstConnectionIsNoNews() throws {
     var report = try makeReport()
+    let state = try online()
     #expect(report.line(for: .connecting) == nil)
-    #expect(try report.line(for: online()) == nil)
+    #expect(report.line(for: state) == nil)
   }
 
   @Test func theReasons() throws {
@@ -82,12 +84,16 @@ import Testing
       retryAfter: .zero)
     #expect("\(error)" == "joinGroup: There is no such group (10010)")
     #expect("\(ClientError(.queueFull))" == "QueueFull")
+    #expect("\(TransportError.badAddress("http://chat.test"))" == "not a WebSocket's address: http://chat.test")
+    #expect("\(TransportError.closed(code: 4502, reason: "replaced"))" == "replaced (4502)")
     #expect("\(ClientError(.badAnswer, detail: "no object"))" == "BadAnswer: no object")
   }
 
   /// A transport to nowhere.
   private struct Nowhere: Transport {
-    func open(_ url: URL, subprotocol: String) async throws -> any TransportConnection { throw TransportError.failed("refused") }
+    func open(_ url: URL, subprotocol: String) async throws -> any TransportConnection {
+      throw TransportError.failed("refused")
+    }
   }
 
   @Test(.timeLimit(.minutes(1))) func theClientWritesThem() async throws {

@@ -34,6 +34,17 @@ public enum TransportError: Error, Hashable, Sendable {
   case closed(code: Int, reason: String)
 }
 
+extension TransportError: CustomStringConvertible {
+  /// For people.
+  public var description: String {
+    switch self {
+    case .badAddress(let address): "not a WebSocket's address: \(address)"
+    case .failed(let reason): reason
+    case .closed(let code, let reason): "\(reason) (\(code))"
+    }
+  }
+}
+
 #if canImport(Darwin)
   /// The system's own WebSockets.
   public typealias DefaultTransport = URLSessionTransport
