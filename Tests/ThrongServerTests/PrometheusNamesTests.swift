@@ -61,7 +61,7 @@ import Testing
 
   @Test(arguments: [
     ("a_total", "counter"), ("a", "gauge"), ("a_seconds", "histogram"), ("a_timestamp_seconds", "gauge"),
-    ("seconds_of_days", "gauge"), ("s_a", "gauge"), ("gauge", "gauge"), ("A_B", "gauge"),
+    ("seconds_of_days", "gauge"), ("s_a", "gauge"), ("gauge", "gauge"), ("A_C", "gauge"),
   ])
   func whatIsAllowed(name: String, type: String) throws {
     #expect(try complaints(about: name, type) == [])
