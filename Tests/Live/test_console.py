@@ -47,7 +47,8 @@ async def sign_in(browser, own, view, credential=KEY):
 
 
 async def find(page, field, words):
-    """Writes the words into a search field, and begins the search with the keyboard."""
+    """Writes the words into a search field when it is there to be seen, and begins the search with the keyboard."""
+    await page.until(f"document.querySelector('{field}').offsetParent !== null")
     await page.write(field, words)
     await page.press("Enter", 13)
 

@@ -84,7 +84,7 @@ async def test_a_whole_chat(server, world, tmp_path, language):
     command = await program(language, tmp_path)
     owner, user = await world.user("owner"), world.name("dave")
     # Its members see what was said before they came.
-    group = await world.group(owner, "Meeting")
+    group = await world.group(owner, "Meeting", groupID=f"chat-of-{user}")
 
     async def say(text):
         return (await owner.call("sendGroupTextMessage", groupID=group, text=text))["seq"]
