@@ -55,6 +55,10 @@ void http_free(accepted_socket *socket) {
   request *r = socket->request;
   if (!r) return;
   socket->request = NULL;
+  if (r->is_delivered || r->is_answered) {
+    r->loop->answers_in_flight--;
+    if (r->loop->answers_left) r->loop->answers_left--;
+  }
   slot_remove(&r->loop->exchanges, r->id);
   bytes_free(&r->body);
   bytes_free(&r->response);
@@ -67,6 +71,7 @@ static int refuse(struct lws *wsi, accepted_socket *socket, int status, const ch
   ct_request_head head;
   head_read(wsi, socket, &head);
   callbacks->refused(callbacks->context, &head, status, reason, false);
+  r->loop->answers_in_flight++;
   static const char plain[] = "text/plain; charset=utf-8";
   char body[REASON_MAX];
   size_t count = refusal_body(body, sizeof body, status, reason);
@@ -79,7 +84,9 @@ static int refuse(struct lws *wsi, accepted_socket *socket, int status, const ch
 static int deliver_request(struct lws *wsi, accepted_socket *socket) {
   request *r = socket->request;
   if (r->is_delivered) return 0;
+  if (r->loop->has_finished) return -1;
   r->is_delivered = true;
+  r->loop->answers_in_flight++;
   ct_request_head head;
   head_read(wsi, socket, &head);
   arrival_set_deadline(socket->arrival, ANSWER_MS);
@@ -93,6 +100,7 @@ static int deliver_request(struct lws *wsi, accepted_socket *socket) {
 
 int http_begin(struct lws *wsi, accepted_socket *socket) {
   http_free(socket);
+  if (socket->loop->has_finished) return -1;
   request *r = request_open(wsi, socket);
   lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
   arrival_set_deadline(socket->arrival, BODY_MS);
@@ -163,7 +171,23 @@ int http_write(struct lws *wsi, accepted_socket *socket) {
     if (lws_write(wsi, (unsigned char *)bytes_first(&r->response), count, LWS_WRITE_HTTP) < 0) return -1;
     bytes_consume(&r->response, count);
   }
-  if (!bytes_count(&r->response)) return finish(socket);
+  // What the socket did not take is in the library, which would lose it at the end of the loop.
+  if (!bytes_count(&r->response) && !lws_partial_buffered(wsi)) return finish(socket);
   lws_callback_on_writable(wsi);
   return 0;
+}
+
+bool ct_loop_finish_answers(ct_loop *loop, size_t at_most) {
+  if (loop->is_ending || loop->has_finished) return false;
+  loop->is_finishing = true;
+  loop->answers_left = at_most;
+  return true;
+}
+
+void http_finish(ct_loop *loop) {
+  if (!loop->is_finishing || loop->has_finished || (loop->answers_in_flight && loop->answers_left)) return;
+  loop->has_finished = true;
+  listeners_close(loop);
+  arrivals_close(loop);
+  loop->callbacks.answered(loop->callbacks.context);
 }

@@ -35,6 +35,7 @@ static bool is_coalescing(ct_loop *loop) {
 // whether there is more to do.
 static bool turn(ct_loop *loop) {
   bool has_more = loop->callbacks.run_jobs(loop->callbacks.context);
+  http_finish(loop);
   has_more |= loop_flush(loop);
   has_more |= loop->callbacks.run_jobs(loop->callbacks.context);
   return has_more || loop_is_dirty(loop);

@@ -485,6 +485,9 @@ int http_body(accepted_socket *socket, const void *data, size_t count);
 int http_complete(struct lws *wsi, accepted_socket *socket);
 int http_write(struct lws *wsi, accepted_socket *socket);
 void http_free(accepted_socket *socket);
+// Closes the listeners where ct_loop_finish_answers has asked for it and the answers are sent. Once a
+// turn, because it closes connections.
+void http_finish(ct_loop *loop);
 
 // -- loop.c
 
@@ -513,6 +516,9 @@ struct ct_loop {
   bool is_ending;
   char thread_name[16];
   slot_table connections, exchanges;
+  size_t answers_in_flight;  // requests from their delivery, or refusal, to the end of the answer
+  size_t answers_left;       // that a loop which is finishing them still waits for
+  bool is_finishing, has_finished;  // see ct_loop_finish_answers
   TAILQ_HEAD(dirty_connections, connection) dirty_connections;
   LIST_HEAD(, ct_topic) dirty_topics, active_topics;
   TAILQ_HEAD(, ct_topic) cooling_down;  // the one that ends first is first
