@@ -256,6 +256,10 @@ async def test_unknown_parameters_are_named_at_debug_and_ignored(telling, make_w
     assert "result" in await asyncio.to_thread(telling.rpc, "getGroupMemberList", groupID=group, filtr="a secret")
     line = await entry(telling, "unknown parameters", method="getGroupMemberList")
     assert line["parameters"] == "filtr (the nearest is filter)" and "a secret" not in telling.log
+    answer = await alice.exchange({"jsonrpc": "2.0", "id": 1, "method": "joinGroup", "parms": {"groupID": "a secret"}})
+    assert answer["error"]["code"] == -32602 and answer["error"]["data"]["field"] == "groupID"
+    line = await entry(telling, "unknown parameters", method="joinGroup")
+    assert line["parameters"] == "parms of the request (the nearest is params)" and "a secret" not in telling.log
 
 
 async def test_a_strict_server_refuses_unknown_parameters(make_server, make_world):
@@ -269,6 +273,8 @@ async def test_a_strict_server_refuses_unknown_parameters(make_server, make_worl
     rows = [{"userID": bob.user, "rol": "Admin"}]
     assert (await alice.refused(-32602, "createGroup", groupType="Public", groupName="g", memberList=rows))["field"] == "rol"
     assert (await asyncio.to_thread(own.rpc, "getStats", all=True))["error"]["data"]["field"] == "all"
+    answer = await alice.exchange({"jsonrpc": "2.0", "id": "own", "method": "ping", "parms": {}})
+    assert answer["id"] == "own" and answer["error"]["code"] == -32602 and answer["error"]["data"]["field"] == "parms"
     assert not entries(own, "unknown parameters"), "a refusal has a line of its own"
     # What clients send belongs to the protocol.
     await alice.call("setGroupInfo", groupID=group, groupName="other")

@@ -54,13 +54,20 @@ import WireProtocol
 
   @Test(arguments: [
     ("joinGroups", "joinGroup"), ("JoinGroup", "joinGroup"), ("sendTextMessage", "sendGroupTextMessage"), ("logn", "login"),
-    ("setGroupName", "setGroupInfo"), ("markAsRead", "markGroupMessageAsRead"), ("ping ", "ping"),
+    ("markAsRead", "markGroupMessageAsRead"), ("ping ", "ping"), ("sendMessage", "sendGroupTextMessage"),
+    ("getGroupMemberRole", "getGroupMemberRoles"), ("getUserInfo", "getUsersInfo"), ("getHistory", "getGroupHistoryMessageList"),
+    ("kickMember", "kickGroupMember"), ("inviteUser", "inviteUserToGroup"), ("addReaction", "addMessageReaction"),
   ])
   func theNearestMethodIsNamed(method: String, nearest: String) {
     #expect(unknown(method) == "No such method; the nearest is \(nearest)")
   }
 
-  @Test(arguments: ["", "noSuchMethod", "bananas", String(repeating: "joinGroup", count: 10)])
+  /// The last two lines differ from a method by few letters, or lack a word, and mean something else.
+  @Test(arguments: [
+    "", "noSuchMethod", "bananas", String(repeating: "joinGroup", count: 10),
+    "setGroupName", "setGroupMute", "unmuteGroup", "banGroupMember", "unpinGroupMessage", "getSelfInfo", "getGroupReceiveMessageOpt",
+    "deleteGroup", "getMessages", "getGroupMute", "setGroupUnreadCount", "removeGroupMember",
+  ])
   func nothingIsNear(method: String) {
     #expect(unknown(method) == "No such method")
   }

@@ -140,7 +140,7 @@ enum Keys {
 
   static let strictParameters = Key(
     "strictParameters", .boolean, false, example: "true", since: "0.2.0",
-    "Refuse a request with parameters that its method does not have, with -32602; false ignores these.")
+    "Refuse a request with members or parameters that it does not have, with -32602; false ignores these.")
 
   static let usersRequireKnown = Key(
     "users.requireKnown", .boolean, false, example: "true", since: "0.1.0",

@@ -53,8 +53,8 @@ public struct Call: Sendable {
   /// The groupID, userID and applicationID in a request of the application's backend, as given, for
   /// the audit.
   public let subjects: [String: String]
-  /// The members of params that the method does not have, the first of many; nil where there is none,
-  /// or nobody looked.
+  /// The members of the request that none has, and those of params that the method does not have, the
+  /// first of many; nil where there is none, or nobody looked.
   public let unknownParameters: [UnknownParameter]?
 
   /// The request, or the error of a call that has none. It is moved out of the call: a copy takes 300

@@ -34,16 +34,18 @@ public final class MethodTable: Sendable {
       decode = { (reader) throws(WireError) in request(try M(from: &reader)) }
     }
 
-    /// The members of params that the method does not have on an interface, the first of many; nil
-    /// where there is none.
-    func unknownParameters(in params: JSONValue, servesApplication: Bool) -> [UnknownParameter]? {
+    /// The members of params that the method does not have on an interface, behind those of the
+    /// request, the first of many; nil where there is none.
+    func unknownParameters(
+      in params: JSONValue, servesApplication: Bool, after others: [UnknownParameter]?
+    ) -> [UnknownParameter]? {
       let members: KnownMembers = knownMembers.withLock { cache in
         if let known = cache[servesApplication] { return known }
         let known = KnownMembers(describe(servesApplication), servesApplication: servesApplication)
         cache[servesApplication] = known
         return known
       }
-      return members.unknown(in: params)
+      return members.unknown(in: params, after: others)
     }
 
     /// Runs a method's reading over a recorder.
@@ -84,12 +86,17 @@ public final class MethodTable: Sendable {
     return length < byLength.count ? byLength[length].first { name.isString($0.nameBytes) } : nil
   }
 
+  /// The words that say little of what a method does. Without another word a name is another method's:
+  /// `deleteGroup` does not mean `deleteGroupAttributes`.
+  private static let fillers = Set(
+    ["group", "groups", "history", "info", "joined", "list", "message", "text", "to", "user"].map { Array($0.utf8) })
+
   /// The error of a name that is none of the methods of an interface, with the nearest of these.
   func fault(of name: JSONValue, servesApplication: Bool) -> WireError {
     if self[name] != nil { return WireError(.methodNotFound, "This method is for the application's backend, at POST /rpc") }
     let others = servesApplication ? MethodSpecification.Callers.connection : .application
     let known = entries.lazy.filter { $0.specification.callers != others }.map(\.name)
-    let nearest = name.string.flatMap { NearestName.near($0, among: known) }
+    let nearest = name.string.flatMap { NearestName.near($0, among: known, fillers: MethodTable.fillers) }
     return WireError(.methodNotFound, nearest.map { "\(ErrorCode.methodNotFound.title); the nearest is \($0)" })
   }
 }
