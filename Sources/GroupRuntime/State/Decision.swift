@@ -20,7 +20,7 @@ public struct Decision: Sendable {
   var fanOut = FanOut()
   /// The messages that passed the rate limiter of a live group.
   var rateLimited = RateLimitedMessages()
-  var answer: Answer
+  var answer = Answer.reply(.empty)
 
   /// Whether nothing is stored, performed or counted.
   var isEmpty: Bool { changes.isEmpty && effects.isEmpty && counts.isEmpty }

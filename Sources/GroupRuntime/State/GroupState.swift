@@ -51,29 +51,56 @@ public struct GroupState: Sendable {
   public mutating func decide(
     _ operation: GroupOperation, by caller: Caller, at now: ClockReading, usersSignedIn: Int = 0
   ) -> Decision {
-    let context = self.makeContext(at: now, usersSignedIn: usersSignedIn)
+    var turn = beginTurn(by: caller, at: now, usersSignedIn: usersSignedIn)
     do throws(WireError) {
-      switch operation {
-      case .request(let request, let facts): return try answer(request, facts, by: caller, in: context)
-      case .create(_, let owner, _), .importGroup(_, let owner, _), .checkCreation(_, let owner, _):
-        throw idInUseError(for: owner)
-      case .check(let request, let facts): return try check(request, facts, by: caller, in: context)
-      case .dropMessage(let request): return try drop(request, by: caller, in: context)
-      case .decide(let application, let agrees, let reason, let facts):
-        return try decide(application, agrees: agrees, reason: reason, facts, by: caller, in: context)
-      case .found(let lookUp, let found): return try decide(lookUp, over: found, by: caller, in: context)
-      case .confirmFound(let seqs, let epoch): return try confirm(found: seqs, epoch: epoch, by: caller)
-      case .readersFound(let found, let request, let epoch):
-        return try readMembers(request, found: found, epoch: epoch, for: caller, in: context)
-      case .info: return try info(for: caller, in: context)
-      case .foundInfo(let joinedOnly): return foundInfo(joinedOnly: joinedOnly, for: caller, in: context)
-      case .joinedInfo(let since): return joinedInfo(for: caller, since: since, in: context)
-      case .unreadCount: return try unreadCount(for: caller)
-      case .sync(let epoch, let seq, let changeSeq, let bytes):
-        return try sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, for: caller)
-      }
+      try decide(operation, &turn)
+      return turn.finish()
     } catch {
       return .answer(.reply(.failure(error)))
+    }
+  }
+
+  private mutating func decide(_ operation: GroupOperation, _ turn: inout Turn) throws(WireError) {
+    switch operation {
+    case .request(let request, let facts):
+      turn.facts = facts
+      try answer(request, &turn)
+    default: turn.decision = try decideOther(operation, by: turn.caller, in: turn.context)
+    }
+  }
+
+  private mutating func answer(_ request: GroupRequest, _ turn: inout Turn) throws(WireError) {
+    switch request {
+    case .initGroupAttributes(let request): try initAttributes(request.attributes, &turn)
+    case .setGroupAttributes(let request): try setAttributes(request.attributes, &turn)
+    case .deleteGroupAttributes(let request): try deleteAttributes(request.keys, &turn)
+    case .getGroupAttributes(let request):
+      turn.answer(.attributes(GetGroupAttributes.Result(attributes: TextMap(try readAttributes(request.keys, turn)))))
+    default: turn.decision = try answer(request, turn.facts, by: turn.caller, in: turn.context)
+    }
+  }
+
+  private mutating func decideOther(
+    _ operation: GroupOperation, by caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
+    switch operation {
+    case .create(_, let owner, _), .importGroup(_, let owner, _), .checkCreation(_, let owner, _):
+      throw idInUseError(for: owner)
+    case .check(let request, let facts): return try check(request, facts, by: caller, in: context)
+    case .dropMessage(let request): return try drop(request, by: caller, in: context)
+    case .decide(let application, let agrees, let reason, let facts):
+      return try decide(application, agrees: agrees, reason: reason, facts, by: caller, in: context)
+    case .found(let lookUp, let found): return try decide(lookUp, over: found, by: caller, in: context)
+    case .confirmFound(let seqs, let epoch): return try confirm(found: seqs, epoch: epoch, by: caller)
+    case .readersFound(let found, let request, let epoch):
+      return try readMembers(request, found: found, epoch: epoch, for: caller, in: context)
+    case .info: return try info(for: caller, in: context)
+    case .foundInfo(let joinedOnly): return foundInfo(joinedOnly: joinedOnly, for: caller, in: context)
+    case .joinedInfo(let since): return joinedInfo(for: caller, since: since, in: context)
+    case .unreadCount: return try unreadCount(for: caller)
+    case .sync(let epoch, let seq, let changeSeq, let bytes):
+      return try sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, for: caller)
+    case .request: throw WireError(.internalError)
     }
   }
 
@@ -88,10 +115,6 @@ public struct GroupState: Sendable {
     case .transferGroupOwner(let request): return try transfer(request, by: caller, in: context)
     case .muteGroup(let request): return try muteGroup(request, by: caller, in: context)
     case .setGroupReceiveMessageOpt(let request): return try setReceiveOption(request.option, by: caller, in: context)
-    case .initGroupAttributes(let request): return try initAttributes(request.attributes, by: caller, in: context)
-    case .setGroupAttributes(let request): return try setAttributes(request.attributes, by: caller, in: context)
-    case .deleteGroupAttributes(let request): return try deleteAttributes(request.keys, by: caller, in: context)
-    case .getGroupAttributes(let request): return try readAttributes(request.keys, by: caller, in: context)
     case .setGroupCounters(let request): return try setCounters(request.counters, by: caller, in: context)
     case .increaseGroupCounter(let request): return try change(request.key, by: request.value, caller, in: context)
     case .decreaseGroupCounter(let request): return try change(request.key, by: -request.value, caller, in: context)
@@ -128,6 +151,7 @@ public struct GroupState: Sendable {
     case .importGroupMembers(let request): return try importMembers(request, firstSeqs: facts.firstSeqs, facts, in: context)
     case .importGroupMessages(let request): return try importMessages(request, in: context)
     case .setUnreadCount(let request): return try setUnreadCount(request, in: context)
+    default: throw WireError(.internalError)
     }
   }
 
@@ -159,13 +183,12 @@ public struct GroupState: Sendable {
 
   /// Performs what is due by itself: see `nextWake`.
   public mutating func wake(at now: ClockReading, usersSignedIn: Int = 0) -> Decision {
-    let context = self.makeContext(at: now, usersSignedIn: usersSignedIn)
-    var decision = Decision(.empty)
-    publishAttributesIfDue(in: context, into: &decision)
-    publishChanges(in: context, into: &decision)
-    deliverWaiting(in: context, into: &decision)
-    removeAbsentMembers(in: context, into: &decision)
-    return decision
+    var turn = beginTurn(by: .administrator, at: now, usersSignedIn: usersSignedIn)
+    publishAttributesIfDue(&turn)
+    publishChanges(in: turn.context, into: &turn.decision)
+    deliverWaiting(in: turn.context, into: &turn.decision)
+    removeAbsentMembers(in: turn.context, into: &turn.decision)
+    return turn.finish()
   }
 
   /// When `wake` is due next; nil = nothing is due by itself.
@@ -205,6 +228,14 @@ public struct GroupState: Sendable {
   }
 
   // MARK: Time
+
+  /// Begins a turn. Time in the group's history never runs backwards.
+  mutating func beginTurn(by caller: Caller, at now: ClockReading, usersSignedIn: Int = 0) -> Turn {
+    if let shift = corrections.nextShift(at: now) { correctEnds(by: ClockCorrection(now: now.wall, shift: shift)) }
+    return Turn(
+      of: record.id, by: caller, now: max(now.wall, messages.lastTime), at: now, usersSignedIn: usersSignedIn,
+      making: rules.webhooks)
+  }
 
   /// The instants of a decision. Time in the group's history never runs backwards.
   mutating func makeContext(at now: ClockReading, usersSignedIn: Int) -> DecisionContext {

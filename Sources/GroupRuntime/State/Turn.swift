@@ -1,0 +1,107 @@
+import GroupModel
+import WireProtocol
+
+/// One turn of a group: who asks, the instants that it is decided at, and the decision so far. It
+/// cannot be copied: the lists of its decision have one owner, and grow in place.
+struct Turn: ~Copyable {
+  let group: GroupID
+  /// The origin of the request. A rule lets another user act where that one is the operator.
+  private(set) var caller: Caller
+  /// What only stores know of the users whom the request names.
+  var facts = UserFacts.none
+  /// The instant in the group's history, for everything stored and shown. It stands still while a
+  /// clock that was set back catches up.
+  let now: WallInstant
+  /// The instant for rates, waits and retention, however the wall clock is set.
+  let monotonic: MonotonicInstant
+  /// The wall clock's instant, for ends of mutes and bans, which must not lie further ahead than
+  /// requested.
+  let wall: WallInstant
+  /// How many users have a session.
+  let usersSignedIn: Int
+  /// The after-events that are made.
+  private let webhooks: WebhookTypes
+  var decision = Decision()
+
+  /// A turn that begins.
+  /// - Parameters:
+  ///   - now: the instant in the group's history.
+  ///   - clocks: the clocks at that instant.
+  init(
+    of group: GroupID, by caller: Caller, now: WallInstant, at clocks: ClockReading, usersSignedIn: Int = 0,
+    making webhooks: WebhookTypes
+  ) {
+    self.group = group
+    self.caller = caller
+    self.now = now
+    monotonic = clocks.monotonic
+    wall = clocks.wall
+    self.usersSignedIn = usersSignedIn
+    self.webhooks = webhooks
+  }
+
+  /// Ends the turn.
+  consuming func finish() -> Decision { decision }
+
+  // MARK: The operator
+
+  /// The session of the request; nil on the application's own interface.
+  var session: SessionKey? { caller.session }
+  /// The caller, where it is a user.
+  var userID: UserID? { caller.userID }
+
+  /// From here on the turn is that of another request.
+  mutating func pass(to caller: Caller, _ facts: UserFacts = .none) {
+    self.caller = caller
+    self.facts = facts
+  }
+
+  /// Lets another user act: tips and events name that one.
+  mutating func act<Result>(as other: Caller, _ body: (inout Turn) -> Result) -> Result {
+    let caller = exchange(&self.caller, with: other)
+    defer { self.caller = caller }
+    return body(&self)
+  }
+
+  // MARK: The decision
+
+  /// Stores a change.
+  mutating func store(_ change: StoreChange) { decision.changes.append(change) }
+
+  /// Performs something once the decision is durable.
+  mutating func perform(_ effect: Effect) { decision.effects.append(effect) }
+
+  mutating func answer(_ value: ReplyValue) { decision.answer = .reply(.success(value)) }
+
+  /// Answers with what is read from the store, when it is the caller's turn to read.
+  mutating func answer(_ stored: StoredAnswer) { decision.answer = .stored(stored, for: caller.requester) }
+
+  /// Decides later, over a message that is looked up.
+  mutating func answer(_ lookUp: MessageLookUp) { decision.answer = .lookUp(lookUp, by: caller) }
+
+  // MARK: Events
+
+  /// An event of the group.
+  func event(_ content: GroupEvent.Content) -> GroupEvent { GroupEvent(groupID: group, opTime: now, content) }
+
+  /// Sends an event to the sessions of all members.
+  mutating func publish(_ content: GroupEvent.Content, _ kind: EventClass = .control) {
+    decision.effects.append(.publish(event(content), kind, except: nil))
+  }
+
+  /// Sends an event to all sessions of some users.
+  /// - Parameter session: the one that caused it, and does not get it.
+  mutating func send(_ content: GroupEvent.Content, to users: [UserID], except session: SessionKey? = nil) {
+    decision.effects.append(.send(event(content), to: users, except: session))
+  }
+
+  /// Adds an after-event, where the configuration names its type. Rules post them beside what they
+  /// change; imports post none.
+  /// - Parameter isDurable: false = nothing of what it tells is stored, and neither is it.
+  mutating func post(_ type: WebhookType, _ content: @autoclosure () -> WebhookContent, isDurable: Bool = true) {
+    guard webhooks.contains(type) else { return }
+    let entry = WebhookEntry(type, content(), in: .group(group), at: now)
+    if isDurable { decision.changes.append(.appendWebhook(entry)) }
+    decision.effects.append(.post(entry))
+  }
+}
