@@ -58,4 +58,14 @@ extension GroupState {
   mutating func updateMember(_ user: UserID, _ turn: inout Turn, _ change: (inout Member) -> Void) {
     updateMember(user, in: turn.context, into: &turn.decision, change)
   }
+  func visibleHistory(for caller: Caller) throws(WireError) -> VisibleHistory {
+    let never = ClockReading(wall: .unset, monotonic: .distantPast)
+    return try visibleHistory(Turn(of: record.id, by: caller, now: .unset, at: never, making: .none))
+  }
+  mutating func storeReceiptMembers(at message: Message, into decision: inout Decision) {
+    var turn = Turn(
+      of: record.id, by: .administrator, now: .unset, at: ClockReading(wall: .unset, monotonic: .distantPast), making: .none)
+    storeReceiptMembers(at: message, &turn)
+    decision.changes += turn.decision.changes
+  }
 }

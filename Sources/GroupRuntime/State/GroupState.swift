@@ -65,6 +65,12 @@ public struct GroupState: Sendable {
     case .request(let request, let facts):
       turn.facts = facts
       try answer(request, &turn)
+    case .unreadCount: turn.answer(reading: try unread(turn).map { .unread($0) }, else: .unreadCount(0))
+    case .sync(let epoch, let seq, let changeSeq, let bytes):
+      turn.answer(reading: .sync(try sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, turn)))
+    case .confirmFound(let seqs, let epoch): try confirm(found: seqs, epoch: epoch, &turn)
+    case .readersFound(let found, let request, let epoch):
+      turn.answer(reading: .shown(.memberList(try readMembers(request, found: found, epoch: epoch, turn))))
     default: turn.decision = try decideOther(operation, by: turn.caller, in: turn.context)
     }
   }
@@ -76,6 +82,23 @@ public struct GroupState: Sendable {
     case .deleteGroupAttributes(let request): try deleteAttributes(request.keys, &turn)
     case .getGroupAttributes(let request):
       turn.answer(.attributes(GetGroupAttributes.Result(attributes: TextMap(try readAttributes(request.keys, turn)))))
+    case .setGroupCounters(let request):
+      try setCounters(request.counters, &turn)
+      turn.decision.answer = .counters(.empty, isWrite: true)
+    case .increaseGroupCounter(let request): turn.answer(counter: try change(request.key, by: request.value, &turn))
+    case .decreaseGroupCounter(let request): turn.answer(counter: try change(request.key, by: -request.value, &turn))
+    case .getGroupCounters(let request): turn.answer(counters: try readCounters(request.keys, turn))
+    case .setGroupReceiveMessageOpt(let request): try setReceiveOption(request.option, &turn)
+    case .getGroupHistoryMessageList(let request): turn.answer(reading: try history(request, turn))
+    case .markGroupMessageAsRead(let request): try markRead(seq: request.seq, &turn)
+    case .setUnreadCount(let request): try setUnreadCount(request, &turn)
+    case .sendMessageReadReceipts(let request):
+      if let lookUp = try confirm(request, turn) { turn.answer(over: lookUp, epoch: record.epoch) }
+    case .getMessageReadReceipts(let request):
+      let none = GetMessageReadReceipts.Result(receiptList: [])
+      turn.answer(reading: try readReceipts(request, turn), else: .readReceipts(none))
+    case .getGroupMessageReadMemberList(let request):
+      turn.answer(over: try readMembers(request, turn), epoch: record.epoch)
     default: turn.decision = try answer(request, turn.facts, by: turn.caller, in: turn.context)
     }
   }
@@ -91,16 +114,10 @@ public struct GroupState: Sendable {
     case .decide(let application, let agrees, let reason, let facts):
       return try decide(application, agrees: agrees, reason: reason, facts, by: caller, in: context)
     case .found(let lookUp, let found): return try decide(lookUp, over: found, by: caller, in: context)
-    case .confirmFound(let seqs, let epoch): return try confirm(found: seqs, epoch: epoch, by: caller)
-    case .readersFound(let found, let request, let epoch):
-      return try readMembers(request, found: found, epoch: epoch, for: caller, in: context)
     case .info: return try info(for: caller, in: context)
     case .foundInfo(let joinedOnly): return foundInfo(joinedOnly: joinedOnly, for: caller, in: context)
     case .joinedInfo(let since): return joinedInfo(for: caller, since: since, in: context)
-    case .unreadCount: return try unreadCount(for: caller)
-    case .sync(let epoch, let seq, let changeSeq, let bytes):
-      return try sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, for: caller)
-    case .request: throw WireError(.internalError)
+    default: throw WireError(.internalError)
     }
   }
 
@@ -114,11 +131,6 @@ public struct GroupState: Sendable {
     case .setGroupInfo(let request): return try setInfo(request, by: caller, in: context)
     case .transferGroupOwner(let request): return try transfer(request, by: caller, in: context)
     case .muteGroup(let request): return try muteGroup(request, by: caller, in: context)
-    case .setGroupReceiveMessageOpt(let request): return try setReceiveOption(request.option, by: caller, in: context)
-    case .setGroupCounters(let request): return try setCounters(request.counters, by: caller, in: context)
-    case .increaseGroupCounter(let request): return try change(request.key, by: request.value, caller, in: context)
-    case .decreaseGroupCounter(let request): return try change(request.key, by: -request.value, caller, in: context)
-    case .getGroupCounters(let request): return try readCounters(request.keys, by: caller)
     case .getGroupMemberList(let request): return try memberList(request, for: caller, in: context)
     case .getGroupMembersInfo(let request): return try membersInfo(request.userIDList, for: caller, in: context)
     case .getGroupOnlineMemberCount: return try onlineMemberCount(for: caller, in: context)
@@ -134,7 +146,6 @@ public struct GroupState: Sendable {
     case .getGroupMemberRoles(let request): return try roles(of: request.userIDList, for: caller)
     case .sendGroupTextMessage(let request): return try send(.text(request.text), request.options, by: caller, in: context)
     case .sendGroupCustomMessage(let request): return try send(.custom(request.data), request.options, by: caller, in: context)
-    case .getGroupHistoryMessageList(let request): return try history(request, for: caller)
     case .revokeGroupMessage(let request): return try revoke(seq: request.seq, by: caller)
     case .modifyGroupMessage(let request): return try modify(request, .perform, by: caller)
     case .addMessageReaction(let request): return try react(request.reaction, to: request.seq, isAdded: true, by: caller)
@@ -142,15 +153,10 @@ public struct GroupState: Sendable {
     case .getMessageReactions(let request): return try reactions(request, for: caller)
     case .pinGroupMessage(let request): return try pin(request, by: caller)
     case .getPinnedGroupMessageList: return try pinnedMessages(for: caller)
-    case .markGroupMessageAsRead(let request): return try markRead(seq: request.seq, by: caller, in: context)
-    case .sendMessageReadReceipts(let request): return try confirm(request, by: caller)
-    case .getMessageReadReceipts(let request): return try readReceipts(request, for: caller)
-    case .getGroupMessageReadMemberList(let request): return try readMembers(request, for: caller)
     case .sendGroupSystemNotification(let request): return customData(request, by: caller, in: context)
     case .recycleGroup: return disband(.recycled, by: caller, in: context)
     case .importGroupMembers(let request): return try importMembers(request, firstSeqs: facts.firstSeqs, facts, in: context)
     case .importGroupMessages(let request): return try importMessages(request, in: context)
-    case .setUnreadCount(let request): return try setUnreadCount(request, in: context)
     default: throw WireError(.internalError)
     }
   }

@@ -74,10 +74,28 @@ struct Turn: ~Copyable {
   mutating func answer(_ value: ReplyValue) { decision.answer = .reply(.success(value)) }
 
   /// Answers with what is read from the store, when it is the caller's turn to read.
-  mutating func answer(_ stored: StoredAnswer) { decision.answer = .stored(stored, for: caller.requester) }
+  /// - Parameter value: where there is nothing to read.
+  mutating func answer(reading stored: StoredAnswer?, else value: ReplyValue = .empty) {
+    decision.answer = stored.map { .stored($0, for: caller.requester) } ?? .reply(.success(value))
+  }
 
-  /// Decides later, over a message that is looked up.
-  mutating func answer(_ lookUp: MessageLookUp) { decision.answer = .lookUp(lookUp, by: caller) }
+  /// Answers when a message was looked up, over which the request is decided then.
+  mutating func answer(over lookUp: MessageLookUp) { decision.answer = .lookUp(lookUp, by: caller) }
+
+  /// Answers with a counter's new value when that is durable.
+  mutating func answer(counter value: Int64) {
+    decision.answer = .counters(.counterValue(CounterValue(value: value)), isWrite: true)
+  }
+
+  /// Answers with counters when they are durable.
+  mutating func answer(counters entries: [GroupCounters.Entry]) {
+    decision.answer = .counters(.counters(GetGroupCounters.Result(counters: CounterMap(entries))), isWrite: false)
+  }
+
+  /// Answers when read receipts were looked up, over which the request is decided then.
+  mutating func answer(over lookUp: ReceiptLookUp, epoch: String) {
+    decision.answer = .lookUpReceipts(lookUp, epoch: epoch, by: caller)
+  }
 
   // MARK: Events
 
