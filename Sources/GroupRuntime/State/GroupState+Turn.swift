@@ -68,4 +68,15 @@ extension GroupState {
     storeReceiptMembers(at: message, &turn)
     decision.changes += turn.decision.changes
   }
+  mutating func changeInfo(
+    to edited: GroupRecord, _ changes: [InfoChange], by caller: Caller, in context: DecisionContext,
+    into decision: inout Decision
+  ) {
+    var turn = Turn(
+      of: record.id, by: caller, now: context.now, at: ClockReading(wall: context.wall, monotonic: context.monotonic),
+      usersSignedIn: context.usersSignedIn, making: rules.webhooks)
+    turn.decision = exchange(&decision, with: Decision())
+    changeInfo(to: edited, changes, &turn)
+    decision = turn.finish()
+  }
 }

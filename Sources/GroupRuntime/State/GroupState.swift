@@ -65,6 +65,9 @@ public struct GroupState: Sendable {
     case .request(let request, let facts):
       turn.facts = facts
       try answer(request, &turn)
+    case .info: turn.answer(try info(turn))
+    case .foundInfo(let joinedOnly): turn.answer(foundInfo(joinedOnly: joinedOnly, turn))
+    case .joinedInfo(let since): turn.answer(joinedInfo(since: since, turn))
     case .unreadCount: turn.answer(reading: try unread(turn).map { .unread($0) }, else: .unreadCount(0))
     case .sync(let epoch, let seq, let changeSeq, let bytes):
       turn.answer(reading: .sync(try sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, turn)))
@@ -99,6 +102,8 @@ public struct GroupState: Sendable {
       turn.answer(reading: try readReceipts(request, turn), else: .readReceipts(none))
     case .getGroupMessageReadMemberList(let request):
       turn.answer(over: try readMembers(request, turn), epoch: record.epoch)
+    case .setGroupInfo(let request): try setInfo(request, &turn)
+    case .muteGroup(let request): turn.answer(.groupMute(MuteGroup.Result(muteUntil: try muteGroup(request, &turn))))
     default: turn.decision = try answer(request, turn.facts, by: turn.caller, in: turn.context)
     }
   }
@@ -114,9 +119,6 @@ public struct GroupState: Sendable {
     case .decide(let application, let agrees, let reason, let facts):
       return try decide(application, agrees: agrees, reason: reason, facts, by: caller, in: context)
     case .found(let lookUp, let found): return try decide(lookUp, over: found, by: caller, in: context)
-    case .info: return try info(for: caller, in: context)
-    case .foundInfo(let joinedOnly): return foundInfo(joinedOnly: joinedOnly, for: caller, in: context)
-    case .joinedInfo(let since): return joinedInfo(for: caller, since: since, in: context)
     default: throw WireError(.internalError)
     }
   }
@@ -128,9 +130,7 @@ public struct GroupState: Sendable {
     case .joinGroup(let request): return try join(request, facts, by: caller, in: context)
     case .quitGroup: return try quit(by: caller, in: context)
     case .dismissGroup: return try dismiss(by: caller, in: context)
-    case .setGroupInfo(let request): return try setInfo(request, by: caller, in: context)
     case .transferGroupOwner(let request): return try transfer(request, by: caller, in: context)
-    case .muteGroup(let request): return try muteGroup(request, by: caller, in: context)
     case .getGroupMemberList(let request): return try memberList(request, for: caller, in: context)
     case .getGroupMembersInfo(let request): return try membersInfo(request.userIDList, for: caller, in: context)
     case .getGroupOnlineMemberCount: return try onlineMemberCount(for: caller, in: context)

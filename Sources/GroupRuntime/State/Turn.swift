@@ -97,6 +97,13 @@ struct Turn: ~Copyable {
     decision.answer = .lookUpReceipts(lookUp, epoch: epoch, by: caller)
   }
 
+  /// Answers with the row of a group; nil = the caller gets none.
+  mutating func answer(_ row: InfoRow?) {
+    guard let row else { return answer(.groupInfo(nil)) }
+    if let (member, unread) = row.uncounted { return answer(reading: .info(row.info, of: member, unread)) }
+    answer(reading: row.info.lastMessage == nil ? nil : .shown(.groupInfo(row.info)), else: .groupInfo(row.info))
+  }
+
   // MARK: Events
 
   /// An event of the group.
