@@ -55,9 +55,6 @@ extension GroupState {
       in: turn.context,
       into: &turn.decision)
   }
-  mutating func updateMember(_ user: UserID, _ turn: inout Turn, _ change: (inout Member) -> Void) {
-    updateMember(user, in: turn.context, into: &turn.decision, change)
-  }
   func visibleHistory(for caller: Caller) throws(WireError) -> VisibleHistory {
     let never = ClockReading(wall: .unset, monotonic: .distantPast)
     return try visibleHistory(Turn(of: record.id, by: caller, now: .unset, at: never, making: .none))
@@ -78,5 +75,78 @@ extension GroupState {
     turn.decision = exchange(&decision, with: Decision())
     changeInfo(to: edited, changes, &turn)
     decision = turn.finish()
+  }
+  mutating func announce(
+    _ changes: [MemberChange], by caller: Caller, in context: DecisionContext, into decision: inout Decision
+  ) {
+    guard !changes.isEmpty else { return }
+    let tip = appendTips(.memberInfoChange(changes), by: caller, in: context, into: &decision)
+    let event = event(.onGroupMemberInfoChanged(changes, by: eventOperator(caller), tip), in: context)
+    let concerned = (changes.map(\.userID) + (caller.userID.map { [$0] } ?? [])).uniqued()
+    if record.type.announcesMemberInfo {
+      announce(event, whenOff: concerned, in: context, into: &decision)
+    } else {
+      decision.effects.append(.send(event, to: concerned))
+    }
+    post(.memberInfoChanged, .event(event), at: context.now, into: &decision)
+  }
+
+  @discardableResult
+  mutating func addMember(
+    _ user: UserID, role: Role, joinTime: WallInstant, into decision: inout Decision, _ complete: (inout Member) -> Void
+  ) -> Member {
+    let (member, wasFormer) = roster.add(user, role: role, joinTime: joinTime, complete)
+    if wasFormer { decision.changes.append(.forgetFormer(user, in: record.id)) }
+    decision.effects.append(.attach(user, receiving: member.receiveOption))
+    return member
+  }
+
+  /// Changes and stores a member.
+  mutating func updateMember(
+    _ user: UserID, in context: DecisionContext, into decision: inout Decision, _ change: (inout Member) -> Void
+  ) {
+    let changed = roster.update(user) { member in
+      change(&member)
+      member.changeTime = context.now
+    }
+    if let changed { decision.changes.append(.putMember(changed, in: record.id)) }
+  }
+
+  /// Removes a member, and stores the record of the former member where one is of use.
+  /// - Parameters:
+  ///   - visibleRange: the messages that this membership has shown; nil = none to remember.
+  ///   - hasQuit: the user ends the membership, nobody else does.
+  mutating func removeMember(
+    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant = .unset, banReason: String = "",
+    hasQuit: Bool = false, in context: DecisionContext,
+    into decision: inout Decision
+  ) {
+    let removal = roster.remove(
+      user, visibleRange: visibleRange, bannedUntil: bannedUntil, banReason: banReason, hasQuit: hasQuit, at: context.wall)
+    if let former = removal.former { decision.changes.append(.putFormer(former, in: record.id)) }
+    decision.changes += removal.forgotten.map { .forgetFormer($0, in: record.id) }
+    decision.changes.append(.removeMember(user, from: record.id, at: context.now))
+  }
+  func outcomes(of action: GroupAction, on users: [UserID], _ turn: borrowing Turn) -> [MemberResult] {
+    let caller = turn.caller
+    return users.map { MemberResult(userID: $0, result: outcome(of: action, on: $0, .none, by: caller)) }
+  }
+  mutating func editSelf(
+    _ request: SetGroupMemberInfo, _ facts: UserFacts, by caller: Caller, in context: DecisionContext,
+    into decision: inout Decision
+  ) throws(WireError) -> MemberChange? {
+    var turn = Turn(
+      of: record.id, by: caller, now: context.now, at: ClockReading(wall: context.wall, monotonic: context.monotonic),
+      usersSignedIn: context.usersSignedIn, making: rules.webhooks)
+    turn.facts = facts
+    turn.decision = exchange(&decision, with: Decision())
+    do throws(WireError) {
+      let change = try editSelf(request, &turn)
+      decision = turn.finish()
+      return change
+    } catch {
+      decision = turn.finish()
+      throw error
+    }
   }
 }

@@ -104,6 +104,20 @@ public struct GroupState: Sendable {
       turn.answer(over: try readMembers(request, turn), epoch: record.epoch)
     case .setGroupInfo(let request): try setInfo(request, &turn)
     case .muteGroup(let request): turn.answer(.groupMute(MuteGroup.Result(muteUntil: try muteGroup(request, &turn))))
+    case .getGroupMemberList(let request): turn.answer(reading: .shown(.memberList(try memberList(request, turn))))
+    case .getGroupMembersInfo(let request):
+      let members = try members(request.userIDList, turn)
+      turn.answer(reading: .shown(.membersInfo(GetGroupMembersInfo.Result(memberList: members))))
+    case .getGroupOnlineMemberCount:
+      turn.answer(.onlineMemberCount(GetGroupOnlineMemberCount.Result(count: try onlineMemberCount(turn))))
+    case .setGroupMemberInfo(let request): try setMemberInfo(request, &turn)
+    case .muteGroupMember(let request): turn.answer(.memberMute(try muteMembers(request, &turn)))
+    case .getGroupMutedMembers(let request): turn.answer(reading: .shown(.memberList(try mutedMembers(request, turn))))
+    case .setGroupMemberRole(let request): turn.answer(try setRoles(request, &turn))
+    case .getGroupMemberInviters(let request):
+      turn.answer(.inviters(GetGroupMemberInviters.Result(inviterList: try inviters(of: request.userIDList, turn))))
+    case .getGroupMemberRoles(let request):
+      turn.answer(.roles(GetGroupMemberRoles.Result(roleList: try roles(of: request.userIDList, turn))))
     default: turn.decision = try answer(request, turn.facts, by: turn.caller, in: turn.context)
     }
   }
@@ -131,19 +145,10 @@ public struct GroupState: Sendable {
     case .quitGroup: return try quit(by: caller, in: context)
     case .dismissGroup: return try dismiss(by: caller, in: context)
     case .transferGroupOwner(let request): return try transfer(request, by: caller, in: context)
-    case .getGroupMemberList(let request): return try memberList(request, for: caller, in: context)
-    case .getGroupMembersInfo(let request): return try membersInfo(request.userIDList, for: caller, in: context)
-    case .getGroupOnlineMemberCount: return try onlineMemberCount(for: caller, in: context)
-    case .setGroupMemberInfo(let request): return try setMemberInfo(request, facts, by: caller, in: context)
-    case .muteGroupMember(let request): return try muteMembers(request, by: caller, in: context)
-    case .getGroupMutedMembers(let request): return try mutedMembers(request, for: caller, in: context)
     case .getGroupBannedMembers(let request): return try bannedMembers(request, for: caller, in: context)
     case .inviteUserToGroup(let request): return try invite(request, facts, by: caller, in: context)
     case .kickGroupMember(let request): return try kick(request, by: caller, in: context)
     case .unbanGroupMember(let request): return try unban(request, by: caller, in: context)
-    case .setGroupMemberRole(let request): return try setRoles(request, facts, by: caller, in: context)
-    case .getGroupMemberInviters(let request): return try inviters(of: request.userIDList, for: caller)
-    case .getGroupMemberRoles(let request): return try roles(of: request.userIDList, for: caller)
     case .sendGroupTextMessage(let request): return try send(.text(request.text), request.options, by: caller, in: context)
     case .sendGroupCustomMessage(let request): return try send(.custom(request.data), request.options, by: caller, in: context)
     case .revokeGroupMessage(let request): return try revoke(seq: request.seq, by: caller)

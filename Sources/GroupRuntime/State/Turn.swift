@@ -49,6 +49,8 @@ struct Turn: ~Copyable {
   var session: SessionKey? { caller.session }
   /// The caller, where it is a user.
   var userID: UserID? { caller.userID }
+  /// The same, to be listed with others.
+  var callers: [UserID] { caller.userID.map { [$0] } ?? [] }
 
   /// From here on the turn is that of another request.
   mutating func pass(to caller: Caller, _ facts: UserFacts = .none) {
@@ -81,6 +83,9 @@ struct Turn: ~Copyable {
 
   /// Answers when a message was looked up, over which the request is decided then.
   mutating func answer(over lookUp: MessageLookUp) { decision.answer = .lookUp(lookUp, by: caller) }
+
+  /// Answers with a row for each user; nil = the request gave no list.
+  mutating func answer(_ rows: [MemberResult]?) { answer(rows.map { .memberResults(MemberResults(memberList: $0)) } ?? .empty) }
 
   /// Answers with a counter's new value when that is durable.
   mutating func answer(counter value: Int64) {

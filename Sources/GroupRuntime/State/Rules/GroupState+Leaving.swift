@@ -53,14 +53,6 @@ extension GroupState {
     announce(event, whenOff: [], in: context, into: &decision)
   }
 
-  /// The messages that this membership has shown; nil where there are none, or the type hides
-  /// nothing.
-  private func visibleRange(of member: Member) -> ClosedRange<Int64>? {
-    guard record.type.storesMessages, !record.type.showsHistoryFromBeforeJoining, member.firstVisibleSeq <= messages.lastSeq
-    else { return nil }
-    return member.firstVisibleSeq...messages.lastSeq
-  }
-
   /// "When the last member quits, the group is disbanded (onQuitFromGroup and onGroupDismissed)."
   private mutating func disbandOnLastQuit(of member: Member, by caller: Caller, in context: DecisionContext) -> Decision {
     var decision = Decision(.empty)
