@@ -198,22 +198,12 @@ public actor Group: ExecutorActor {
   /// Processes a request where there is no group: one that creates it, or 10010.
   private func create(_ request: GroupOperation, by caller: Caller, _ completion: @escaping Completion) {
     do throws(WireError) {
-      let now = services.clocks.now
-      if case .checkCreation(let request, let owner, let facts) = request {
-        _ = try GroupState.create(request, id: id, owner: owner, facts, by: caller, at: now, rules: services.rules)
-        return submit(Decision(.empty), completion)
+      let (state, decision) = try GroupState.create(request, id: id, by: caller, at: services.clocks.now, rules: services.rules)
+      if let state {
+        if state.record.type.everyoneIsMember { registry?.noteEveryoneIsMember(of: self) }
+        phase = .loaded(StateBox(state))
+        noteFootprint()
       }
-      let (state, decision) =
-        switch request {
-        case .create(let request, let owner, let facts):
-          try GroupState.create(request, id: id, owner: owner, facts, by: caller, at: now, rules: services.rules)
-        case .importGroup(let request, let owner, let facts):
-          try GroupState.imported(request, id: id, owner: owner, facts, at: now, rules: services.rules)
-        default: throw WireError(.noSuchGroup)
-        }
-      if state.record.type.everyoneIsMember { registry?.noteEveryoneIsMember(of: self) }
-      phase = .loaded(StateBox(state))
-      noteFootprint()
       submit(decision, completion)
     } catch {
       submit(.answer(.reply(.failure(error))), completion)

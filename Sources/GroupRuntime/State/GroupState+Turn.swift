@@ -131,22 +131,32 @@ extension GroupState {
     let caller = turn.caller
     return users.map { MemberResult(userID: $0, result: outcome(of: action, on: $0, .none, by: caller)) }
   }
-  mutating func editSelf(
-    _ request: SetGroupMemberInfo, _ facts: UserFacts, by caller: Caller, in context: DecisionContext,
-    into decision: inout Decision
-  ) throws(WireError) -> MemberChange? {
-    var turn = Turn(
-      of: record.id, by: caller, now: context.now, at: ClockReading(wall: context.wall, monotonic: context.monotonic),
-      usersSignedIn: context.usersSignedIn, making: rules.webhooks)
-    turn.facts = facts
-    turn.decision = exchange(&decision, with: Decision())
-    do throws(WireError) {
-      let change = try editSelf(request, &turn)
-      decision = turn.finish()
-      return change
-    } catch {
-      decision = turn.finish()
-      throw error
-    }
+  func checkJoin(_ turn: borrowing Turn) throws(WireError) -> UserID {
+    try checkJoin(turn.facts, by: turn.caller, in: turn.context)
+  }
+  mutating func addNewMembers(_ users: [UserID], invitedBy inviter: UserID?, _ turn: inout Turn) {
+    addNewMembers(users, invitedBy: inviter, in: turn.context, into: &turn.decision)
+  }
+  mutating func markReadThroughNewest(_ users: [UserID], _ turn: inout Turn) {
+    markReadThroughNewest(users, into: &turn.decision)
+  }
+  mutating func leave(_ member: Member, _ turn: inout Turn) -> MemberInfo {
+    leave(member, by: turn.caller, in: turn.context, into: &turn.decision)
+  }
+  mutating func announceLeave(of list: [MemberInfo], on platform: Platform?, _ tip: EventTip?, _ turn: inout Turn) {
+    announceLeave(of: list, on: platform, tip, in: turn.context, into: &turn.decision)
+  }
+  func postJoined(_ list: [MemberInfo], _ how: WebhookContent.Joining, by opUser: EventOperator? = nil, _ turn: inout Turn) {
+    postJoined(list, how, by: opUser, in: turn.context, into: &turn.decision)
+  }
+  func postLeft(
+    _ list: [MemberInfo], _ how: WebhookContent.Leaving, reason: String? = nil, by opUser: EventOperator? = nil,
+    _ turn: inout Turn
+  ) {
+    postLeft(list, how, reason: reason, by: opUser, in: turn.context, into: &turn.decision)
+  }
+  func postIfFull(_ turn: inout Turn) { postIfFull(at: turn.now, into: &turn.decision) }
+  mutating func submitInvitation(of user: UserID, message: String, attach: String?, _ turn: inout Turn) -> Bool {
+    submitInvitation(of: user, message: message, attach: attach, by: turn.caller, in: turn.context, into: &turn.decision)
   }
 }

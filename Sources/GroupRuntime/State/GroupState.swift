@@ -118,6 +118,9 @@ public struct GroupState: Sendable {
       turn.answer(.inviters(GetGroupMemberInviters.Result(inviterList: try inviters(of: request.userIDList, turn))))
     case .getGroupMemberRoles(let request):
       turn.answer(.roles(GetGroupMemberRoles.Result(roleList: try roles(of: request.userIDList, turn))))
+    case .importGroupMembers(let request): turn.answer(try importMembers(request, &turn))
+    case .importGroupMessages(let request):
+      turn.answer(.importedMessages(ImportGroupMessages.Result(resultList: try importMessages(request, &turn))))
     default: turn.decision = try answer(request, turn.facts, by: turn.caller, in: turn.context)
     }
   }
@@ -160,8 +163,6 @@ public struct GroupState: Sendable {
     case .getPinnedGroupMessageList: return try pinnedMessages(for: caller)
     case .sendGroupSystemNotification(let request): return customData(request, by: caller, in: context)
     case .recycleGroup: return disband(.recycled, by: caller, in: context)
-    case .importGroupMembers(let request): return try importMembers(request, firstSeqs: facts.firstSeqs, facts, in: context)
-    case .importGroupMessages(let request): return try importMessages(request, in: context)
     default: throw WireError(.internalError)
     }
   }

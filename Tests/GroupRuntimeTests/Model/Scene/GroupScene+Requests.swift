@@ -29,8 +29,7 @@ extension GroupScene {
       let who = Operator.user(name, session: 1)
       let params: [String: JSON] =
         verb == .setGroupMemberInfo ? ["userID": .string(name), "nameCard": operation["nameCard"]] : [:]
-      return state?.crowdChange(try request(Operation(who, verb, params)), by: caller(who))
-        .map { CrowdRequest(change: $0, caller: caller(who)) }
+      return state?.crowdRequest(try request(Operation(who, verb, params)), by: caller(who))
     }
     let now = reading
     guard let decided = state?.decideTogether(requests, at: now) else { return }
@@ -145,20 +144,11 @@ extension GroupScene {
     let (now, users) = (reading, usersSignedIn)
     if let decision = state?.decide(request, by: caller, at: now, usersSignedIn: users) { return decision }
     do throws(WireError) {
-      switch request {
-      case .create(let create, let owner, let facts):
-        return made(try GroupState.create(create, id: GroupScene.group, owner: owner, facts, by: caller, at: now, rules: rules))
-      case .importGroup(let create, let owner, let facts):
-        return made(try GroupState.imported(create, id: GroupScene.group, owner: owner, facts, at: now, rules: rules))
-      default: return Decision(answer: .reply(.error(.noSuchGroup)))
-      }
+      let made = try GroupState.create(request, id: GroupScene.group, by: caller, at: now, rules: rules)
+      state = made.state
+      return made.decision
     } catch {
       return Decision(answer: .reply(.failure(error)))
     }
-  }
-
-  mutating func made(_ made: (GroupState, Decision)) -> Decision {
-    state = made.0
-    return made.1
   }
 }
