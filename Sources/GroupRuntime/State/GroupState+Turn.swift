@@ -65,86 +65,9 @@ extension GroupState {
     storeReceiptMembers(at: message, &turn)
     decision.changes += turn.decision.changes
   }
-  mutating func changeInfo(
-    to edited: GroupRecord, _ changes: [InfoChange], by caller: Caller, in context: DecisionContext,
-    into decision: inout Decision
-  ) {
-    var turn = Turn(
-      of: record.id, by: caller, now: context.now, at: ClockReading(wall: context.wall, monotonic: context.monotonic),
-      usersSignedIn: context.usersSignedIn, making: rules.webhooks)
-    turn.decision = exchange(&decision, with: Decision())
-    changeInfo(to: edited, changes, &turn)
-    decision = turn.finish()
-  }
-  mutating func announce(
-    _ changes: [MemberChange], by caller: Caller, in context: DecisionContext, into decision: inout Decision
-  ) {
-    guard !changes.isEmpty else { return }
-    let tip = appendTips(.memberInfoChange(changes), by: caller, in: context, into: &decision)
-    let event = event(.onGroupMemberInfoChanged(changes, by: eventOperator(caller), tip), in: context)
-    let concerned = (changes.map(\.userID) + (caller.userID.map { [$0] } ?? [])).uniqued()
-    if record.type.announcesMemberInfo {
-      announce(event, whenOff: concerned, in: context, into: &decision)
-    } else {
-      decision.effects.append(.send(event, to: concerned))
-    }
-    post(.memberInfoChanged, .event(event), at: context.now, into: &decision)
-  }
-
-  @discardableResult
-  mutating func addMember(
-    _ user: UserID, role: Role, joinTime: WallInstant, into decision: inout Decision, _ complete: (inout Member) -> Void
-  ) -> Member {
-    let (member, wasFormer) = roster.add(user, role: role, joinTime: joinTime, complete)
-    if wasFormer { decision.changes.append(.forgetFormer(user, in: record.id)) }
-    decision.effects.append(.attach(user, receiving: member.receiveOption))
-    return member
-  }
-
-  /// Changes and stores a member.
-  mutating func updateMember(
-    _ user: UserID, in context: DecisionContext, into decision: inout Decision, _ change: (inout Member) -> Void
-  ) {
-    let changed = roster.update(user) { member in
-      change(&member)
-      member.changeTime = context.now
-    }
-    if let changed { decision.changes.append(.putMember(changed, in: record.id)) }
-  }
-
-  /// Removes a member, and stores the record of the former member where one is of use.
-  /// - Parameters:
-  ///   - visibleRange: the messages that this membership has shown; nil = none to remember.
-  ///   - hasQuit: the user ends the membership, nobody else does.
-  mutating func removeMember(
-    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant = .unset, banReason: String = "",
-    hasQuit: Bool = false, in context: DecisionContext,
-    into decision: inout Decision
-  ) {
-    let removal = roster.remove(
-      user, visibleRange: visibleRange, bannedUntil: bannedUntil, banReason: banReason, hasQuit: hasQuit, at: context.wall)
-    if let former = removal.former { decision.changes.append(.putFormer(former, in: record.id)) }
-    decision.changes += removal.forgotten.map { .forgetFormer($0, in: record.id) }
-    decision.changes.append(.removeMember(user, from: record.id, at: context.now))
-  }
   func outcomes(of action: GroupAction, on users: [UserID], _ turn: borrowing Turn) -> [MemberResult] {
     let caller = turn.caller
     return users.map { MemberResult(userID: $0, result: outcome(of: action, on: $0, .none, by: caller)) }
-  }
-  func checkJoin(_ turn: borrowing Turn) throws(WireError) -> UserID {
-    try checkJoin(turn.facts, by: turn.caller, in: turn.context)
-  }
-  mutating func addNewMembers(_ users: [UserID], invitedBy inviter: UserID?, _ turn: inout Turn) {
-    addNewMembers(users, invitedBy: inviter, in: turn.context, into: &turn.decision)
-  }
-  mutating func markReadThroughNewest(_ users: [UserID], _ turn: inout Turn) {
-    markReadThroughNewest(users, into: &turn.decision)
-  }
-  mutating func leave(_ member: Member, _ turn: inout Turn) -> MemberInfo {
-    leave(member, by: turn.caller, in: turn.context, into: &turn.decision)
-  }
-  mutating func announceLeave(of list: [MemberInfo], on platform: Platform?, _ tip: EventTip?, _ turn: inout Turn) {
-    announceLeave(of: list, on: platform, tip, in: turn.context, into: &turn.decision)
   }
   func postJoined(_ list: [MemberInfo], _ how: WebhookContent.Joining, by opUser: EventOperator? = nil, _ turn: inout Turn) {
     postJoined(list, how, by: opUser, in: turn.context, into: &turn.decision)
@@ -156,7 +79,15 @@ extension GroupState {
     postLeft(list, how, reason: reason, by: opUser, in: turn.context, into: &turn.decision)
   }
   func postIfFull(_ turn: inout Turn) { postIfFull(at: turn.now, into: &turn.decision) }
-  mutating func submitInvitation(of user: UserID, message: String, attach: String?, _ turn: inout Turn) -> Bool {
-    submitInvitation(of: user, message: message, attach: attach, by: turn.caller, in: turn.context, into: &turn.decision)
+  mutating func announceJoin(of info: MemberInfo, _ event: GroupEvent, _ turn: inout Turn) {
+    announceJoin(of: info, by: turn.caller, event, in: turn.context, into: &turn.decision)
+  }
+  mutating func announceLeave(of list: [MemberInfo], on platform: Platform?, _ turn: inout Turn) {
+    announceLeave(of: list, on: platform, in: turn.context, into: &turn.decision)
+  }
+  mutating func dropWaiting(_ turn: inout Turn) { dropWaiting(in: turn.context, into: &turn.decision) }
+  func notification(_ kind: SystemNotification.Kind, by opUser: EventOperator, at now: WallInstant) -> SystemNotification {
+    notification(
+      kind, by: opUser, in: DecisionContext(now: now, monotonic: .distantPast, wall: .unset, usersSignedIn: 0))
   }
 }

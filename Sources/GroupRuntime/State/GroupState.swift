@@ -65,6 +65,12 @@ public struct GroupState: Sendable {
     case .request(let request, let facts):
       turn.facts = facts
       try answer(request, &turn)
+    case .decide(let application, let agrees, let reason, let facts):
+      turn.facts = facts
+      try decide(application, agrees: agrees, reason: reason, &turn)
+    case .check(let request, let facts):
+      turn.facts = facts
+      try check(request, &turn)
     case .info: turn.answer(try info(turn))
     case .foundInfo(let joinedOnly): turn.answer(foundInfo(joinedOnly: joinedOnly, turn))
     case .joinedInfo(let since): turn.answer(joinedInfo(since: since, turn))
@@ -121,6 +127,15 @@ public struct GroupState: Sendable {
     case .importGroupMembers(let request): turn.answer(try importMembers(request, &turn))
     case .importGroupMessages(let request):
       turn.answer(.importedMessages(ImportGroupMessages.Result(resultList: try importMessages(request, &turn))))
+    case .joinGroup(let request): turn.answer(.joinedGroup(JoinGroup.Result(status: try join(request, &turn))))
+    case .quitGroup: try quit(&turn)
+    case .dismissGroup: try dismiss(&turn)
+    case .transferGroupOwner(let request): try transfer(request, &turn)
+    case .getGroupBannedMembers(let request): turn.answer(.bannedMembers(try bannedMembers(request, turn)))
+    case .inviteUserToGroup(let request): turn.answer(try invite(request, &turn))
+    case .kickGroupMember(let request): turn.answer(try kick(request, &turn))
+    case .unbanGroupMember(let request): turn.answer(try unban(request, &turn))
+    case .recycleGroup: disband(.recycled, &turn)
     default: turn.decision = try answer(request, turn.facts, by: turn.caller, in: turn.context)
     }
   }
@@ -131,10 +146,7 @@ public struct GroupState: Sendable {
     switch operation {
     case .create(_, let owner, _), .importGroup(_, let owner, _), .checkCreation(_, let owner, _):
       throw idInUseError(for: owner)
-    case .check(let request, let facts): return try check(request, facts, by: caller, in: context)
     case .dropMessage(let request): return try drop(request, by: caller, in: context)
-    case .decide(let application, let agrees, let reason, let facts):
-      return try decide(application, agrees: agrees, reason: reason, facts, by: caller, in: context)
     case .found(let lookUp, let found): return try decide(lookUp, over: found, by: caller, in: context)
     default: throw WireError(.internalError)
     }
@@ -144,14 +156,6 @@ public struct GroupState: Sendable {
     _ request: GroupRequest, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
   ) throws(WireError) -> Decision {
     switch request {
-    case .joinGroup(let request): return try join(request, facts, by: caller, in: context)
-    case .quitGroup: return try quit(by: caller, in: context)
-    case .dismissGroup: return try dismiss(by: caller, in: context)
-    case .transferGroupOwner(let request): return try transfer(request, by: caller, in: context)
-    case .getGroupBannedMembers(let request): return try bannedMembers(request, for: caller, in: context)
-    case .inviteUserToGroup(let request): return try invite(request, facts, by: caller, in: context)
-    case .kickGroupMember(let request): return try kick(request, by: caller, in: context)
-    case .unbanGroupMember(let request): return try unban(request, by: caller, in: context)
     case .sendGroupTextMessage(let request): return try send(.text(request.text), request.options, by: caller, in: context)
     case .sendGroupCustomMessage(let request): return try send(.custom(request.data), request.options, by: caller, in: context)
     case .revokeGroupMessage(let request): return try revoke(seq: request.seq, by: caller)
@@ -162,24 +166,20 @@ public struct GroupState: Sendable {
     case .pinGroupMessage(let request): return try pin(request, by: caller)
     case .getPinnedGroupMessageList: return try pinnedMessages(for: caller)
     case .sendGroupSystemNotification(let request): return customData(request, by: caller, in: context)
-    case .recycleGroup: return disband(.recycled, by: caller, in: context)
     default: throw WireError(.internalError)
     }
   }
 
   /// The checks before the application is asked (Protocol.md, "Webhooks").
-  private func check(
-    _ request: GroupRequest, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
+  private func check(_ request: GroupRequest, _ turn: inout Turn) throws(WireError) {
     switch request {
-    case .joinGroup: try checkJoin(facts, by: caller, in: context)
-    case .inviteUserToGroup: try checkInvite(by: caller)
-    case .sendGroupTextMessage(let request): return try checkSend(request.options, by: caller, in: context)
-    case .sendGroupCustomMessage(let request): return try checkSend(request.options, by: caller, in: context)
-    case .modifyGroupMessage(let request): return try modify(request, .check, by: caller)
+    case .joinGroup: try checkJoin(turn)
+    case .inviteUserToGroup: try require(.invite, turn)
+    case .sendGroupTextMessage(let request): turn.decision = try checkSend(request.options, by: turn.caller, in: turn.context)
+    case .sendGroupCustomMessage(let request): turn.decision = try checkSend(request.options, by: turn.caller, in: turn.context)
+    case .modifyGroupMessage(let request): turn.decision = try modify(request, .check, by: turn.caller)
     default: break
     }
-    return Decision(.empty)
   }
 
   private mutating func drop(
@@ -199,7 +199,7 @@ public struct GroupState: Sendable {
     publishAttributesIfDue(&turn)
     publishChanges(in: turn.context, into: &turn.decision)
     deliverWaiting(in: turn.context, into: &turn.decision)
-    removeAbsentMembers(in: turn.context, into: &turn.decision)
+    removeAbsentMembers(&turn)
     return turn.finish()
   }
 

@@ -58,11 +58,12 @@ struct Turn: ~Copyable {
     self.facts = facts
   }
 
-  /// Lets another user act: tips and events name that one.
-  mutating func act<Result>(as other: Caller, _ body: (inout Turn) -> Result) -> Result {
+  /// Lets another act, on the same platform: tips and events name that one.
+  mutating func act(as user: UserID, _ body: (inout Turn) -> Void) {
+    let other = user == .administrator ? .administrator : Caller.user(user, platform: caller.platform, session: nil)
     let caller = exchange(&self.caller, with: other)
-    defer { self.caller = caller }
-    return body(&self)
+    body(&self)
+    self.caller = caller
   }
 
   // MARK: The decision
