@@ -122,11 +122,9 @@ struct CommitPipeline {
   ) -> (completions: [Group.Completion], drops: Decision) {
     let refused = Set(entries.compactMap(\.decision.rateLimited.offeredID))
     let lost = entries.flatMap(\.decision.rateLimited.dequeued) + (box?.state.removeWaiting() ?? [])
-    var drops = Decision(.empty)
-    for waiting in lost where !refused.contains(waiting.message.msgID) {
-      waiting.drop(at: now, into: &drops)
-      box?.state.postDropped(waiting.info, .rateLimit, at: now, into: &drops)
-    }
+    let webhooks = box?.state.rules.webhooks ?? .none
+    var drops = Decision()
+    for waiting in lost where !refused.contains(waiting.message.msgID) { drops.drop(waiting, at: now, making: webhooks) }
     defer { self = CommitPipeline() }
     return (entries.map(\.completion), drops)
   }

@@ -55,16 +55,6 @@ extension GroupState {
       in: turn.context,
       into: &turn.decision)
   }
-  func visibleHistory(for caller: Caller) throws(WireError) -> VisibleHistory {
-    let never = ClockReading(wall: .unset, monotonic: .distantPast)
-    return try visibleHistory(Turn(of: record.id, by: caller, now: .unset, at: never, making: .none))
-  }
-  mutating func storeReceiptMembers(at message: Message, into decision: inout Decision) {
-    var turn = Turn(
-      of: record.id, by: .administrator, now: .unset, at: ClockReading(wall: .unset, monotonic: .distantPast), making: .none)
-    storeReceiptMembers(at: message, &turn)
-    decision.changes += turn.decision.changes
-  }
   func outcomes(of action: GroupAction, on users: [UserID], _ turn: borrowing Turn) -> [MemberResult] {
     let caller = turn.caller
     return users.map { MemberResult(userID: $0, result: outcome(of: action, on: $0, .none, by: caller)) }
@@ -79,13 +69,9 @@ extension GroupState {
     postLeft(list, how, reason: reason, by: opUser, in: turn.context, into: &turn.decision)
   }
   func postIfFull(_ turn: inout Turn) { postIfFull(at: turn.now, into: &turn.decision) }
-  mutating func announceJoin(of info: MemberInfo, _ event: GroupEvent, _ turn: inout Turn) {
-    announceJoin(of: info, by: turn.caller, event, in: turn.context, into: &turn.decision)
+  func postPublished(isDurable: Bool, pushes: Bool, _ turn: inout Turn) {
+    postPublished(isDurable: isDurable, pushes: pushes, in: turn.context, into: &turn.decision)
   }
-  mutating func announceLeave(of list: [MemberInfo], on platform: Platform?, _ turn: inout Turn) {
-    announceLeave(of: list, on: platform, in: turn.context, into: &turn.decision)
-  }
-  mutating func dropWaiting(_ turn: inout Turn) { dropWaiting(in: turn.context, into: &turn.decision) }
   func notification(_ kind: SystemNotification.Kind, by opUser: EventOperator, at now: WallInstant) -> SystemNotification {
     notification(
       kind, by: opUser, in: DecisionContext(now: now, monotonic: .distantPast, wall: .unset, usersSignedIn: 0))

@@ -80,7 +80,10 @@ public struct GroupState: Sendable {
     case .confirmFound(let seqs, let epoch): try confirm(found: seqs, epoch: epoch, &turn)
     case .readersFound(let found, let request, let epoch):
       turn.answer(reading: .shown(.memberList(try readMembers(request, found: found, epoch: epoch, turn))))
-    default: turn.decision = try decideOther(operation, by: turn.caller, in: turn.context)
+    case .dropMessage(let request): try drop(request, &turn)
+    case .found(let lookUp, let found): try decide(lookUp, over: found, &turn)
+    case .create(_, let owner, _), .importGroup(_, let owner, _), .checkCreation(_, let owner, _):
+      throw idInUseError(for: owner)
     }
   }
 
@@ -136,37 +139,18 @@ public struct GroupState: Sendable {
     case .kickGroupMember(let request): turn.answer(try kick(request, &turn))
     case .unbanGroupMember(let request): turn.answer(try unban(request, &turn))
     case .recycleGroup: disband(.recycled, &turn)
-    default: turn.decision = try answer(request, turn.facts, by: turn.caller, in: turn.context)
-    }
-  }
-
-  private mutating func decideOther(
-    _ operation: GroupOperation, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    switch operation {
-    case .create(_, let owner, _), .importGroup(_, let owner, _), .checkCreation(_, let owner, _):
-      throw idInUseError(for: owner)
-    case .dropMessage(let request): return try drop(request, by: caller, in: context)
-    case .found(let lookUp, let found): return try decide(lookUp, over: found, by: caller, in: context)
-    default: throw WireError(.internalError)
-    }
-  }
-
-  private mutating func answer(
-    _ request: GroupRequest, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    switch request {
-    case .sendGroupTextMessage(let request): return try send(.text(request.text), request.options, by: caller, in: context)
-    case .sendGroupCustomMessage(let request): return try send(.custom(request.data), request.options, by: caller, in: context)
-    case .revokeGroupMessage(let request): return try revoke(seq: request.seq, by: caller)
-    case .modifyGroupMessage(let request): return try modify(request, .perform, by: caller)
-    case .addMessageReaction(let request): return try react(request.reaction, to: request.seq, isAdded: true, by: caller)
-    case .removeMessageReaction(let request): return try react(request.reaction, to: request.seq, isAdded: false, by: caller)
-    case .getMessageReactions(let request): return try reactions(request, for: caller)
-    case .pinGroupMessage(let request): return try pin(request, by: caller)
-    case .getPinnedGroupMessageList: return try pinnedMessages(for: caller)
-    case .sendGroupSystemNotification(let request): return customData(request, by: caller, in: context)
-    default: throw WireError(.internalError)
+    case .sendGroupTextMessage(let request): try send(.text(request.text), request.options, &turn)
+    case .sendGroupCustomMessage(let request): try send(.custom(request.data), request.options, &turn)
+    case .revokeGroupMessage(let request): turn.answer(over: try revoke(seq: request.seq, turn))
+    case .modifyGroupMessage(let request): turn.answer(over: try modify(request, .perform, turn))
+    case .addMessageReaction(let request):
+      turn.answer(over: try react(request.reaction, to: request.seq, isAdded: true, turn))
+    case .removeMessageReaction(let request):
+      turn.answer(over: try react(request.reaction, to: request.seq, isAdded: false, turn))
+    case .getMessageReactions(let request): turn.answer(reading: try reactions(request, turn))
+    case .pinGroupMessage(let request): turn.answer(over: try pin(request, turn))
+    case .getPinnedGroupMessageList: turn.answer(reading: try pinnedMessages(turn))
+    case .sendGroupSystemNotification(let request): customData(request, &turn)
     }
   }
 
@@ -175,20 +159,22 @@ public struct GroupState: Sendable {
     switch request {
     case .joinGroup: try checkJoin(turn)
     case .inviteUserToGroup: try require(.invite, turn)
-    case .sendGroupTextMessage(let request): turn.decision = try checkSend(request.options, by: turn.caller, in: turn.context)
-    case .sendGroupCustomMessage(let request): turn.decision = try checkSend(request.options, by: turn.caller, in: turn.context)
-    case .modifyGroupMessage(let request): turn.decision = try modify(request, .check, by: turn.caller)
+    case .sendGroupTextMessage(let request): try check(request.options, &turn)
+    case .sendGroupCustomMessage(let request): try check(request.options, &turn)
+    case .modifyGroupMessage(let request): turn.answer(over: try modify(request, .check, turn))
     default: break
     }
   }
 
-  private mutating func drop(
-    _ request: GroupRequest, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
+  private func check(_ options: MessageOptions, _ turn: inout Turn) throws(WireError) {
+    if let first = try checkSend(options, turn) { turn.answer(.receipt(first)) }
+  }
+
+  private mutating func drop(_ request: GroupRequest, _ turn: inout Turn) throws(WireError) {
     switch request {
-    case .sendGroupTextMessage(let request): try drop(.text(request.text), request.options, by: caller, in: context)
-    case .sendGroupCustomMessage(let request): try drop(.custom(request.data), request.options, by: caller, in: context)
-    case .modifyGroupMessage(let request): try modify(request, .drop, by: caller)
+    case .sendGroupTextMessage(let request): try drop(.text(request.text), request.options, &turn)
+    case .sendGroupCustomMessage(let request): try drop(.custom(request.data), request.options, &turn)
+    case .modifyGroupMessage(let request): turn.answer(over: try modify(request, .drop, turn))
     default: throw WireError(.internalError)
     }
   }
@@ -197,8 +183,8 @@ public struct GroupState: Sendable {
   public mutating func wake(at now: ClockReading, usersSignedIn: Int = 0) -> Decision {
     var turn = beginTurn(by: .administrator, at: now, usersSignedIn: usersSignedIn)
     publishAttributesIfDue(&turn)
-    publishChanges(in: turn.context, into: &turn.decision)
-    deliverWaiting(in: turn.context, into: &turn.decision)
+    publishChanges(&turn)
+    deliverWaiting(&turn)
     removeAbsentMembers(&turn)
     return turn.finish()
   }
@@ -247,14 +233,6 @@ public struct GroupState: Sendable {
     return Turn(
       of: record.id, by: caller, now: max(now.wall, messages.lastTime), at: now, usersSignedIn: usersSignedIn,
       making: rules.webhooks)
-  }
-
-  /// The instants of a decision. Time in the group's history never runs backwards.
-  mutating func makeContext(at now: ClockReading, usersSignedIn: Int) -> DecisionContext {
-    if let shift = corrections.nextShift(at: now) { correctEnds(by: ClockCorrection(now: now.wall, shift: shift)) }
-    return DecisionContext(
-      now: max(now.wall, messages.lastTime), monotonic: now.monotonic, wall: now.wall,
-      usersSignedIn: usersSignedIn)
   }
 
   /// Moves back the ends of mutes and bans that were decided at an instant still to come.

@@ -85,6 +85,9 @@ struct Turn: ~Copyable {
   /// Answers when a message was looked up, over which the request is decided then.
   mutating func answer(over lookUp: MessageLookUp) { decision.answer = .lookUp(lookUp, by: caller) }
 
+  /// Answers an edit; nil = the content was the same.
+  mutating func answer(editTime: WallInstant?) { answer(.modified(ModifyGroupMessage.Result(editTime: editTime))) }
+
   /// Answers with a row for each user; nil = the request gave no list.
   mutating func answer(_ rows: [MemberResult]?) { answer(rows.map { .memberResults(MemberResults(memberList: $0)) } ?? .empty) }
 

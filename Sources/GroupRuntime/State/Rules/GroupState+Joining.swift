@@ -93,7 +93,7 @@ extension GroupState {
     if record.type.storesMessages {
       announce(content, whenOff: [user], &turn)
     } else {
-      announceJoin(of: info, turn.event(content), &turn)
+      announceJoin(of: info, content, &turn)
     }
     postJoined([info], how, by: decider, &turn)
   }
