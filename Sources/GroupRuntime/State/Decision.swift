@@ -146,17 +146,3 @@ public struct MessageCount: Sendable, Equatable {
   public let priority: Priority
   public let steps: Steps
 }
-
-/// The instants of a decision, and facts beyond the group and the request.
-struct DecisionContext: Sendable {
-  /// The instant in the group's history, for everything stored and shown. It stands still while a
-  /// clock that was set back catches up.
-  let now: WallInstant
-  /// The instant for rates, waits and retention, however the wall clock is set.
-  let monotonic: MonotonicInstant
-  /// The wall clock's instant, for ends of mutes and bans, which must not lie further ahead than
-  /// requested.
-  let wall: WallInstant
-  /// How many users have a session.
-  let usersSignedIn: Int
-}
