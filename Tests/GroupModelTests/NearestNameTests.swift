@@ -45,7 +45,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("increaseCuonters", true), ("incraseCounter", true), ("icreseCounters", true), ("icreesCounters", false), ("gteCounter", false),
+    ("increaseCuonters", true), ("incraseCounter", true), ("icreseCounters", true), ("icreesCounters", false),
+    ("gteCounter", false),
   ])
   func aLongWordMayHaveTwoSlips(name: String, isNear: Bool) {
     #expect(NearestName.near(name, among: ["increaseCounters"]) == (isNear ? "increaseCounters" : nil))

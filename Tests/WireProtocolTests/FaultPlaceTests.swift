@@ -65,8 +65,8 @@ import WireProtocol
   /// The last two lines differ from a method by few letters, or lack a word, and mean something else.
   @Test(arguments: [
     "", "noSuchMethod", "bananas", String(repeating: "joinGroup", count: 10),
-    "setGroupName", "setGroupMute", "unmuteGroup", "banGroupMember", "unpinGroupMessage", "getSelfInfo", "getGroupReceiveMessageOpt",
-    "deleteGroup", "getMessages", "getGroupMute", "setGroupUnreadCount", "removeGroupMember",
+    "setGroupName", "setGroupMute", "unmuteGroup", "banGroupMember", "unpinGroupMessage", "getSelfInfo",
+    "getGroupReceiveMessageOpt", "deleteGroup", "getMessages", "getGroupMute", "setGroupUnreadCount", "removeGroupMember",
   ])
   func nothingIsNear(method: String) {
     #expect(unknown(method) == "No such method")
