@@ -69,13 +69,7 @@ extension Session {
 
   // MARK: Replies
 
-  /// The dispatcher's reply, on any thread.
-  nonisolated func didReply(_ reply: Reply, to pending: PendingRequest) {
-    guard isOnExecutor else { return connection.loop.executor.enqueue { self.didReply(reply, to: pending) } }
-    isolated(reply, pending) { $0.finish($2, with: $1) }
-  }
-
-  private func finish(_ pending: PendingRequest, with reply: Reply) {
+  func finish(_ pending: PendingRequest, with reply: Reply) {
     guard releaseCapacity(of: pending) else { return }
     complete(pending, with: reply)
     resumeDeferred()

@@ -30,13 +30,11 @@ extension Group {
     if let box { footprint.note(box.state.estimatedBytes) }
     let generation = generation
     services.groups.commit(
-      Commit(changes: changes, generation: generation) { result in
-        self.executor.perform { self.isolated { $0.didCommit(result, of: generation) } }
-      })
+      Commit(changes: changes, generation: generation) { self.didAnswer($0, to: generation) })
   }
 
   /// Commits of one generation complete in their order, so this is the pipeline's oldest.
-  private func didCommit(_ result: Result<Void, StoreError>, of generation: CommitGeneration) {
+  func didCommit(_ result: Result<Void, StoreError>, of generation: CommitGeneration) {
     guard generation === self.generation else { return }
     switch result {
     case .success:

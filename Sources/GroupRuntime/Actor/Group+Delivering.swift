@@ -70,7 +70,7 @@ extension Group {
 
   private nonisolated func cacheCount(_ count: Int, of unread: UnreadMessages) {
     executor.perform {
-      self.isolated { group in
+      self.assumeIsolated { group in
         _ = group.box?.state.messages.recordUnread(count, through: unread.through, for: unread.reader, unread.question)
       }
     }
@@ -86,7 +86,7 @@ extension Group {
     let reading = readings.begin(for: caller.session)
     if pipeline.isEmpty { return begin(reading, for: caller, completion, read) }
     pipeline.append(Decision(.empty), from: box) { reply in
-      self.isolated { group in
+      self.assumeIsolated { group in
         if case .success = reply { return group.begin(reading, for: caller, completion, read) }
         completion(reply)
         group.end(reading, nil)

@@ -5,7 +5,7 @@ import WireProtocol
 /// One group. Requests go through `enqueue`, `process`, `submit`, `didCommit` and `deliver`:
 /// `GroupState` decides, the store commits, and only then are replies and events sent, in order.
 /// Commits overlap and share transactions; a failed one discards the state (`reload`).
-public actor Group: ExecutorActor {
+public actor Group {
   /// Receives the reply once, on the group's executor.
   public typealias Completion = @Sendable (Reply) -> Void
 
@@ -77,7 +77,18 @@ public actor Group: ExecutorActor {
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  public nonisolated var isOnExecutor: Bool { executor.isCurrent }
+  /// `take` and `didCommit`, for callers on the executor (Architecture.md, "Threads"); nil before the
+  /// first input.
+  ///
+  /// nonisolated(unsafe): they are made and called on the executor alone.
+  private nonisolated(unsafe) var takeEntry: ((consuming GroupInput) -> Void)?
+  private nonisolated(unsafe) var commitEntry: ((Result<Void, StoreError>, CommitGeneration) -> Void)?
+
+  private func makeEntries() {
+    // unowned(unsafe): nobody else has them, and this actor calls them by methods of its own.
+    takeEntry = { [unowned(unsafe) self] input in self.take(input) }
+    commitEntry = { [unowned(unsafe) self] result, generation in self.didCommit(result, of: generation) }
+  }
 
   init(_ id: GroupID, executor: any GroupExecutor, services: GroupServices, registry: GroupRegistry) {
     self.id = id
@@ -95,10 +106,24 @@ public actor Group: ExecutorActor {
   /// Processes an input on the group's executor: at once where the caller is on it and no backlog
   /// waits. Inputs from one thread keep their order.
   public nonisolated func enqueue(_ input: consuming GroupInput) {
-    guard isOnExecutor else { return enqueueLater(input) }
-    isolated(input) { group, input in
-      // A completion may enqueue more while the backlog is drained.
-      if group.backlog.isEmpty { group.process(input) } else { group.backlog.append(input) }
+    guard executor.isCurrent else { return enqueueLater(input) }
+    guard let takeEntry else {
+      assumeIsolated { $0.makeEntries() }
+      return enqueue(input)
+    }
+    takeEntry(input)
+  }
+
+  private func take(_ input: consuming GroupInput) {
+    // A completion may enqueue more while the backlog is drained.
+    if backlog.isEmpty { process(input) } else { backlog.append(input) }
+  }
+
+  /// The store's answer to a commit, on any thread.
+  nonisolated func didAnswer(_ result: Result<Void, StoreError>, to generation: CommitGeneration) {
+    executor.perform {
+      guard let commitEntry = self.commitEntry else { return self.assumeIsolated { $0.didCommit(result, of: generation) } }
+      commitEntry(result, generation)
     }
   }
 
