@@ -55,7 +55,7 @@ struct CommitPipeline {
   }
 
   mutating func append(corrections changes: [StoreChange]) {
-    var decision = Decision(.empty)
+    var decision = Decision()
     decision.changes = changes
     lastNumber += 1
     entries.append(Entry(number: lastNumber, decision: decision, completion: { _ in }, isCorrection: true))

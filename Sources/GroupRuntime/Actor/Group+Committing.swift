@@ -67,7 +67,7 @@ extension Group {
     while var pending = pipeline.popDeliverable(from: box, at: services.clocks) {
       if pending.movesNextWake { scheduleWake() }
       // Moved out: to perform the effects of a second decision would copy them.
-      deliver(exchange(&pending.decision, with: Decision(.empty)), pending.completion)
+      deliver(exchange(&pending.decision, with: Decision()), pending.completion)
     }
   }
 

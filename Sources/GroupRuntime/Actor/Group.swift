@@ -191,7 +191,7 @@ public actor Group {
   /// Refuses a request of a user whose earlier ones have sent too much.
   private func refuse(for wait: Int64, _ completion: @escaping Completion) {
     let error = WireError(.requestRate, "Your requests have reached too many users for now", retryAfterMs: wait)
-    submit(.answer(.reply(.failure(error))), completion)
+    submit(Decision(answer: .reply(.failure(error))), completion)
   }
 
   /// Whether this node decides for the group. A loaded group is not asked: the store refuses its commits
@@ -231,7 +231,7 @@ public actor Group {
       }
       submit(decision, completion)
     } catch {
-      submit(.answer(.reply(.failure(error))), completion)
+      submit(Decision(answer: .reply(.failure(error))), completion)
     }
   }
 }

@@ -20,7 +20,7 @@ public struct Decision: Sendable {
   var fanOut = FanOut()
   /// The messages that passed the rate limiter of a live group.
   var rateLimited = RateLimitedMessages()
-  var answer = Answer.reply(.empty)
+  var answer = Answer.reply(.success(.empty))
 
   /// Whether nothing is stored, performed or counted.
   var isEmpty: Bool { changes.isEmpty && effects.isEmpty && counts.isEmpty }
@@ -29,18 +29,10 @@ public struct Decision: Sendable {
   /// stored messages or receipts were looked up, or its changes have a commit of their own.
   var passesPipeline: Bool {
     switch answer {
-    case .lookUp, .lookUpReceipts, .counters(_, isWrite: true): true
+    case .lookUp, .counters(_, isWrite: true): true
     case .reply, .stored, .counters: false
     }
   }
-
-  /// A decision that changes nothing.
-  static func answer(_ answer: Answer) -> Decision { Decision(answer: answer) }
-}
-
-extension Decision {
-  /// A decision with no changes yet that answers a value.
-  init(_ value: ReplyValue) { self.init(answer: .reply(.success(value))) }
 }
 
 /// Something to perform once a decision is durable.
@@ -78,18 +70,8 @@ enum Answer: Sendable {
   indirect case stored(StoredAnswer, for: Requester?)
   /// A reply that is sent when the counters are durable as they are now.
   indirect case counters(ReplyValue, isWrite: Bool)
-  /// None yet: the request is decided after a stored message was looked up.
-  indirect case lookUp(MessageLookUp, by: Caller)
-  /// None yet: the request is decided after stored read receipts were looked up.
-  indirect case lookUpReceipts(ReceiptLookUp, epoch: String, by: Caller)
-}
-
-/// The stored read receipts that are looked up before a request is decided.
-enum ReceiptLookUp: Sendable {
-  /// Which of the messages the caller may confirm.
-  case confirmable([Int64])
-  /// The readers of a message.
-  case readers(GetGroupMessageReadMemberList)
+  /// None yet: the request is decided over what is looked up.
+  indirect case lookUp(LookUp, by: Caller)
 }
 
 /// An answer that needs stored messages or profiles.

@@ -71,6 +71,36 @@ extension GroupRequest {
   }
 }
 
+/// What is read before a request is decided.
+enum LookUp: Sendable {
+  case message(MessageLookUp)
+  /// Which of the messages the caller may confirm.
+  case confirmable([Int64], epoch: String)
+  /// The readers of a message.
+  case readers(GetGroupMessageReadMemberList, epoch: String)
+
+  /// The request with what was read.
+  func read(
+    from store: any MessageStore, in group: GroupID, for caller: Caller
+  ) async throws(StoreError) -> GroupOperation {
+    switch self {
+    case .message(let lookUp): return .found(lookUp, try await lookUp.read(from: store, in: group, for: caller))
+    case .confirmable(let seqs, let epoch):
+      guard let reader = caller.userID else { return .confirmFound([], epoch: epoch) }
+      // A confirmation goes on when its session has ended; a list is for nobody then.
+      let found = try await Requester.asking(Requester(reader)) { () async throws(StoreError) in
+        try await store.confirmable(seqs, of: group, epoch: epoch, by: reader)
+      }
+      return .confirmFound(found, epoch: epoch)
+    case .readers(let request, let epoch):
+      let found = try await Requester.asking(caller.requester) { () async throws(StoreError) in
+        try await store.readers(of: request.seq, in: group, epoch: epoch)
+      }
+      return .readersFound(found, request, epoch: epoch)
+    }
+  }
+}
+
 /// A request that is decided over a stored message, which is read first.
 public struct MessageLookUp: Sendable {
   enum Request: Sendable {

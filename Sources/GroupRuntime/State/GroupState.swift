@@ -56,7 +56,7 @@ public struct GroupState: Sendable {
       try decide(operation, &turn)
       return turn.finish()
     } catch {
-      return .answer(.reply(.failure(error)))
+      return Decision(answer: .reply(.failure(error)))
     }
   }
 
@@ -105,12 +105,11 @@ public struct GroupState: Sendable {
     case .markGroupMessageAsRead(let request): try markRead(seq: request.seq, &turn)
     case .setUnreadCount(let request): try setUnreadCount(request, &turn)
     case .sendMessageReadReceipts(let request):
-      if let lookUp = try confirm(request, turn) { turn.answer(over: lookUp, epoch: record.epoch) }
+      if let lookUp = try confirm(request, turn) { turn.answer(over: lookUp) }
     case .getMessageReadReceipts(let request):
       let none = GetMessageReadReceipts.Result(receiptList: [])
       turn.answer(reading: try readReceipts(request, turn), else: .readReceipts(none))
-    case .getGroupMessageReadMemberList(let request):
-      turn.answer(over: try readMembers(request, turn), epoch: record.epoch)
+    case .getGroupMessageReadMemberList(let request): turn.answer(over: try readMembers(request, turn))
     case .setGroupInfo(let request): try setInfo(request, &turn)
     case .muteGroup(let request): turn.answer(.groupMute(MuteGroup.Result(muteUntil: try muteGroup(request, &turn))))
     case .getGroupMemberList(let request): turn.answer(reading: .shown(.memberList(try memberList(request, turn))))
@@ -228,6 +227,7 @@ public struct GroupState: Sendable {
   // MARK: Time
 
   /// Begins a turn. Time in the group's history never runs backwards.
+  @inline(__always)
   mutating func beginTurn(by caller: Caller, at now: ClockReading, usersSignedIn: Int = 0) -> Turn {
     if let shift = corrections.nextShift(at: now) { correctEnds(by: ClockCorrection(now: now.wall, shift: shift)) }
     return Turn(

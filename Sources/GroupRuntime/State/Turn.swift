@@ -40,8 +40,9 @@ struct Turn: ~Copyable {
     self.webhooks = webhooks
   }
 
-  /// Ends the turn.
-  consuming func finish() -> Decision { decision }
+  /// Ends the turn. Its decision is moved out: to read it would copy it.
+  @inline(__always)
+  consuming func finish() -> Decision { exchange(&decision, with: Decision()) }
 
   // MARK: The operator
 
@@ -82,8 +83,8 @@ struct Turn: ~Copyable {
     decision.answer = stored.map { .stored($0, for: caller.requester) } ?? .reply(.success(value))
   }
 
-  /// Answers when a message was looked up, over which the request is decided then.
-  mutating func answer(over lookUp: MessageLookUp) { decision.answer = .lookUp(lookUp, by: caller) }
+  /// Answers later: the request is decided over what is looked up.
+  mutating func answer(over lookUp: LookUp) { decision.answer = .lookUp(lookUp, by: caller) }
 
   /// Answers an edit; nil = the content was the same.
   mutating func answer(editTime: WallInstant?) { answer(.modified(ModifyGroupMessage.Result(editTime: editTime))) }
@@ -99,11 +100,6 @@ struct Turn: ~Copyable {
   /// Answers with counters when they are durable.
   mutating func answer(counters entries: [GroupCounters.Entry]) {
     decision.answer = .counters(.counters(GetGroupCounters.Result(counters: CounterMap(entries))), isWrite: false)
-  }
-
-  /// Answers when read receipts were looked up, over which the request is decided then.
-  mutating func answer(over lookUp: ReceiptLookUp, epoch: String) {
-    decision.answer = .lookUpReceipts(lookUp, epoch: epoch, by: caller)
   }
 
   /// Answers with the row of a group; nil = the caller gets none.

@@ -188,17 +188,9 @@ final class Scene {
     case .counters(let value, _): reply = .success(value)
     case .stored(let answer, _): reply = self.reply(to: answer)
     case .lookUp(let lookUp, let caller):
-      let found = try waitFor { [store] in try await lookUp.read(from: store, in: "g", for: caller) }
+      let operation = try waitFor { [store] in try await lookUp.read(from: store, in: "g", for: caller) }
       defer { state?.messages.recentChanges.removeAll() }
-      return try ask(.found(lookUp, found), by: caller)
-    case .lookUpReceipts(.confirmable(let seqs), let epoch, let caller):
-      let found = try waitFor { [store] in
-        try await store.confirmable(seqs, of: "g", epoch: epoch, by: caller.userID ?? .administrator)
-      }
-      return try ask(.confirmFound(found, epoch: epoch), by: caller)
-    case .lookUpReceipts(.readers(let request), let epoch, let caller):
-      let found = try waitFor { [store] in try await store.readers(of: request.seq, in: "g", epoch: epoch) }
-      return try ask(.readersFound(found, request, epoch: epoch), by: caller)
+      return try ask(operation, by: caller)
     }
     switch reply {
     case .success(let value):

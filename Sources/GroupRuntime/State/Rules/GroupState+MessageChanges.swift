@@ -43,9 +43,9 @@ extension GroupState {
 
   func modify(
     _ request: ModifyGroupMessage, _ step: MessageLookUp.EditStep, _ turn: borrowing Turn
-  ) throws(WireError) -> MessageLookUp {
+  ) throws(WireError) -> LookUp {
     try requireVisible(request.seq, turn)
-    return MessageLookUp(seq: request.seq, request: .modify(request, step))
+    return .message(MessageLookUp(seq: request.seq, request: .modify(request, step)))
   }
 
   /// "The order: 10033, 10030, 10032, another kind 10004, 10031, 10017, the same content."
@@ -78,9 +78,9 @@ extension GroupState {
 
   // MARK: Pins
 
-  func pin(_ request: PinGroupMessage, _ turn: borrowing Turn) throws(WireError) -> MessageLookUp {
+  func pin(_ request: PinGroupMessage, _ turn: borrowing Turn) throws(WireError) -> LookUp {
     try requirePinRight(over: request.seq, request.isPinned, turn)
-    return MessageLookUp(seq: request.seq, request: .pin(request.isPinned))
+    return .message(MessageLookUp(seq: request.seq, request: .pin(request.isPinned)))
   }
 
   private mutating func pin(_ found: FoundMessage?, seq: Int64, _ isPinned: Bool, _ turn: inout Turn) throws(WireError) {
@@ -120,9 +120,9 @@ extension GroupState {
 
   func react(
     _ reaction: String, to seq: Int64, isAdded: Bool, _ turn: borrowing Turn
-  ) throws(WireError) -> MessageLookUp {
+  ) throws(WireError) -> LookUp {
     try requireVisible(seq, turn)
-    return MessageLookUp(seq: seq, request: .react(reaction, isAdded: isAdded))
+    return .message(MessageLookUp(seq: seq, request: .react(reaction, isAdded: isAdded)))
   }
 
   private mutating func react(

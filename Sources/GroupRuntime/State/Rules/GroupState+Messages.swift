@@ -135,9 +135,9 @@ extension GroupState {
 
   // MARK: Recalling
 
-  func revoke(seq: Int64, _ turn: borrowing Turn) throws(WireError) -> MessageLookUp {
+  func revoke(seq: Int64, _ turn: borrowing Turn) throws(WireError) -> LookUp {
     try checkRecall(of: seq, turn)
-    return MessageLookUp(seq: seq, request: .revoke)
+    return .message(MessageLookUp(seq: seq, request: .revoke))
   }
 
   /// - Parameter found: as the store had it a moment ago; the caller may have lost the right since.

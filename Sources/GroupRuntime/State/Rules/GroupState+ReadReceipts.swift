@@ -32,10 +32,10 @@ extension GroupState {
 
   /// "Others, own and invisible ones are ignored."
   /// - Returns: nil = there is nothing to confirm.
-  func confirm(_ request: SendMessageReadReceipts, _ turn: borrowing Turn) throws(WireError) -> ReceiptLookUp? {
+  func confirm(_ request: SendMessageReadReceipts, _ turn: borrowing Turn) throws(WireError) -> LookUp? {
     let visible = try historyWithReceipts(turn)
     let seqs = request.seqs.filter(visible.contains)
-    return record.type.hasReadReceipts && !seqs.isEmpty ? .confirmable(seqs) : nil
+    return record.type.hasReadReceipts && !seqs.isEmpty ? .confirmable(seqs, epoch: record.epoch) : nil
   }
 
   /// Membership is not asked again: who has left since was a member when confirming.
@@ -76,9 +76,9 @@ extension GroupState {
     return .readReceipts(seqs, of: sender, epoch: record.epoch)
   }
 
-  func readMembers(_ request: GetGroupMessageReadMemberList, _ turn: borrowing Turn) throws(WireError) -> ReceiptLookUp {
+  func readMembers(_ request: GetGroupMessageReadMemberList, _ turn: borrowing Turn) throws(WireError) -> LookUp {
     guard try historyWithReceipts(turn).contains(request.seq) else { throw WireError(.messageUnknown, field: "seq") }
-    return .readers(request)
+    return .readers(request, epoch: record.epoch)
   }
 
   /// "One's own message with receipts, else 10032"; recalled, unknown or invisible 10030 before.

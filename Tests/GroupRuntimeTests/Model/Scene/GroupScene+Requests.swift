@@ -99,14 +99,8 @@ extension GroupScene {
       return .success(value)
     case .stored(let answer, _): return await reader.reply(to: answer)
     case .lookUp(let lookUp, let caller):
-      let found = try await lookUp.read(from: picture, in: GroupScene.group, for: caller)
-      return try await finish(try decide(.found(lookUp, found), by: caller))
-    case .lookUpReceipts(.confirmable(let seqs), let epoch, let caller):
-      let found = picture.confirmable(seqs, of: GroupScene.group, epoch: epoch, by: caller.userID ?? .administrator)
-      return try await finish(try decide(.confirmFound(found, epoch: epoch), by: caller))
-    case .lookUpReceipts(.readers(let request), let epoch, let caller):
-      let found = picture.readers(of: request.seq, in: GroupScene.group, epoch: epoch)
-      return try await finish(try decide(.readersFound(found, request, epoch: epoch), by: caller))
+      let operation = try await lookUp.read(from: picture, in: GroupScene.group, for: caller)
+      return try await finish(try decide(operation, by: caller))
     }
   }
 
@@ -118,8 +112,7 @@ extension GroupScene {
     for (caller, decision) in zip(callers, first) {
       var decision = decision
       if case .lookUp(let lookUp, _) = decision.answer {
-        let found = try await lookUp.read(from: before, in: GroupScene.group, for: caller)
-        decision = try decide(.found(lookUp, found), by: caller)
+        decision = try decide(try await lookUp.read(from: before, in: GroupScene.group, for: caller), by: caller)
       }
       if case .failure(let error) = try await finish(decision) {
         codes.append(.int(error.code.rawValue))
