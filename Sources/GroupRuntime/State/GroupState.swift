@@ -65,91 +65,92 @@ public struct GroupState: Sendable {
     case .request(let request, let facts):
       turn.facts = facts
       try answer(request, &turn)
-    case .decide(let application, let agrees, let reason, let facts):
-      turn.facts = facts
-      try decide(application, agrees: agrees, reason: reason, &turn)
+    case .create(_, let owner, _), .importGroup(_, let owner, _), .checkCreation(_, let owner, _):
+      throw idInUseError(for: owner)
     case .check(let request, let facts):
       turn.facts = facts
       try check(request, &turn)
+    case .dropMessage(let request): try drop(request, &turn)
+    case .decide(let application, let agrees, let reason, let facts):
+      turn.facts = facts
+      try decide(application, agrees: agrees, reason: reason, &turn)
+    case .found(let lookUp, let found): try decide(lookUp, over: found, &turn)
+    case .confirmFound(let seqs, let epoch): try confirm(found: seqs, epoch: epoch, &turn)
+    case .readersFound(let found, let request, let epoch):
+      turn.answer(reading: .shown(.memberList(try readMembers(request, found: found, epoch: epoch, turn))))
     case .info: turn.answer(try info(turn))
     case .foundInfo(let joinedOnly): turn.answer(foundInfo(joinedOnly: joinedOnly, turn))
     case .joinedInfo(let since): turn.answer(joinedInfo(since: since, turn))
     case .unreadCount: turn.answer(reading: try unread(turn).map { .unread($0) }, else: .unreadCount(0))
     case .sync(let epoch, let seq, let changeSeq, let bytes):
       turn.answer(reading: .sync(try sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, turn)))
-    case .confirmFound(let seqs, let epoch): try confirm(found: seqs, epoch: epoch, &turn)
-    case .readersFound(let found, let request, let epoch):
-      turn.answer(reading: .shown(.memberList(try readMembers(request, found: found, epoch: epoch, turn))))
-    case .dropMessage(let request): try drop(request, &turn)
-    case .found(let lookUp, let found): try decide(lookUp, over: found, &turn)
-    case .create(_, let owner, _), .importGroup(_, let owner, _), .checkCreation(_, let owner, _):
-      throw idInUseError(for: owner)
     }
   }
 
+  /// Answers with what the rule of the method says; the rest are answered `{}`.
   private mutating func answer(_ request: GroupRequest, _ turn: inout Turn) throws(WireError) {
     switch request {
+    case .joinGroup(let request): turn.answer(.joinedGroup(.init(status: try join(request, &turn))))
+    case .quitGroup: try quit(&turn)
+    case .dismissGroup: try dismiss(&turn)
+    case .setGroupInfo(let request): try setInfo(request, &turn)
+    case .transferGroupOwner(let request): try transfer(request, &turn)
+    case .muteGroup(let request): turn.answer(.groupMute(.init(muteUntil: try muteGroup(request, &turn))))
+    case .setGroupReceiveMessageOpt(let request): try setReceiveOption(request.option, &turn)
     case .initGroupAttributes(let request): try initAttributes(request.attributes, &turn)
     case .setGroupAttributes(let request): try setAttributes(request.attributes, &turn)
     case .deleteGroupAttributes(let request): try deleteAttributes(request.keys, &turn)
     case .getGroupAttributes(let request):
-      turn.answer(.attributes(GetGroupAttributes.Result(attributes: TextMap(try readAttributes(request.keys, turn)))))
+      turn.answer(.attributes(.init(attributes: TextMap(try readAttributes(request.keys, turn)))))
     case .setGroupCounters(let request):
       try setCounters(request.counters, &turn)
-      turn.decision.answer = .counters(.empty, isWrite: true)
-    case .increaseGroupCounter(let request): turn.answer(counter: try change(request.key, by: request.value, &turn))
-    case .decreaseGroupCounter(let request): turn.answer(counter: try change(request.key, by: -request.value, &turn))
-    case .getGroupCounters(let request): turn.answer(counters: try readCounters(request.keys, turn))
-    case .setGroupReceiveMessageOpt(let request): try setReceiveOption(request.option, &turn)
-    case .getGroupHistoryMessageList(let request): turn.answer(reading: try history(request, turn))
-    case .markGroupMessageAsRead(let request): try markRead(seq: request.seq, &turn)
-    case .setUnreadCount(let request): try setUnreadCount(request, &turn)
-    case .sendMessageReadReceipts(let request):
-      if let lookUp = try confirm(request, turn) { turn.answer(over: lookUp) }
-    case .getMessageReadReceipts(let request):
-      let none = GetMessageReadReceipts.Result(receiptList: [])
-      turn.answer(reading: try readReceipts(request, turn), else: .readReceipts(none))
-    case .getGroupMessageReadMemberList(let request): turn.answer(over: try readMembers(request, turn))
-    case .setGroupInfo(let request): try setInfo(request, &turn)
-    case .muteGroup(let request): turn.answer(.groupMute(MuteGroup.Result(muteUntil: try muteGroup(request, &turn))))
+      turn.answer(whenCountersAreDurable: .empty, isWrite: true)
+    case .increaseGroupCounter(let request):
+      let value = try change(request.key, by: request.value, &turn)
+      turn.answer(whenCountersAreDurable: .counterValue(CounterValue(value: value)), isWrite: true)
+    case .decreaseGroupCounter(let request):
+      let value = try change(request.key, by: -request.value, &turn)
+      turn.answer(whenCountersAreDurable: .counterValue(CounterValue(value: value)), isWrite: true)
+    case .getGroupCounters(let request):
+      let counters = CounterMap(try readCounters(request.keys, turn))
+      turn.answer(whenCountersAreDurable: .counters(.init(counters: counters)), isWrite: false)
     case .getGroupMemberList(let request): turn.answer(reading: .shown(.memberList(try memberList(request, turn))))
     case .getGroupMembersInfo(let request):
-      let members = try members(request.userIDList, turn)
-      turn.answer(reading: .shown(.membersInfo(GetGroupMembersInfo.Result(memberList: members))))
-    case .getGroupOnlineMemberCount:
-      turn.answer(.onlineMemberCount(GetGroupOnlineMemberCount.Result(count: try onlineMemberCount(turn))))
+      turn.answer(reading: .shown(.membersInfo(.init(memberList: try members(request.userIDList, turn)))))
+    case .getGroupOnlineMemberCount: turn.answer(.onlineMemberCount(.init(count: try onlineMemberCount(turn))))
     case .setGroupMemberInfo(let request): try setMemberInfo(request, &turn)
     case .muteGroupMember(let request): turn.answer(.memberMute(try muteMembers(request, &turn)))
     case .getGroupMutedMembers(let request): turn.answer(reading: .shown(.memberList(try mutedMembers(request, turn))))
-    case .setGroupMemberRole(let request): turn.answer(try setRoles(request, &turn))
-    case .getGroupMemberInviters(let request):
-      turn.answer(.inviters(GetGroupMemberInviters.Result(inviterList: try inviters(of: request.userIDList, turn))))
-    case .getGroupMemberRoles(let request):
-      turn.answer(.roles(GetGroupMemberRoles.Result(roleList: try roles(of: request.userIDList, turn))))
-    case .importGroupMembers(let request): turn.answer(try importMembers(request, &turn))
-    case .importGroupMessages(let request):
-      turn.answer(.importedMessages(ImportGroupMessages.Result(resultList: try importMessages(request, &turn))))
-    case .joinGroup(let request): turn.answer(.joinedGroup(JoinGroup.Result(status: try join(request, &turn))))
-    case .quitGroup: try quit(&turn)
-    case .dismissGroup: try dismiss(&turn)
-    case .transferGroupOwner(let request): try transfer(request, &turn)
     case .getGroupBannedMembers(let request): turn.answer(.bannedMembers(try bannedMembers(request, turn)))
     case .inviteUserToGroup(let request): turn.answer(try invite(request, &turn))
     case .kickGroupMember(let request): turn.answer(try kick(request, &turn))
     case .unbanGroupMember(let request): turn.answer(try unban(request, &turn))
-    case .recycleGroup: disband(.recycled, &turn)
+    case .setGroupMemberRole(let request): turn.answer(try setRoles(request, &turn))
+    case .getGroupMemberInviters(let request):
+      turn.answer(.inviters(.init(inviterList: try inviters(of: request.userIDList, turn))))
+    case .getGroupMemberRoles(let request): turn.answer(.roles(.init(roleList: try roles(of: request.userIDList, turn))))
     case .sendGroupTextMessage(let request): try send(.text(request.text), request.options, &turn)
     case .sendGroupCustomMessage(let request): try send(.custom(request.data), request.options, &turn)
+    case .getGroupHistoryMessageList(let request): turn.answer(reading: try history(request, turn))
     case .revokeGroupMessage(let request): turn.answer(over: try revoke(seq: request.seq, turn))
     case .modifyGroupMessage(let request): turn.answer(over: try modify(request, .perform, turn))
-    case .addMessageReaction(let request):
-      turn.answer(over: try react(request.reaction, to: request.seq, isAdded: true, turn))
+    case .addMessageReaction(let request): turn.answer(over: try react(request.reaction, to: request.seq, isAdded: true, turn))
     case .removeMessageReaction(let request):
       turn.answer(over: try react(request.reaction, to: request.seq, isAdded: false, turn))
     case .getMessageReactions(let request): turn.answer(reading: try reactions(request, turn))
     case .pinGroupMessage(let request): turn.answer(over: try pin(request, turn))
     case .getPinnedGroupMessageList: turn.answer(reading: try pinnedMessages(turn))
+    case .markGroupMessageAsRead(let request): try markRead(seq: request.seq, &turn)
+    case .sendMessageReadReceipts(let request): if let lookUp = try confirm(request, turn) { turn.answer(over: lookUp) }
+    case .getMessageReadReceipts(let request):
+      turn.answer(reading: try readReceipts(request, turn), else: .readReceipts(.init(receiptList: [])))
+    case .getGroupMessageReadMemberList(let request): turn.answer(over: try readMembers(request, turn))
     case .sendGroupSystemNotification(let request): customData(request, &turn)
+    case .recycleGroup: disband(.recycled, &turn)
+    case .importGroupMembers(let request): turn.answer(try importMembers(request, &turn))
+    case .importGroupMessages(let request):
+      turn.answer(.importedMessages(.init(resultList: try importMessages(request, &turn))))
+    case .setUnreadCount(let request): try setUnreadCount(request, &turn)
     }
   }
 

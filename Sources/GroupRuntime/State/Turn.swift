@@ -1,11 +1,12 @@
 import GroupModel
 import WireProtocol
 
-/// One turn of a group: who asks, the instants that it is decided at, and the decision so far. It
-/// cannot be copied: the lists of its decision have one owner, and grow in place.
+/// A turn of a group: who asks, the instants that it is decided at, and the decision so far. Rules
+/// take it by reference. It cannot be copied: the lists of its decision have one owner, and grow in
+/// place.
 struct Turn: ~Copyable {
   let group: GroupID
-  /// The origin of the request. A rule lets another user act where that one is the operator.
+  /// The origin of the request, or who acts in its place.
   private(set) var caller: Caller
   /// What only stores know of the users whom the request names.
   var facts = UserFacts.none
@@ -40,17 +41,15 @@ struct Turn: ~Copyable {
     self.webhooks = webhooks
   }
 
-  /// Ends the turn. Its decision is moved out: to read it would copy it.
+  /// Ends the turn. Its decision is moved out, because reading it would copy it.
   @inline(__always)
   consuming func finish() -> Decision { exchange(&decision, with: Decision()) }
 
   // MARK: The operator
 
-  /// The session of the request; nil on the application's own interface.
   var session: SessionKey? { caller.session }
-  /// The caller, where it is a user.
   var userID: UserID? { caller.userID }
-  /// The same, to be listed with others.
+  /// The caller, to be listed with others; empty for an application administrator.
   var callers: [UserID] { caller.userID.map { [$0] } ?? [] }
 
   /// From here on the turn is that of another request.
@@ -75,6 +74,7 @@ struct Turn: ~Copyable {
   /// Performs something once the decision is durable.
   mutating func perform(_ effect: Effect) { decision.effects.append(effect) }
 
+  /// Answers with a value.
   mutating func answer(_ value: ReplyValue) { decision.answer = .reply(.success(value)) }
 
   /// Answers with what is read from the store, when it is the caller's turn to read.
@@ -92,14 +92,9 @@ struct Turn: ~Copyable {
   /// Answers with a row for each user; nil = the request gave no list.
   mutating func answer(_ rows: [MemberResult]?) { answer(rows.map { .memberResults(MemberResults(memberList: $0)) } ?? .empty) }
 
-  /// Answers with a counter's new value when that is durable.
-  mutating func answer(counter value: Int64) {
-    decision.answer = .counters(.counterValue(CounterValue(value: value)), isWrite: true)
-  }
-
-  /// Answers with counters when they are durable.
-  mutating func answer(counters entries: [GroupCounters.Entry]) {
-    decision.answer = .counters(.counters(GetGroupCounters.Result(counters: CounterMap(entries))), isWrite: false)
+  /// Answers when the counters are durable as they are now.
+  mutating func answer(whenCountersAreDurable value: ReplyValue, isWrite: Bool) {
+    decision.answer = .counters(value, isWrite: isWrite)
   }
 
   /// Answers with the row of a group; nil = the caller gets none.
