@@ -73,7 +73,7 @@ public final class AdministratorRPC: Sendable {
     let start = clocks.monotonic
     var reply = await reply(to: call, text)
     // A request that only reads has changed nothing, whatever became of it.
-    if case .failure(.outcomeUnknown) = reply, call.method?.specification.writes == false { reply = .error(.temporary) }
+    if case .failure(.outcomeUnknown) = reply, call.method?.writes == false { reply = .error(.temporary) }
     metrics.didAnswer(call.method, reply, after: clocks.monotonic.nanoseconds(since: start))
     audit.note(call, reply, by: administrator)
     if tracer.isActive { trace(call, reply, since: start) }
@@ -81,7 +81,7 @@ public final class AdministratorRPC: Sendable {
       refusals.unknownParameters(unknown, of: call.methodName, user: call.asUser)
     }
     // The audit log holds the calls that could have changed something.
-    if case .failure(let error) = reply, call.method?.specification.writes != true {
+    if case .failure(let error) = reply, call.method?.writes != true {
       refusals.request(error, call.method?.name, user: call.asUser)
     }
     return call.id != nil || call.isInvalid ? reply.text(id: call.id) : nil

@@ -14,7 +14,7 @@ extension Session {
 
   /// A request or a sign-in is answered with an error.
   func noteRefusal(_ error: WireError, of method: MethodTable.Entry?) {
-    if method?.name == Login.specification.name {
+    if method?.specification.name == .login {
       noteRefusedSignIn(error)
     } else {
       services.refusals.request(error, method?.name, from: address, user: refusedUser)

@@ -203,7 +203,7 @@ final class PendingRequest: Sendable {
     let id = call.id
     self.id = id
     method = call.method
-    isRead = call.method?.specification.writes == false
+    isRead = call.method?.writes == false
     self.isBatchFull = isBatchFull
     self.cost = cost
     wantsReply = id != nil || call.isInvalid
@@ -225,7 +225,7 @@ extension Call {
   var isLogin: Bool {
     switch content {
     case .request(.login): true
-    case .badParameters: method?.name == Login.specification.name
+    case .badParameters: method?.specification.name == .login
     case .request, .unknownMethod, .invalid: false
     }
   }

@@ -18,11 +18,11 @@ public enum GroupOperation: Sendable {
   indirect case readersFound(_ readers: MessageReaders?, GetGroupMessageReadMemberList, epoch: String)
   /// The checks of a request that the application is asked about; answers `.empty` where it is to be
   /// asked, and changes nothing.
-  indirect case check(GroupRequest, UserFacts)
+  indirect case check(AskedGroupRequest, UserFacts)
   /// The checks of a creation, in the same way.
   indirect case checkCreation(CreateGroup, owner: UserID, UserFacts)
-  /// A send that the application has dropped.
-  indirect case dropMessage(GroupRequest)
+  /// A message that the application has dropped.
+  indirect case dropMessage(AskedMessage)
   /// The row of getGroupsInfo.
   case info
   /// The row of searchGroups; nil where the caller may not find the group.
@@ -51,22 +51,9 @@ extension GroupOperation {
   /// Whether members may be told of it. Reads, and what concerns the caller's own sessions, are free.
   var sendsToMembers: Bool {
     switch self {
-    case .request(let request, _), .check(let request, _): request.sendsToMembers
-    case .create, .importGroup, .decide, .found, .checkCreation, .dropMessage: true
+    case .request(let request, _): request.tellsMembers
+    case .check, .create, .importGroup, .decide, .found, .checkCreation, .dropMessage: true
     case .confirmFound, .readersFound, .info, .foundInfo, .joinedInfo, .unreadCount, .sync: false
-    }
-  }
-}
-
-extension GroupRequest {
-  fileprivate var sendsToMembers: Bool {
-    switch self {
-    case .getGroupAttributes, .getGroupCounters, .getGroupMemberList, .getGroupMembersInfo, .getGroupOnlineMemberCount,
-      .getGroupMutedMembers, .getGroupBannedMembers, .getGroupMemberInviters, .getGroupMemberRoles,
-      .getGroupHistoryMessageList, .getMessageReactions, .getPinnedGroupMessageList, .getMessageReadReceipts,
-      .getGroupMessageReadMemberList, .setGroupReceiveMessageOpt, .markGroupMessageAsRead, .sendMessageReadReceipts:
-      false
-    default: true
     }
   }
 }

@@ -70,7 +70,7 @@ public struct GroupState: Sendable {
     case .check(let request, let facts):
       turn.facts = facts
       try check(request, &turn)
-    case .dropMessage(let request): try drop(request, &turn)
+    case .dropMessage(let message): try drop(message, &turn)
     case .decide(let application, let agrees, let reason, let facts):
       turn.facts = facts
       try decide(application, agrees: agrees, reason: reason, &turn)
@@ -155,14 +155,13 @@ public struct GroupState: Sendable {
   }
 
   /// The checks before the application is asked (Protocol.md, "Webhooks").
-  private func check(_ request: GroupRequest, _ turn: inout Turn) throws(WireError) {
+  private func check(_ request: AskedGroupRequest, _ turn: inout Turn) throws(WireError) {
     switch request {
-    case .joinGroup: try checkJoin(turn)
-    case .inviteUserToGroup: try require(.invite, turn)
-    case .sendGroupTextMessage(let request): try check(request.options, &turn)
-    case .sendGroupCustomMessage(let request): try check(request.options, &turn)
-    case .modifyGroupMessage(let request): turn.answer(over: try modify(request, .check, turn))
-    default: break
+    case .join: try checkJoin(turn)
+    case .invitation: try require(.invite, turn)
+    case .message(.text(let request)): try check(request.options, &turn)
+    case .message(.custom(let request)): try check(request.options, &turn)
+    case .message(.edit(let request)): turn.answer(over: try modify(request, .check, turn))
     }
   }
 
@@ -170,12 +169,11 @@ public struct GroupState: Sendable {
     if let first = try checkSend(options, turn) { turn.answer(.receipt(first)) }
   }
 
-  private mutating func drop(_ request: GroupRequest, _ turn: inout Turn) throws(WireError) {
-    switch request {
-    case .sendGroupTextMessage(let request): try drop(.text(request.text), request.options, &turn)
-    case .sendGroupCustomMessage(let request): try drop(.custom(request.data), request.options, &turn)
-    case .modifyGroupMessage(let request): turn.answer(over: try modify(request, .drop, turn))
-    default: throw WireError(.internalError)
+  private mutating func drop(_ message: AskedMessage, _ turn: inout Turn) throws(WireError) {
+    switch message {
+    case .text(let request): try drop(.text(request.text), request.options, &turn)
+    case .custom(let request): try drop(.custom(request.data), request.options, &turn)
+    case .edit(let request): turn.answer(over: try modify(request, .drop, turn))
     }
   }
 

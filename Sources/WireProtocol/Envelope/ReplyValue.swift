@@ -170,3 +170,26 @@ extension ReplyValue: WireEncodable {
     }
   }
 }
+
+extension ReplyValue {
+  /// The group that the request has made, whose groupID the server may have chosen.
+  public var newGroup: GroupID? { made.group }
+
+  /// The users whom the request has made members.
+  public var newMembers: [UserID] { made.members.filter { $0.result == .success }.map(\.userID) }
+
+  private var made: (group: GroupID?, members: [MemberResult]) {
+    switch self {
+    case .createdGroup(let result): (result.groupID, result.memberList)
+    case .importedGroup(let result): (result.groupID, [])
+    case .memberResults(let result): (nil, result.memberList)
+    case .empty, .session, .ping, .serverInfo, .encoded, .joinedGroup, .joinedGroups, .groupsInfo, .foundGroups, .groupMute,
+      .attributes, .counters, .counterValue, .memberList, .membersInfo, .onlineMemberCount, .inviters, .roles, .memberMute,
+      .bannedMembers, .usersInfo, .applications, .receipt, .history, .sync, .foundMessages, .modified, .reactions, .pinned,
+      .unreadCounts, .notifications, .readReceipts, .groups, .sessions, .kicked, .stats, .importedMessages, .webhookFailures,
+      .retriedWebhooks, .trace, .traceEntries, .activeGroups, .administratorActions, .groupInfo, .unreadCount, .message,
+      .syncRow:
+      (nil, [])
+    }
+  }
+}

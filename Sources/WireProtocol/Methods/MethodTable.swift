@@ -9,6 +9,12 @@ public final class MethodTable: Sendable {
     /// The place in the table, from 0.
     public let number: Int
     public let specification: MethodSpecification
+    /// The method's name.
+    public let name: String
+    /// Whether it can change something that outlives the request.
+    public let writes: Bool
+    /// Nil = it only reads, and is not noted.
+    public let auditLevel: AuditLevel?
     /// The bounds of texts, for reading and descriptions.
     let textLimits: TextLimits
     let decode: @Sendable (inout JSONParameterReader) throws(WireError) -> Request
@@ -18,20 +24,35 @@ public final class MethodTable: Sendable {
     /// The members of params by the same, once somebody has asked for them.
     private let knownMembers = Mutex<[Bool: KnownMembers]>([:])
 
-    /// The method's name.
-    public var name: String { specification.name }
     /// The parameters, described anew each time.
     public var parameters: [ParameterDescription] { describe(true) }
 
-    fileprivate init<M: Method>(
-      _ number: Int, textLimits: TextLimits, _ request: @escaping @Sendable (consuming M) -> Request
+    /// A method of no group by the case of its requests.
+    convenience init<M: ServerMethod>(
+      _ request: @escaping @Sendable (consuming M) -> Request, _ number: Int, _ textLimits: TextLimits
+    ) {
+      self.init(M.self, number, textLimits, request)
+    }
+
+    /// A method of one group.
+    convenience init<M: GroupMethod>(
+      _ request: @escaping @Sendable (consuming M) -> GroupRequest, _ number: Int, _ textLimits: TextLimits
+    ) {
+      self.init(M.self, number, textLimits) { (given: WithGroupID<M>) in .group(given.groupID, request(given.parameters)) }
+    }
+
+    private init<M: Method, Parameters: RequestParameters>(
+      _ method: M.Type, _ number: Int, _ textLimits: TextLimits, _ request: @escaping @Sendable (consuming Parameters) -> Request
     ) {
       self.number = number
-      specification = M.specification
       self.textLimits = textLimits
-      nameBytes = M.specification.name.utf8.map { CChar(bitPattern: $0) }
-      describe = { Entry.parameters(of: M.self, servesApplication: $0, textLimits: textLimits) }
-      decode = { (reader) throws(WireError) in request(try M(from: &reader)) }
+      specification = M.specification
+      name = M.specification.name.rawValue
+      writes = M.traits.writes
+      auditLevel = M.traits.audit
+      nameBytes = name.utf8.map { CChar(bitPattern: $0) }
+      describe = { [name] in Entry.parameters(of: Parameters.self, name, servesApplication: $0, textLimits: textLimits) }
+      decode = { (reader) throws(WireError) in request(try Parameters(from: &reader)) }
     }
 
     /// The members of params that the method does not have on an interface, behind those of the
@@ -49,16 +70,16 @@ public final class MethodTable: Sendable {
     }
 
     /// Runs a method's reading over a recorder.
-    private static func parameters<M: Method>(
-      of method: M.Type, servesApplication: Bool, textLimits: TextLimits
+    private static func parameters<Parameters: RequestParameters>(
+      of _: Parameters.Type, _ name: String, servesApplication: Bool, textLimits: TextLimits
     ) -> [ParameterDescription] {
       do throws(WireError) {
         return try ParameterRecorder.parameters(
           servesApplication: servesApplication, textLimits: textLimits
-        ) { (recorder) throws(WireError) in try M(from: &recorder) }
+        ) { (recorder) throws(WireError) in try Parameters(from: &recorder) }
       } catch {
         // A method accepts the examples of the recorder; TableTests describes all.
-        preconditionFailure("\(M.specification.name) does not describe itself: \(error.message)")
+        preconditionFailure("\(name) does not describe itself: \(error.message)")
       }
     }
   }
@@ -70,11 +91,13 @@ public final class MethodTable: Sendable {
 
   /// All methods.
   public init(textLimits: TextLimits = .standard) {
-    var list = MethodList(textLimits: textLimits)
-    list.addMethods()
-    entries = list.entries
-    let longest = list.entries.map(\.nameBytes.count).max() ?? 0
-    byLength = (0...longest).map { length in list.entries.filter { $0.nameBytes.count == length } }
+    entries = MethodName.allCases.enumerated().map { number, name in
+      let entry = name.entry(number, textLimits)
+      precondition(entry.specification.name == name, "\(name) has the entry of \(entry.name)")
+      return entry
+    }
+    let longest = entries.map(\.nameBytes.count).max() ?? 0
+    byLength = (0...longest).map { [entries] length in entries.filter { $0.nameBytes.count == length } }
   }
 
   /// The method of that name.
@@ -101,32 +124,10 @@ public final class MethodTable: Sendable {
   }
 }
 
-/// The methods while the table is made.
-struct MethodList {
-  private let textLimits: TextLimits
-  fileprivate var entries: [MethodTable.Entry] = []
-
-  fileprivate init(textLimits: TextLimits) { self.textLimits = textLimits }
-
-  /// Adds a method by the case of its requests.
-  mutating func add<M: Method>(_ request: @escaping @Sendable (consuming M) -> Request) {
-    let entry = MethodTable.Entry(entries.count, textLimits: textLimits, request)
-    precondition(!entries.contains { $0.name == entry.name }, "\(entry.name) is declared twice")
-    entries.append(entry)
-  }
-
-  /// Adds a method of one group.
-  mutating func add<M: Method>(_ request: @escaping @Sendable (consuming M) -> GroupRequest) {
-    add { (method: MethodOfGroup<M>) in .group(method.groupID, request(method.parameters)) }
-  }
-}
-
 /// The parameters of a method of one group: `groupID`, and those of its own.
-private struct MethodOfGroup<Parameters: Method>: Method {
+private struct WithGroupID<Parameters: GroupMethod>: RequestParameters {
   let groupID: GroupID
   let parameters: Parameters
-
-  static var specification: MethodSpecification { Parameters.specification }
 
   init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.requiredGroupID()

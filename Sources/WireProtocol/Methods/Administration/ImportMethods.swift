@@ -1,19 +1,22 @@
 import GroupModel
 
 /// Makes a group of another system: no events.
-public struct ImportGroup: Method {
+public struct ImportGroup: ServerMethod {
   /// The group, without members. Its `ownerUserID` is there.
   public let group: CreateGroup
   /// Nil = now.
   public let createTime: WallInstant?
 
   public static let specification = MethodSpecification(
-    "importGroup", "Makes a group as it was in another system; nobody hears of it.", callers: .application, writes: true,
+    .importGroup, "Makes a group as it was in another system; nobody hears of it.", callers: .application,
     result: Result.fields,
     errors: [
       .badNewGroupID, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .tooManyMembers, .badValue,
       .noRight, .groupIDTaken, .groupIDTakenByYourself, .tooManyGroups, .userUnknown,
     ])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, at: .owner(mayWait: false) { .newGroup($0.group.groupID) }, asks: .never, audit: .change)
 
   /// The group that was made.
   public struct Result: WireObject {
@@ -38,7 +41,7 @@ public struct ImportGroup: Method {
 }
 
 /// Adds the members of another system to a group: no events, no tips.
-public struct ImportGroupMembers: Method {
+public struct ImportGroupMembers: GroupMethod {
   /// A member there.
   public struct ImportedMember: Sendable, Equatable {
     public let userID: UserID
@@ -60,9 +63,12 @@ public struct ImportGroupMembers: Method {
   public let memberList: [ImportedMember]
 
   public static let specification = MethodSpecification(
-    "importGroupMembers", "Brings members into a group as they were in another system; nobody hears of it.",
-    callers: .application, writes: true, result: MemberResults.fields,
+    .importGroupMembers, "Brings members into a group as they were in another system; nobody hears of it.",
+    callers: .application, result: MemberResults.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .ownerInMemberList, .emptyUserList, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .added { $0.memberList.map(\.userID) }, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     memberList = try reader.requiredObjects(
@@ -82,7 +88,7 @@ public struct ImportGroupMembers: Method {
 }
 
 /// Adds the messages of another system to a history: no events.
-public struct ImportGroupMessages: Method {
+public struct ImportGroupMessages: GroupMethod {
   /// A message there.
   public struct ImportedMessage: Sendable, Equatable {
     public let sender: UserID
@@ -103,9 +109,12 @@ public struct ImportGroupMessages: Method {
   public let messageList: [ImportedMessage]
 
   public static let specification = MethodSpecification(
-    "importGroupMessages", "Puts messages into the history of a group that has none of its own yet; nobody hears of it.",
-    callers: .application, writes: true, result: Result.fields,
+    .importGroupMessages, "Puts messages into the history of a group that has none of its own yet; nobody hears of it.",
+    callers: .application, result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .messageTooLong])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   /// A row for each message, in their order.
   public struct Result: WireObject {
