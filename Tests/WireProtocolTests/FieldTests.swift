@@ -94,7 +94,9 @@ import ThrongTestKit
   }
 
   private func expectDescribedMembers(_ samples: inout Samples) throws {
-    let members = samples.list { ListedMember($0.member(), isOnline: $0.flag(), isReader: $0.flag()) }
+    let members = samples.list { samples in
+      ShownMember(ListedMember(samples.member(), isOnline: samples.flag(), isReader: samples.flag()), profiles: [:])
+    }
     try expectDescribed([GetGroupMemberList.Result(memberList: members, nextSeq: samples.number())])
     try expectDescribed([GetGroupMembersInfo.Result(memberList: members)])
     try expectDescribed([GetGroupOnlineMemberCount.Result(count: 3)])

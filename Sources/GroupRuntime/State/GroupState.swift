@@ -77,7 +77,7 @@ public struct GroupState: Sendable {
     case .found(let lookUp, let found): try decide(lookUp, over: found, &turn)
     case .confirmFound(let seqs, let epoch): try confirm(found: seqs, epoch: epoch, &turn)
     case .readersFound(let found, let request, let epoch):
-      turn.answer(reading: .shown(.memberList(try readMembers(request, found: found, epoch: epoch, turn))))
+      turn.answer(reading: .shown(try readMembers(request, found: found, epoch: epoch, turn)))
     case .info: turn.answer(try info(turn))
     case .foundInfo(let joinedOnly): turn.answer(foundInfo(joinedOnly: joinedOnly, turn))
     case .joinedInfo(let since): turn.answer(joinedInfo(since: since, turn))
@@ -114,13 +114,12 @@ public struct GroupState: Sendable {
     case .getGroupCounters(let request):
       let counters = CounterMap(try readCounters(request.keys, turn))
       turn.answer(whenCountersAreDurable: .counters(.init(counters: counters)), isWrite: false)
-    case .getGroupMemberList(let request): turn.answer(reading: .shown(.memberList(try memberList(request, turn))))
-    case .getGroupMembersInfo(let request):
-      turn.answer(reading: .shown(.membersInfo(.init(memberList: try members(request.userIDList, turn)))))
+    case .getGroupMemberList(let request): turn.answer(reading: .shown(try memberList(request, turn)))
+    case .getGroupMembersInfo(let request): turn.answer(reading: .shown(try members(request.userIDList, turn)))
     case .getGroupOnlineMemberCount: turn.answer(.onlineMemberCount(.init(count: try onlineMemberCount(turn))))
     case .setGroupMemberInfo(let request): try setMemberInfo(request, &turn)
     case .muteGroupMember(let request): turn.answer(.memberMute(try muteMembers(request, &turn)))
-    case .getGroupMutedMembers(let request): turn.answer(reading: .shown(.memberList(try mutedMembers(request, turn))))
+    case .getGroupMutedMembers(let request): turn.answer(reading: .shown(try mutedMembers(request, turn)))
     case .getGroupBannedMembers(let request): turn.answer(.bannedMembers(try bannedMembers(request, turn)))
     case .inviteUserToGroup(let request): turn.answer(try invite(request, &turn))
     case .kickGroupMember(let request): turn.answer(try kick(request, &turn))

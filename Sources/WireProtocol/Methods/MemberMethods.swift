@@ -23,14 +23,14 @@ public struct GetGroupMemberList: GroupMethod {
 
   /// A page of members.
   public struct Result: WireObject {
-    public let memberList: [ListedMember]
+    public let memberList: [ShownMember]
     /// 0 = there is no more.
     public let nextSeq: Int64
 
     public static let example = Result(memberList: [], nextSeq: 0)
 
     /// With everything given.
-    public init(memberList: [ListedMember], nextSeq: Int64) {
+    public init(memberList: [ShownMember], nextSeq: Int64) {
       self.memberList = memberList
       self.nextSeq = nextSeq
     }
@@ -62,12 +62,12 @@ public struct GetGroupMembersInfo: GroupMethod {
 
   /// Those of the users who are members.
   public struct Result: WireObject {
-    public let memberList: [ListedMember]
+    public let memberList: [ShownMember]
 
     public static let example = Result(memberList: [])
 
     /// With everything given.
-    public init(memberList: [ListedMember]) {
+    public init(memberList: [ShownMember]) {
       self.memberList = memberList
     }
 

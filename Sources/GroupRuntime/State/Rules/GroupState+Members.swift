@@ -9,7 +9,7 @@ extension GroupState {
 
   mutating func memberList(
     _ request: GetGroupMemberList, _ turn: borrowing Turn
-  ) throws(WireError) -> GetGroupMemberList.Result {
+  ) throws(WireError) -> ShownAnswer {
     try requireMemberVisibility(turn)
     return listed(roster.page(rank: request.filter.rank, after: request.nextSeq, count: request.count), turn)
   }
@@ -17,13 +17,13 @@ extension GroupState {
   /// "Individually muted only."
   mutating func mutedMembers(
     _ request: GetGroupMutedMembers, _ turn: borrowing Turn
-  ) throws(WireError) -> GetGroupMemberList.Result {
+  ) throws(WireError) -> ShownAnswer {
     try requireMemberVisibility(turn)
     return listed(roster.mutedPage(at: turn.wall, after: request.nextSeq, count: request.count), turn)
   }
 
-  private func listed(_ page: MemberOrder.Page, _ turn: borrowing Turn) -> GetGroupMemberList.Result {
-    GetGroupMemberList.Result(memberList: listed(page.members, turn), nextSeq: page.nextSeq)
+  private func listed(_ page: MemberOrder.Page, _ turn: borrowing Turn) -> ShownAnswer {
+    .memberList(listed(page.members, turn), nextSeq: page.nextSeq)
   }
 
   private func listed(_ members: [Member], _ turn: borrowing Turn) -> [ListedMember] {
@@ -45,9 +45,9 @@ extension GroupState {
     return users.map { GetGroupMemberRoles.Row(userID: $0, role: memberInfo(of: $0).role) }
   }
 
-  func members(_ users: [UserID], _ turn: borrowing Turn) throws(WireError) -> [ListedMember] {
+  func members(_ users: [UserID], _ turn: borrowing Turn) throws(WireError) -> ShownAnswer {
     try requireMemberVisibility(of: users, turn)
-    return listed(users.compactMap { roster[$0] }, turn)
+    return .membersInfo(listed(users.compactMap { roster[$0] }, turn))
   }
 
   func onlineMemberCount(_ turn: borrowing Turn) throws(WireError) -> Int {

@@ -87,7 +87,7 @@ extension GroupState {
   ///   - epoch: of the group that was asked.
   func readMembers(
     _ request: GetGroupMessageReadMemberList, found: MessageReaders?, epoch: String, _ turn: borrowing Turn
-  ) throws(WireError) -> GetGroupMemberList.Result {
+  ) throws(WireError) -> ShownAnswer {
     guard epoch == record.epoch, try historyWithReceipts(turn).contains(request.seq), let found, !found.isRevoked,
       !messages.isRecentlyRecalled(request.seq)
     else { throw WireError(.messageUnknown, field: "seq") }
@@ -107,7 +107,7 @@ extension GroupState {
       listed.append(
         member.map { ListedMember($0, isOnline: roster.isOnline(user), isReader: false) } ?? ListedMember(former: user))
     }
-    return GetGroupMemberList.Result(memberList: listed, nextSeq: next)
+    return .memberList(listed, nextSeq: next)
   }
 
   /// The messages that the caller may see; 10033 where the type stores none.
