@@ -34,11 +34,11 @@ extension Group {
   }
 
   /// Commits of one generation complete in their order, so this is the pipeline's oldest.
-  func didCommit(_ result: Result<Void, StoreError>, of generation: CommitGeneration) {
+  func didCommit(_ answer: Commit.Answer, of generation: CommitGeneration) {
     guard generation === self.generation else { return }
-    switch result {
-    case .success:
-      pipeline.didCommit()
+    switch answer {
+    case .success(let stored):
+      pipeline.didCommit(stored)
       deliverPending()
       forgetChanges()
     case .failure(let error):

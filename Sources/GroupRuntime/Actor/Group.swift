@@ -82,12 +82,12 @@ public actor Group {
   ///
   /// nonisolated(unsafe): they are made and called on the executor alone.
   private nonisolated(unsafe) var takeEntry: ((consuming GroupInput) -> Void)?
-  private nonisolated(unsafe) var commitEntry: ((Result<Void, StoreError>, CommitGeneration) -> Void)?
+  private nonisolated(unsafe) var commitEntry: ((Commit.Answer, CommitGeneration) -> Void)?
 
   private func makeEntries() {
     // unowned(unsafe): nobody else has them, and this actor calls them by methods of its own.
     takeEntry = { [unowned(unsafe) self] input in self.take(input) }
-    commitEntry = { [unowned(unsafe) self] result, generation in self.didCommit(result, of: generation) }
+    commitEntry = { [unowned(unsafe) self] answer, generation in self.didCommit(answer, of: generation) }
   }
 
   init(_ id: GroupID, executor: any GroupExecutor, services: GroupServices, registry: GroupRegistry) {
@@ -120,10 +120,10 @@ public actor Group {
   }
 
   /// The store's answer to a commit, on any thread.
-  nonisolated func didAnswer(_ result: Result<Void, StoreError>, to generation: CommitGeneration) {
+  nonisolated func didAnswer(_ answer: Commit.Answer, to generation: CommitGeneration) {
     executor.perform {
-      guard let commitEntry = self.commitEntry else { return self.assumeIsolated { $0.didCommit(result, of: generation) } }
-      commitEntry(result, generation)
+      guard let commitEntry = self.commitEntry else { return self.assumeIsolated { $0.didCommit(answer, of: generation) } }
+      commitEntry(answer, generation)
     }
   }
 

@@ -161,7 +161,8 @@ final class Writer: @unchecked Sendable {
 // MARK: - Commits
 
 extension Writer {
-  private typealias Outcome = Result<Void, StoreError>
+  /// The place of a commit's after-events among those of its transaction.
+  private typealias Outcome = Result<Range<Int>, StoreError>
 
   private func perform(_ batch: CommitQueue.Batch) {
     let clocks = SystemClocks()
@@ -182,7 +183,7 @@ extension Writer {
     for (commit, outcome) in zip(batch.commits, outcomes) { commit.completion(outcome) }
   }
 
-  private func outcomes(of batch: CommitQueue.Batch) -> [Outcome] {
+  private func outcomes(of batch: CommitQueue.Batch) -> [Commit.Answer] {
     do {
       return try durable(batch, apart: false)
     } catch let failure where StoreError(describing: failure).kind == .unavailable {
@@ -197,17 +198,18 @@ extension Writer {
     }
   }
 
-  private func failed(_ batch: CommitQueue.Batch, _ failure: StoreError) -> [Outcome] {
+  private func failed(_ batch: CommitQueue.Batch, _ failure: StoreError) -> [Commit.Answer] {
     note(failure: failure)
     return batch.commits.map { .failure($0.generation.isBroken ? .abandoned : failure) }
   }
 
   /// Writes the batch in one transaction, durable when this returns.
   /// - Parameter apart: a commit that is `.inconsistent` fails alone instead of failing all.
-  private func durable(_ batch: CommitQueue.Batch, apart: Bool) throws -> [Outcome] {
+  private func durable(_ batch: CommitQueue.Batch, apart: Bool) throws -> [Commit.Answer] {
     var outcomes: [Outcome] = []
+    var appends = WebhookAppends()
     try transact(isAwaited: !batch.commits.isEmpty, leaseCount: batch.leaseCount) { transaction in
-      outcomes = []
+      (outcomes, appends) = ([], transaction.appends)
       if self.options.isShared { try NotificationOrder.lock(batch.commits.lazy.flatMap(\.changes), transaction) }
       try UserRows.put(batch.users, transaction)
       for commit in batch.commits {
@@ -216,23 +218,28 @@ extension Writer {
         } else if apart {
           outcomes.append(try self.applyApart(commit, transaction))
         } else {
-          for change in commit.changes { try transaction.apply(change) }
-          outcomes.append(.success(()))
+          outcomes.append(.success(try self.apply(commit, transaction)))
         }
       }
     }
     queue.removeDurable(batch.users)
-    return outcomes
+    return outcomes.map { outcome in outcome.map { Array(appends.entries[$0]) } }
+  }
+
+  private func apply(_ commit: Commit, _ transaction: WriteTransaction) throws -> Range<Int> {
+    let first = transaction.appends.entries.count
+    for change in commit.changes { try transaction.apply(change) }
+    return first..<transaction.appends.entries.count
   }
 
   private func applyApart(_ commit: Commit, _ transaction: WriteTransaction) throws -> Outcome {
     try transaction.run("SAVEPOINT apart", [])
     try transaction.check()
     do {
-      for change in commit.changes { try transaction.apply(change) }
+      let appended = try apply(commit, transaction)
       try transaction.check()
       try transaction.run("RELEASE SAVEPOINT apart", [])
-      return .success(())
+      return .success(appended)
     } catch {
       let failure = StoreError(describing: error)
       if failure.kind == .unavailable { throw error }

@@ -208,7 +208,7 @@ struct OutboxQueue {
 
   /// Stores a lane, and lists it where its first entry is ready, or it has space for more.
   private mutating func put(_ lane: consuming OutboxLane, _ name: WebhookEntry.Lane) {
-    guard !lane.isEmpty || lane.isInFlight else { return }
+    guard !lane.isEmpty else { return }
     if lane.isReady, !lane.isListed {
       lane.isListed = true
       ready.append(name)
@@ -233,7 +233,7 @@ struct OutboxQueue {
         forget(name, gains)
         continue
       }
-      lanes[name]?.isInFlight = true
+      lanes[name]?.beginAttempt()
       inFlight += 1
       receiver.attemptBegins()
       return entry
@@ -266,7 +266,7 @@ struct OutboxQueue {
     while let first = retries.min, first.due <= now {
       retries.removeMin()
       guard lanes[first.lane]?.due == first.due, var lane = lanes.removeValue(forKey: first.lane) else { continue }
-      lane.due = nil
+      lane.endWait()
       put(lane, first.lane)
     }
   }
@@ -284,7 +284,7 @@ struct OutboxQueue {
     }
     guard var lane = lanes.removeValue(forKey: entry.lane) else { return .delivered }
     defer { put(lane, entry.lane) }
-    lane.isInFlight = false
+    lane.endAttempt()
     if outcome == .delivered {
       removeFirst(of: &lane)
       return .delivered
@@ -296,7 +296,7 @@ struct OutboxQueue {
       for entry in lane.forgetStored(gain: gain) { stored.remove(entry) }
       return .left
     }
-    if outcome != .notSent { lane.attempts += 1 }
+    if outcome != .notSent { lane.noteFailure() }
     switch schedule.decision(afterAttempts: max(1, lane.attempts), of: entry.since, now: wall) {
     case .giveUp:
       let attempts = lane.attempts
@@ -304,7 +304,7 @@ struct OutboxQueue {
       return .givenUp(attempts: attempts)
     case .retry(let instant):
       let due = now.advanced(byMilliseconds: max(1, instant.milliseconds(since: wall)))
-      lane.due = due
+      lane.wait(until: due)
       retries.insert(Retry(due: due, lane: entry.lane))
       return .retry
     }
@@ -325,7 +325,7 @@ struct OutboxQueue {
   mutating func abandon(_ entry: WebhookEntry) {
     inFlight -= 1
     guard var lane = lanes.removeValue(forKey: entry.lane) else { return }
-    lane.isInFlight = false
+    lane.endAttempt()
     put(lane, entry.lane)
   }
 
@@ -348,11 +348,9 @@ struct OutboxQueue {
     for name in names {
       if let lane = lanes[name], isStale(lane, name, gains) { forget(name, gains) }
       guard var lane = lanes.removeValue(forKey: name) else { continue }
-      let (head, attempts) = (lane.entries.first, lane.attempts)
-      for entry in lane.removeAll(where: { isExpired($0, at: wall) }) {
-        expired.append((entry, entry === head ? attempts : 0))
-        release(entry)
-      }
+      let removed = lane.removeAll { isExpired($0, at: wall) }
+      for (entry, _) in removed { release(entry) }
+      expired += removed
       put(lane, name)
     }
     return expired
@@ -372,8 +370,7 @@ struct OutboxQueue {
     }
     defer { put(lane, entry.lane) }
     if lane.isInFlight, lane.entries.first?.storedNumber == entry.storedNumber { return false }
-    let removed = lane.removeAll { $0.storedNumber == entry.storedNumber }
-    for entry in removed { release(entry) }
+    for (entry, _) in lane.removeAll(where: { $0.storedNumber == entry.storedNumber }) { release(entry) }
     finished.insert(entry.storedNumber)
     return true
   }

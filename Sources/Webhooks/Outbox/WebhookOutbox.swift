@@ -331,7 +331,7 @@ public final class WebhookOutbox: WebhookPoster {
     if !batch.delivered.isEmpty { changes.append(.removeWebhooks(batch.delivered)) }
     if batch.lost > 0 { changes.append(.trimWebhookFailures(keeping: configuration.maxPending)) }
     // The store's thread must not wait for the lock of `state`.
-    commit(changes) { [self] isDurable in client.perform { self.didCommit(batch, isDurable) } }
+    commit(changes) { [self] answer in client.perform { self.didCommit(batch, (try? answer.get()) != nil) } }
   }
 
   private func didCommit(_ batch: (delivered: [Int64], givenUp: [Failure], lost: Int), _ isDurable: Bool) {
@@ -355,11 +355,11 @@ public final class WebhookOutbox: WebhookPoster {
     work()
   }
 
-  private func commit(_ changes: [StoreChange], _ completion: @escaping @Sendable (Bool) -> Void) {
+  private func commit(_ changes: [StoreChange], _ completion: @escaping @Sendable (Commit.Answer) -> Void) {
     groups.commit(
-      Commit(changes: changes, generation: CommitGeneration()) { [log] result in
-        if case .failure(let error) = result { log.warn("webhooks could not be stored", ["error": "\(error)"]) }
-        completion((try? result.get()) != nil)
+      Commit(changes: changes, generation: CommitGeneration()) { [log] answer in
+        if case .failure(let error) = answer { log.warn("webhooks could not be stored", ["error": "\(error)"]) }
+        completion(answer)
       })
   }
 
@@ -509,12 +509,12 @@ public final class WebhookOutbox: WebhookPoster {
         id: entry.id, entry.type, data: entry.data, in: entry.lane, at: entry.timestamp, since: now, number: 0)
     }
     let changes = entries.map { StoreChange.appendWebhook($0) } + [.removeWebhookFailures(failures.map(\.number))]
-    let isDurable = await withCheckedContinuation { continuation in
+    let answer = await withCheckedContinuation { continuation in
       commit(changes) { continuation.resume(returning: $0) }
     }
-    guard isDurable else { throw StoreError(.unavailable, "webhooks could not be stored") }
+    guard case .success(let stored) = answer else { throw StoreError(.unavailable, "webhooks could not be stored") }
     state.withLock { $0.failures = max(0, $0.failures - failures.count) }
-    for entry in entries { post(entry) }
+    for entry in stored { post(entry) }
   }
 
   // MARK: The end
