@@ -337,14 +337,6 @@ struct OutboxQueue {
     }
   }
 
-  /// An attempt was broken off, because the process ends.
-  mutating func abandon(_ entry: WebhookEntry) {
-    inFlight -= 1
-    guard var lane = lanes.removeValue(forKey: entry.lane) else { return }
-    lane.endAttempt()
-    put(lane, entry.lane)
-  }
-
   /// The store has removed entries that were done.
   mutating func didRemove(_ numbers: [Int64]) { finished.remove(numbers, isReading: isReading) }
 
