@@ -3,6 +3,7 @@ import Foundation
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreTables
 import Synchronization
 
 /// The one writer of this process: everything pending shares one transaction, and completions

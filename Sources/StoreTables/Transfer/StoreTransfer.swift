@@ -1,3 +1,5 @@
+import GroupRuntime
+
 /// A store whose rows are read, in the order of their keys. Nothing else uses it meanwhile.
 public protocol RowSource {
   /// The number of rows of a table.
