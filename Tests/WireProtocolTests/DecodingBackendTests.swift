@@ -35,6 +35,26 @@ import WireProtocol
       ])
   }
 
+  @Test func anImportedMemberHasNameCardCustomInfoAndMute() throws {
+    let params = #"""
+      {"groupID":"g","memberList":[
+        {"userID":"a","nameCard":"A","customInfo":{"k":"v","gone":"","none":null},"muteUntil":5},
+        {"userID":"b","nameCard":"","muteUntil":0},
+        {"userID":"c","nameCard":"\#(exactly(51))"},{"userID":"d","nameCard":"a\n"},
+        {"userID":"e","customInfo":{"a":"1","b":"1","c":"1","d":"1","e":"1","f":"1"}},{"userID":"f","muteUntil":-1}]}
+      """#
+    guard case .group(_, .importGroupMembers(let imported)) = try decoded("importGroupMembers", params) else {
+      return fail("importGroupMembers")
+    }
+    let users = imported.memberList.map(\.userID)
+    #expect(
+      Array(imported.memberList.prefix(2)) == [
+        ImportGroupMembers.ImportedMember(userID: users[0], nameCard: "A", customInfo: ["k": "v"], muteUntil: 5),
+        ImportGroupMembers.ImportedMember(userID: users[1], muteUntil: .unset),
+      ])
+    #expect(imported.memberList.map(\.hasBadValue) == [false, false, true, true, true, true])
+  }
+
   @Test func importUsersTakesOneOfTwoLists() throws {
     let params =
       #"{"userList":[{"userID":"a","nickName":"N","customInfo":{"k":null}},{"userID":"b"},{"userID":"a","faceURL":""}]}"#

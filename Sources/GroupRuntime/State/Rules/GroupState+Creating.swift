@@ -193,7 +193,7 @@ extension GroupState {
       throw .noAdmins(in: record.type)
     }
     return request.memberList.uniqued(by: \.userID).map { given in
-      let result = importOutcome(of: given.userID, turn)
+      let result = importOutcome(of: given, turn)
       if result == .success { importMember(given, &turn) }
       return MemberResult(userID: given.userID, result: result)
     }
@@ -204,9 +204,10 @@ extension GroupState {
     guard record.type.storesMessages else { throw WireError(.noRight, "Nothing can be imported into this type of group") }
   }
 
-  private func importOutcome(of user: UserID, _ turn: borrowing Turn) -> MemberResult.Outcome {
+  private func importOutcome(of given: ImportGroupMembers.ImportedMember, _ turn: borrowing Turn) -> MemberResult.Outcome {
+    let user = given.userID
     if roster[user] != nil { return .invalid }
-    if roster.isBanned(user, at: turn.wall) || turn.facts.unknown.contains(user) { return .fail }
+    if given.hasBadValue || roster.isBanned(user, at: turn.wall) || turn.facts.unknown.contains(user) { return .fail }
     return isFull || turn.facts.atGroupLimit.contains(user) ? .overLimit : .success
   }
 
@@ -219,6 +220,12 @@ extension GroupState {
       member.firstVisibleSeq = joinTime <= createTime ? 1 : firstSeq ?? newest + 1
       member.unreadSinceSeq = newest
       member.unreadBase = countsUnread ? given.unreadCount : 0
+      member.nameCard = given.nameCard
+      member.customInfo = given.customInfo
+      if let wanted = given.muteUntil {
+        member.muteUntil = wanted > turn.wall ? wanted : .unset
+        member.mutedAt = turn.wall
+      }
       member.changeTime = now
     }
     turn.store(.putMember(member, in: record.id))

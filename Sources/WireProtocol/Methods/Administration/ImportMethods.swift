@@ -49,13 +49,28 @@ public struct ImportGroupMembers: GroupMethod {
     /// Nil = the group's createTime.
     public let joinTime: WallInstant?
     public let unreadCount: Int
+    /// Empty = none.
+    public let nameCard: String
+    /// Without empty texts.
+    public let customInfo: [String: String]
+    /// Nil = the mute of an earlier membership lasts; unset or past = none.
+    public let muteUntil: WallInstant?
+    /// A name card, customInfo or mute was outside its domain: the row fails, and changes nothing.
+    public let hasBadValue: Bool
 
     /// A member with everything given.
-    public init(userID: UserID, role: Role = .member, joinTime: WallInstant? = nil, unreadCount: Int = 0) {
+    public init(
+      userID: UserID, role: Role = .member, joinTime: WallInstant? = nil, unreadCount: Int = 0, nameCard: String = "",
+      customInfo: [String: String] = [:], muteUntil: WallInstant? = nil, hasBadValue: Bool = false
+    ) {
       self.userID = userID
       self.role = role
       self.joinTime = joinTime
       self.unreadCount = unreadCount
+      self.nameCard = nameCard
+      self.customInfo = customInfo
+      self.muteUntil = muteUntil
+      self.hasBadValue = hasBadValue
     }
   }
 
@@ -76,13 +91,39 @@ public struct ImportGroupMembers: GroupMethod {
     ) { (reader) throws(WireError) in
       let user = try reader.requiredUserID("userID", "The member.")
       let role = try reader.optionalInitialRole() ?? .member
+      let joinTime = try reader.optionalInstant(
+        "joinTime", "When the member came, in milliseconds since 1970; absent = with the group.")
+      let unreadCount = try reader.optionalInteger(
+        "unreadCount", in: .unreadCounts, "How many messages the member has not read; absent = 0.")
+      var hasBadValue = false
+      let nameCard = try ImportGroupMembers.valueOfRow(isBad: &hasBadValue) { () throws(WireError) in
+        try reader.optionalString(
+          "nameCard", reader.textLimits.nameCards, "The member's name in this group; absent or empty = none.")
+      }
+      let customInfo = try ImportGroupMembers.valueOfRow(isBad: &hasBadValue) { () throws(WireError) in
+        try reader.optionalMap("customInfo", .memberCustomInfo, "The application's own texts about the member, by key.")
+      }
+      let muteUntil = try ImportGroupMembers.valueOfRow(isBad: &hasBadValue) { () throws(WireError) in
+        try reader.optionalInstant(
+          "muteUntil", "When the member may speak again, in milliseconds since 1970; 0 or past = at once.")
+      }
       return ImportedMember(
-        userID: user, role: role,
-        joinTime: try reader.optionalInstant(
-          "joinTime", "When the member came, in milliseconds since 1970; absent = with the group."),
-        unreadCount: Int(
-          try reader.optionalInteger("unreadCount", in: .unreadCounts, "How many messages the member has not read; absent = 0.")
-            ?? 0))
+        userID: user, role: role, joinTime: joinTime, unreadCount: Int(unreadCount ?? 0), nameCard: nameCard ?? "",
+        customInfo: (customInfo ?? [:]).filter { !$0.value.isEmpty }, muteUntil: muteUntil, hasBadValue: hasBadValue)
+    }
+  }
+
+  /// A value of the right type outside its domain is the outcome of its row, as everything about one
+  /// member is; a wrong type is the error of the request.
+  private static func valueOfRow<Value>(
+    isBad: inout Bool, _ read: () throws(WireError) -> Value?
+  ) throws(WireError) -> Value? {
+    do {
+      return try read()
+    } catch {
+      guard error.code != .invalidParams else { throw error }
+      isBad = true
+      return nil
     }
   }
 }
