@@ -150,6 +150,19 @@ import Testing
     }
   }
 
+  /// What is wrong is a character, and the message says how it is written, without the password.
+  @Test(arguments: [
+    "postgres://u:p@ss@h/d", "postgres://u:p/ss@h/d", "postgres://u:p%ss@h/d", "postgresql://u@x:p@h/d", "postgres://u:p@h",
+  ])
+  func aPasswordWithSpecialCharactersIsEscaped(url: String) throws {
+    for found in [problems(flags: [("store.url", url)]), problems(try scratch.file("store.url: '\(url)'"))] {
+      #expect(found.count == 1 && found[0].hasPrefix("store.url: expected postgres://USER:PASSWORD@HOST/DATABASE"), "\(found)")
+      #expect(found[0].contains("%40 for @") && !found[0].contains("ss@") && !found[0].contains(url), "\(found)")
+    }
+    #expect(problems(flags: [("store.url", "postgres://u:p%40ss@h/d")]) == [])
+    #expect(problems(flags: [("store.url", "postgres://h")])[0].contains("expected sqlite:, sqlite:PATH or postgres://"))
+  }
+
   /// No shell replaces it there.
   @Test(arguments: ["dataDir", "auth.jwksFile", "tls.keyFile", "auth.secretFile"])
   func aTildeStandsForNothing(key: String) throws {
