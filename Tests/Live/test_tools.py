@@ -445,10 +445,23 @@ async def test_an_import_of_an_export_is_the_same_state(make_server, make_world,
     copy = make_server(start=False)
     copied = run_throng("import", tmp_path / "export.jsonl", "--data-dir", copy.data_dir, cwd=tmp_path)
     assert copied.returncode == 0 and copied.stdout == f"ok: {len(rows) - 2} rows\n", copied.stderr
+    assert "no secret for tokens" in copied.stderr and str(copy.data_dir / "auth-secret") in copied.stderr
     again = run_throng("export", "-", "--data-dir", copy.data_dir, cwd=tmp_path)
     assert again.stdout.split("\n")[1:-1] == exported[1:], "the same text but for the head's time"
     copy.start()
     assert state(copy) == before
+
+
+@pytest.mark.files
+def test_an_import_beside_the_former_secret_says_nothing_of_it(make_server, tmp_path):
+    own = make_server()
+    whole = tmp_path / "whole.jsonl"
+    assert command("export", own, whole).returncode == 0
+    there = tmp_path / "there"
+    assert run_throng("token", "alice", "--data-dir", there, cwd=tmp_path).returncode == 0
+    for place, more in [(there, ()), (tmp_path / "configured", ("--set", f"auth.secret={'s' * 40}"))]:
+        done = run_throng("import", whole, "--data-dir", place, *more, cwd=tmp_path)
+        assert done.returncode == 0 and done.stdout.startswith("ok: ") and not done.stderr, done.stderr
 
 
 @pytest.mark.files
