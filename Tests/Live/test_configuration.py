@@ -13,6 +13,7 @@ import time
 import jwt
 import pytest
 
+from harness.ports import reserve_port
 from harness.server import BINARY, EXIT_PATIENCE, StartFailed, clean_environment, run_throng
 from harness.tokens import OTHER_SECRET, SECRET, expiry_of, make_token
 
@@ -258,8 +259,9 @@ def test_a_user_may_be_called_like_a_subcommand(tmp_path):
 def explained(token, *arguments, cwd, text=None):
     """The finished `throng token check`, and its lines by name."""
     done = subprocess.run(
-        [str(BINARY), "token", "check", token, *map(str, arguments)], env=clean_environment(), cwd=cwd, input=text,
-        capture_output=True, text=True, timeout=EXIT_PATIENCE)
+        # Nobody listens there, so that no other server of this machine has a word in it.
+        [str(BINARY), "token", "check", token, "--internal-listen", f"127.0.0.1:{reserve_port()}", *map(str, arguments)],
+        env=clean_environment(), cwd=cwd, input=text, capture_output=True, text=True, timeout=EXIT_PATIENCE)
     return done, dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
 
 

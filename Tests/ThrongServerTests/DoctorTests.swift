@@ -90,6 +90,25 @@ import WebSocketTransport
     #expect(checked.contains { $0.hasPrefix("internalListen is ") } == (told != nil), "throng config check tells it, too")
   }
 
+  /// A command that was not given the configuration of the server that runs.
+  @Test func theDatabaseOfARunningServerIsInUse() throws {
+    let address = ListenAddress.tcp(host: "127.0.0.1", port: 8081)
+    let missing = try #require(RunningServer.database(nil, isInUse: false, at: address, in: "/data"))
+    let idle = try #require(RunningServer.database("/data/throng.db", isInUse: false, at: address, in: "/data"))
+    #expect(missing.severity == .warning && missing.text.contains("there is no database in /data"))
+    #expect(idle.severity == .warning && idle.text.contains("no process has /data/throng.db open"))
+    for finding in [missing, idle] {
+      #expect(finding.text.contains("127.0.0.1:8081") && finding.remedy?.contains("--config FILE") == true)
+    }
+    #expect(RunningServer.database("/data/throng.db", isInUse: true, at: address, in: "/data") == nil)
+  }
+
+  /// Nobody answers there, so nothing is compared, and no secret is made.
+  @Test func withoutAServerNothingIsSaidOfOne() async throws {
+    let settings = try Settings.load(flags: [("internalListen", "unix:/nowhere/internal.sock"), ("dataDir", "/nowhere/data")])
+    #expect(await settings.warningOfRunningServer() == nil)
+  }
+
   @Test func aCertificateExpires() {
     func severity(days: Int64) -> Finding.Severity {
       MachineChecks.certificate(1_800_000_000 + days * 86_400, now: Self.now).severity

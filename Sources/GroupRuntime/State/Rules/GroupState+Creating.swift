@@ -214,7 +214,7 @@ extension GroupState {
   /// A member without a given joinTime has been in the group since its creation.
   private mutating func importMember(_ given: ImportGroupMembers.ImportedMember, _ turn: inout Turn) {
     let (createTime, newest, countsUnread) = (record.createTime, messages.lastSeq, record.type.countsUnread)
-    let (firstSeq, now) = (turn.facts.firstSeqs[given.userID], turn.now)
+    let (firstSeq, now, wall) = (turn.facts.firstSeqs[given.userID], turn.now, turn.wall)
     let joinTime = given.joinTime ?? createTime
     let member = addMember(given.userID, role: given.role, joinTime: joinTime, &turn) { member in
       member.firstVisibleSeq = joinTime <= createTime ? 1 : firstSeq ?? newest + 1
@@ -223,8 +223,8 @@ extension GroupState {
       member.nameCard = given.nameCard
       member.customInfo = given.customInfo
       if let wanted = given.muteUntil {
-        member.muteUntil = wanted > turn.wall ? wanted : .unset
-        member.mutedAt = turn.wall
+        member.muteUntil = wanted > wall ? wanted : .unset
+        member.mutedAt = wall
       }
       member.changeTime = now
     }
