@@ -232,6 +232,22 @@ import Testing
     #expect(problems(flags: [("listen", "unix:/run/a"), ("internalListen", "unix:/run/a")]).count == 1)
   }
 
+  /// The system binds both, and which of them gets a connection is not for it to decide.
+  @Test(arguments: [
+    ("0.0.0.0:80", "127.0.0.1:80", true), ("127.0.0.1:80", "0.0.0.0:80", true), (":80", "10.0.0.1:80", true),
+    ("[::]:80", "127.0.0.1:80", true), ("[::]:80", "0.0.0.0:80", true), ("[::1]:80", "[::]:80", true),
+    ("[::]:80", "name:80", true), ("localhost:80", "127.0.0.1:80", true), ("[::1]:80", "localhost:80", true),
+    ("0.0.0.0:80", "localhost:80", true), ("Name:80", "name:80", true), ("[::ffff:127.0.0.1]:80", "127.0.0.1:80", true),
+    ("0.0.0.0:80", "127.0.0.1:81", false), ("10.0.0.1:80", "127.0.0.1:80", false), ("0.0.0.0:80", "[::1]:80", false),
+    ("127.0.0.1:80", "[::1]:80", false), ("0.0.0.0:80", "name:80", false), ("one:80", "two:80", false),
+    ("0.0.0.0:0", "127.0.0.1:0", false), ("[::]:80", "unix:/run/a", false),
+  ])
+  func listenersMayNotShareAPort(listen: String, internalListen: String, isRefused: Bool) {
+    let found = problems(flags: [("listen", listen), ("internalListen", internalListen)])
+    #expect(found.count == (isRefused ? 1 : 0), "\(found)")
+    if isRefused { #expect(found[0].hasPrefix("internalListen: ") && found[0].contains("listen"), "\(found)") }
+  }
+
   /// Problems are told in the format of the log, where that is known.
   @Test func theFormatOfTheLogIsKnownUnlessWhatSaysItIsBad() throws {
     let good = try scratch.file("log: {format: text}\ndemo: perhaps", named: "good.yaml")

@@ -124,9 +124,9 @@ public final class Server: Sendable {
         "openFiles": .stringConvertible(openFiles),
       ])
     let connections = StartWarnings.connections(settings.limits.connections, openFiles: openFiles)
-    let proxies = StartWarnings.forwardedHeader(settings)
     let everybody = StartWarnings.internalListener(settings.internalListen.bound(to: transport.internalPort))
-    for warning in [nextCertificateWarning(), connections, proxies, everybody].compactMap({ $0 }) { logger.warning("\(warning)") }
+    let warnings = [nextCertificateWarning(), connections, everybody].compactMap { $0 } + StartWarnings.keys(settings)
+    for warning in warnings { logger.warning("\(warning)") }
   }
 
   private func nextCertificateWarning() -> String? {

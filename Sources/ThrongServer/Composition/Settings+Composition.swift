@@ -41,7 +41,7 @@ extension Settings {
   /// - Returns: the warnings of a start, also those about other keys.
   /// - Throws: `AuthenticationError` or `StartError`.
   public func checkKeys() async throws -> [String] {
-    var warnings = [StartWarnings.forwardedHeader(self), StartWarnings.internalListener(internalListen)].compactMap { $0 }
+    var warnings = StartWarnings.keys(self) + [StartWarnings.internalListener(internalListen)].compactMap { $0 }
     if let files = tls.files {
       let expiry = try StartError.translating { () throws(TransportError) in try Transport.check(files) }
       warnings += [StartWarnings.certificate(expiring: expiry, now: SystemClocks().wall)].compactMap { $0 }

@@ -24,6 +24,7 @@ public struct Doctor: Sendable {
     var findings = [server]
     findings += await keys(beside: occupant)
     findings.append(MachineChecks.proxies(settings))
+    findings.append(MachineChecks.webhooks(settings))
     findings.append(MachineChecks.internalListener(settings.internalListen))
     if !isRunning { findings.append(await listeners()) }
     let allowed = isRunning ? runningFileLimit() : nil
@@ -77,7 +78,7 @@ public struct Doctor: Sendable {
 
   private func keys(beside occupant: Occupant) async -> [Finding] {
     do {
-      // Their warnings, of the certificate, of proxies and of the internal listener, have findings of their own.
+      // Their warnings, of the certificate and of other keys, have findings of their own.
       _ = try await settings.checkKeys()
       let words =
         try settings.hasSecret()
