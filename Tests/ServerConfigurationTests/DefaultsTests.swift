@@ -25,6 +25,7 @@ import Testing
 
   @Test func credentials() {
     #expect(settings.auth.secret == nil && settings.auth.jwksFile == nil && settings.auth.algorithms == nil)
+    #expect(settings.auth.previousSecret == nil && settings.admin.previousAPIKey == nil)
     #expect(settings.auth.audience == nil && settings.auth.issuer == nil && settings.admin.apiKey == nil)
     #expect(settings.auth.failureDelay == .seconds(1))
     #expect(settings.tls.certificateFile == nil && settings.tls.keyFile == nil)

@@ -13,8 +13,9 @@ extension Resolution {
 
   /// A secret that everybody can read is as weak as a short one.
   private mutating func checkSecrets() {
-    let secrets = [Keys.authSecret, Keys.adminAPIKey, ClusterKeys.secret].map { ($0, "openssl rand -base64 48") }
-    for (key, command) in secrets + [(WebhookKeys.secret, "echo \"whsec_$(head -c 32 /dev/urandom | base64)\"")] {
+    let secrets = [Keys.authSecret, Keys.authPreviousSecret, Keys.adminAPIKey, Keys.adminPreviousAPIKey, ClusterKeys.secret]
+    let commands = secrets.map { ($0, "openssl rand -base64 48") }
+    for (key, command) in commands + [(WebhookKeys.secret, "echo \"whsec_$(head -c 32 /dev/urandom | base64)\"")] {
       guard let secret = self[key], PlaceholderSecrets.contains(secret) else { continue }
       report(key, "stands on a page or in an example of Throng, so everybody knows it; \(command) makes another")
     }

@@ -63,7 +63,7 @@ public final class Server: Sendable {
     readiness = Readiness(store: store, engines: engines, node: services.cluster)
     let routes = Routes(
       services: services, metrics: metrics, readiness: readiness,
-      credential: AdministratorCredential(tokens: tokens, apiKey: settings.admin.apiKey), hosts: InternalHosts(settings),
+      credential: AdministratorCredential(tokens: tokens, settings.admin), hosts: InternalHosts(settings),
       demo: try await Server.demoPage(settings, logger), cluster: engines, logger: logger)
     gateway = Gateway(services, http: routes)
     let delegate = gateway

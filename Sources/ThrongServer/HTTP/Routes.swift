@@ -3,6 +3,7 @@ import Gateway
 import GroupModel
 import GroupRuntime
 import Logging
+import ServerConfiguration
 import WebSocketTransport
 
 /// Routes the HTTP requests of both listeners (Protocol.md, "Public listener" and "Internal
@@ -187,18 +188,21 @@ struct Routes: HTTPHandling {
 /// "Application interface").
 struct AdministratorCredential: Sendable {
   let tokens: CurrentTokenVerifier
-  let apiKey: APIKey?
+  /// The keys with the names under which the log shows their holders.
+  let apiKeys: [(holder: String, key: APIKey)]
 
-  /// - Parameter apiKey: nil = only tokens are credentials.
-  init(tokens: CurrentTokenVerifier, apiKey: String?) {
+  /// Without a key in the settings only tokens are credentials.
+  init(tokens: CurrentTokenVerifier, _ settings: Settings.Admin) {
     self.tokens = tokens
-    self.apiKey = apiKey.map { APIKey($0) }
+    apiKeys = [("API key", settings.apiKey), ("previous API key", settings.previousAPIKey)].compactMap { holder, text in
+      text.map { (holder, APIKey($0)) }
+    }
   }
 
   /// The name of the credential's holder in the log.
   func holder(_ authorization: String?, at now: WallInstant) throws(HTTPRefusal) -> String {
     guard let token = BearerCredential.token(authorization), !token.isEmpty else { throw .unauthorized }
-    if let apiKey, apiKey.matches(token) { return "API key" }
+    if let own = apiKeys.first(where: { $0.key.matches(token) }) { return own.holder }
     switch tokens.current.verify(token, now: now) {
     case .success(let verified):
       guard verified.isAdministrator else { throw .notAnAdministrator }
