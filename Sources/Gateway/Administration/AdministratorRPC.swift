@@ -90,8 +90,8 @@ public final class AdministratorRPC: Sendable {
   private func trace(_ call: Call, _ reply: Reply, since start: MonotonicInstant) {
     tracer.note(
       TraceEntry(
-        .request, call.methodName, at: clocks.wall, userID: call.asUser ?? call.subjects["userID"].flatMap { UserID($0) },
-        groupID: call.subjects["groupID"].flatMap { GroupID($0) }, code: Int64(reply.code),
+        .request, call.methodName, at: clocks.wall, userID: call.asUser ?? call.subjects?.userID.flatMap { UserID($0) },
+        groupID: call.subjects?.groupID.flatMap { GroupID($0) }, code: Int64(reply.code),
         microseconds: clocks.monotonic.nanoseconds(since: start) / 1000, unknownParameters: call.unknownParameters?.text))
   }
 

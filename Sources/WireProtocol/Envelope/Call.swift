@@ -50,9 +50,8 @@ public struct Call: Sendable {
   /// The user as whom the application's backend acts; nil on the public listener, and for the
   /// application itself.
   public let asUser: UserID?
-  /// The groupID, userID and applicationID in a request of the application's backend, as given, for
-  /// the audit.
-  public let subjects: [String: String]
+  /// What a well-formed request of the application's backend is about; nil for all others.
+  public let subjects: CallSubjects?
   /// The members of the request that none has, and those of params that the method does not have, the
   /// first of many; nil where there is none, or nobody looked.
   public let unknownParameters: [UnknownParameter]?

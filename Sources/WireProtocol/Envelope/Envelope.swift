@@ -79,26 +79,21 @@ extension Call {
         asUser = try reader.optionalString("asUser", .userID, "The user as whom the method runs.").flatMap { UserID($0) }
       }
       if handling == .refused, let first = unknown?.first { throw first.error(in: entry.name) }
-      let subjects = servesApplication ? Call.subjects(in: params) : [:]
+      let subjects = servesApplication ? CallSubjects(in: params, writes: entry.specification.writes) : nil
       self.init(
         id: id, content: .request(try entry.decode(&reader)), method: entry, asUser: asUser, subjects: subjects,
         unknownParameters: unknown)
     } catch {
       self.init(
-        id: id, content: .badParameters(error), method: entry, asUser: asUser, subjects: [:], unknownParameters: unknown)
+        id: id, content: .badParameters(error), method: entry, asUser: asUser, subjects: nil, unknownParameters: unknown)
     }
   }
 
   private init(id: RequestID?, content: Content, _ unknown: [UnknownParameter]?) {
-    self.init(id: id, content: content, method: nil, asUser: nil, subjects: [:], unknownParameters: unknown)
+    self.init(id: id, content: content, method: nil, asUser: nil, subjects: nil, unknownParameters: unknown)
   }
 
   private static let version = "2.0".utf8.map { CChar($0) }
-
-  private static func subjects(in params: JSONValue?) -> [String: String] {
-    let names: [StaticString] = ["groupID", "userID", "applicationID"]
-    return names.reduce(into: [:]) { found, name in found["\(name)"] = params?[name]?.string }
-  }
 
   /// "`params` is an object (absent = `{}`; anything else is -32602)", null too: only the members of
   /// params may be null.

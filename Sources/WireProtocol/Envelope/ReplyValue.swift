@@ -160,7 +160,8 @@ extension ReplyValue: WireEncodable {
     case .webhookFailures(let result): result.failureList.reduce(128) { $0 + $1.data.text.count + 256 }
     case .traceEntries(let result): 128 + result.entryList.count * 192
     case .activeGroups(let result): 64 + result.groupList.count * 128
-    case .administratorActions(let result): 64 + result.actionList.count * 192
+    case .administratorActions(let result):
+      result.actionList.reduce(64) { $0 + 192 + ($1.userIDList?.count ?? 0) * 40 + ($1.reason?.utf8.count ?? 0) }
     case .groupInfo: 768
     case .message(let info): 512 + info.message.content.byteCount
     case .syncRow(let row): row.capacity

@@ -291,13 +291,19 @@ public struct AdministratorAction: WireObject {
   public let userID: String?
   public let applicationID: String?
   public let asUser: String?
+  /// The users of the call's `userIDList`, at most 100.
+  public let userIDList: [String]?
+  /// How many `userIDList` has; nil where there is none.
+  public let userCount: Int64?
+  public let reason: String?
 
   public static let example = AdministratorAction(time: .unset, method: "", by: "", code: 0)
 
   /// An action; what is nil is left out.
   public init(
     time: WallInstant, method: String, by: String, code: Int64, groupID: String? = nil, userID: String? = nil,
-    applicationID: String? = nil, asUser: String? = nil
+    applicationID: String? = nil, asUser: String? = nil, userIDList: [String]? = nil, userCount: Int64? = nil,
+    reason: String? = nil
   ) {
     self.time = time
     self.method = method
@@ -307,6 +313,9 @@ public struct AdministratorAction: WireObject {
     self.userID = userID
     self.applicationID = applicationID
     self.asUser = asUser
+    self.userIDList = userIDList
+    self.userCount = userCount
+    self.reason = reason
   }
 
   public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
@@ -318,5 +327,8 @@ public struct AdministratorAction: WireObject {
     writer.member("userID", ifPresent: userID)
     writer.member("applicationID", ifPresent: applicationID)
     writer.member("asUser", ifPresent: asUser)
+    writer.member("userIDList", ifPresent: userIDList)
+    writer.member("userCount", ifPresent: userCount)
+    writer.member("reason", ifPresent: reason)
   }
 }
