@@ -159,8 +159,11 @@ def test_the_credential_of_the_backend_is_refused_with_its_reason(make_server):
     assert answer.status == 401 and "it has no exp" in answer.text
     answer = own.post_rpc(ping, make_token("backend", adm=True, algorithm="HS512"))
     assert answer.status == 401 and "HS512" not in answer.text
-    own.wait_until(lambda: len(entries(own, "unauthorized call")) == 2, "two lines")
-    signed, unsigned = entries(own, "unauthorized call")
+    answer = own.post_rpc(ping, make_token("alice"))
+    assert answer.status == 401 and "this token is a user's" in answer.text
+    own.wait_until(lambda: len(entries(own, "unauthorized call")) == 3, "three lines")
+    signed, unsigned, of_user = entries(own, "unauthorized call")
+    assert of_user["userID"] == "alice" and "this token is a user's" in of_user["reason"]
     assert signed["userID"] == "backend" and "it has no exp" in signed["reason"]
     assert "userID" not in unsigned and 'its alg is "HS512"' in unsigned["reason"]
 

@@ -205,7 +205,7 @@ struct AdministratorCredential: Sendable {
     if let own = apiKeys.first(where: { $0.key.matches(token) }) { return own.holder }
     switch tokens.current.verify(token, now: now) {
     case .success(let verified):
-      guard verified.isAdministrator else { throw .notAnAdministrator }
+      guard verified.isAdministrator else { throw .notAnAdministrator(verified.userID) }
       return verified.userID.rawValue
     case .failure(let fault): throw .badToken(fault)
     }
@@ -229,7 +229,7 @@ struct HTTPRefusal: Error {
   var headers: [(String, String)] = []
   /// What the log says where the client is told less; nil = the sentence.
   var loggedSentence: String?
-  /// The user of a token that a configured key has signed, for the log.
+  /// The user of a token that a configured key has signed, for the log, also of a good one.
   var user: UserID?
 
   static func noSuchPath(besides path: String) -> HTTPRefusal {
@@ -269,9 +269,11 @@ struct HTTPRefusal: Error {
       status: 401, sentence: sentence, headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")], loggedSentence: logged,
       user: fault.userID)
   }
-  static let notAnAdministrator = HTTPRefusal(
-    status: 401, sentence: "this token is a user's; send one with adm:true (throng token NAME --admin) or the API key",
-    headers: [("WWW-Authenticate", "Bearer error=\"insufficient_scope\"")])
+  static func notAnAdministrator(_ user: UserID) -> HTTPRefusal {
+    HTTPRefusal(
+      status: 401, sentence: "this token is a user's; send one with adm:true (throng token NAME --admin) or the API key",
+      headers: [("WWW-Authenticate", "Bearer error=\"insufficient_scope\"")], user: user)
+  }
   static let bodyTooLarge = HTTPRefusal(status: 413, sentence: "the body is over 1 MiB")
   static let fault = HTTPRefusal(status: 500, sentence: "a fault of the server; its log says more")
 
