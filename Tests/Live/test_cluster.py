@@ -234,7 +234,7 @@ def test_without_serve_it_says_how_to_chat(tmp_path):
             token = re.search(r"token=\$\((.* token alice .*)\)", said)[1]
             made = subprocess.run(["bash", "-c", token], cwd=REPOSITORY, env=environment, capture_output=True, text=True)
             assert made.stdout.startswith("eyJ"), made.stderr
-            os.kill(int(listening["processes"].split(",")[1]), signal.SIGKILL)
+            os.kill(listening["processes"][1], signal.SIGKILL)
             assert "cluster: node2 has ended, by SIGKILL\n" in lines
         finally:
             process.terminate()

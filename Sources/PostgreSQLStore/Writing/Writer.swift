@@ -345,7 +345,7 @@ extension Writer {
     guard let isDurable = try lookUpFate(of: batch) else {
       throw StoreError(.unavailable, "nobody knows yet whether a commit is durable")
     }
-    logger.notice("the fate of a commit is known", metadata: ["durable": "\(isDurable)"])
+    logger.notice("the fate of a commit is known", metadata: ["durable": .stringConvertible(isDurable)])
     unresolved = nil
     inDoubt.end()
   }

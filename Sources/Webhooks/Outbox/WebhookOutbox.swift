@@ -204,14 +204,15 @@ public final class WebhookOutbox: WebhookPoster {
       log.warn(
         "a webhook was given up",
         [
-          "type": "\(letter.entry.type.rawValue)", "id": "\(letter.entry.id)", "attempts": "\(letter.attempts)",
+          "type": "\(letter.entry.type.rawValue)", "id": "\(letter.entry.id)",
+          "attempts": .stringConvertible(letter.attempts),
           "error": "\(letter.error)",
         ])
     case .receiverIsDown(let error):
       logger.warning("the receiver of webhooks does not answer", metadata: ["error": "\(error)"])
     case .receiverIsBack: logger.notice("the receiver of webhooks answers again")
     case .deadLettersRemoved(let count):
-      logger.warning("the oldest failures of webhooks were removed", metadata: ["count": "\(count)"])
+      logger.warning("the oldest failures of webhooks were removed", metadata: ["count": .stringConvertible(count)])
     case .readFailed(let error): log.warn("webhooks could not be read", ["error": "\(error)"])
     }
   }
