@@ -109,7 +109,7 @@ extension Settings {
     }
     let file = SecretFile(dataDirectory: dataDir)
     // Before anything is made, so that a file that cannot be read leaves nothing half done.
-    let lacksSecret = try takesSecret && auth.secret == nil && load(file) == nil
+    let lacksSecret = takesSecret && auth.secret == nil ? try load(file) == nil : false
     let rows: Int
     do throws(StoreOpenError) {
       rows = try DatabaseImport.read(input, directory: dataDir, database: store.databasePath, now: SystemClocks().wall)

@@ -79,7 +79,7 @@ extension Call {
         asUser = try reader.optionalString("asUser", .userID, "The user as whom the method runs.").flatMap { UserID($0) }
       }
       if handling == .refused, let first = unknown?.first { throw first.error(in: entry.name) }
-      let subjects = servesApplication ? CallSubjects(in: params, writes: entry.specification.writes) : nil
+      let subjects = servesApplication ? CallSubjects(in: params, writes: entry.writes) : nil
       self.init(
         id: id, content: .request(try entry.decode(&reader)), method: entry, asUser: asUser, subjects: subjects,
         unknownParameters: unknown)
