@@ -116,6 +116,7 @@ function changeMember(group, { userID, muteTime, ...change }, opTime) {
   if (muteTime !== undefined) change.muteUntil = muteTime > 0 ? opTime + muteTime * 1000 : 0;
   const member = group.members.get(userID);
   if (member) Object.assign(member, change);
+  group.timeline.redrawMenu();
   if (userID !== chat.me) return;
   Object.assign(group.info.selfInfo, change);
   // Other messages have menus now, and menus other choices.

@@ -46,7 +46,6 @@ let openMember = null;
 function renderMembers(group) {
   const members = [...group.members.values()].sort((a, b) => rankOf(b.role) - rankOf(a.role));
   say("member-count", group.areMembersHidden ? "are not shown here" : String(group.info.memberCount));
-  byID("member-count").hidden = false;
   byID("more-members").hidden = group.nextMember === 0;
   if (!areMembersOpen) return;
   if (!group.members.has(openMember)) openMember = null;

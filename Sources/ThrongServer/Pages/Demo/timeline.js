@@ -189,6 +189,11 @@ class Timeline {
     item.node.classList.toggle("follows", follows);
   }
 
+  /** The open menu as it is now: what may be done with the sender has changed. */
+  redrawMenu() {
+    if (this.#open) this.#draw(this.#open);
+  }
+
   /** Opens the menu of an item and closes that of any other; or closes it. */
   #toggle(item) {
     const hadFocus = item.node.contains(document.activeElement);

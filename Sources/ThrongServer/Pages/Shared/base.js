@@ -138,15 +138,19 @@ function setBusy(button, isBusyNow) {
 
 const isBusy = (button) => button.getAttribute("aria-disabled") === "true";
 
-/** Notes which element has the focus; the answer gives it back, also where the element was made anew meanwhile. */
+/**
+ * Notes which element has the focus; the answer gives it back where it is lost: to that element as it was made anew
+ * meanwhile, or else to the title of the part that is shown.
+ */
 function rememberFocus() {
   const { activeElement } = document;
   const { key } = activeElement?.dataset ?? {};
   const id = activeElement?.closest("[data-id]")?.dataset.id;
   return () => {
-    const isLost = !document.activeElement || document.activeElement === document.body;
-    if (!isLost || key === undefined || id === undefined) return;
-    document.querySelector(`[data-id="${CSS.escape(id)}"] [data-key="${CSS.escape(key)}"]`)?.focus();
+    if (document.activeElement && document.activeElement !== document.body) return;
+    const isKnown = key !== undefined && id !== undefined;
+    const again = isKnown && document.querySelector(`[data-id="${CSS.escape(id)}"] [data-key="${CSS.escape(key)}"]`);
+    (again || [...document.querySelectorAll("h2[tabindex]")].find((title) => title.checkVisibility()))?.focus();
   };
 }
 
