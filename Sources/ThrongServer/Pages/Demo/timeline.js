@@ -207,11 +207,9 @@ class Timeline {
     else if (hadFocus) (item.node.querySelector(".menu-button") ?? byID("scroller")).focus();
   }
 
-  /** Closes the open menu, if there is one, and gives its item. */
+  /** Closes the open menu, if there is one. */
   close() {
-    const item = this.#open;
-    if (item) this.#toggle(item);
-    return item;
+    if (this.#open) this.#toggle(this.#open);
   }
 
   /** A right that ends by itself, to recall a message, ends in an open menu too. */
