@@ -3,20 +3,20 @@ import ThrongTestKit
 /// importGroupMembers and importGroupMessages: "no events, no tips, 10007 for AVChatRoom and
 /// BChatRoom".
 extension ModelWorld {
-  mutating func importMembers(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  mutating func importMembers() throws(ModelRefusal) -> JSON {
     guard g.keepsHistory else { throw ModelRefusal(10007) }
     let list = operation["memberList"].elements
     if g.type == "Work", list.contains(where: { $0["role"] == "Admin" }) { throw ModelRefusal(10007) }
     var rows: [JSON] = []
     for given in list where !rows.contains(where: { $0["userID"] == given["userID"] }) {
-      let result = verdict(onImporting: given, operation)
+      let result = verdict(onImporting: given)
       rows.append(["userID": given["userID"], "result": .string(result)])
       if result == "Success" { bring(given) }
     }
     return ["memberList": .array(rows)]
   }
 
-  private func verdict(onImporting given: JSON, _ operation: Operation) -> String {
+  private func verdict(onImporting given: JSON) -> String {
     let user = given["userID"].string!
     if g.member(user) != nil { return "Invalid" }
     if hasBadValue(given) || isBanned(user) || operation["$unknown"].strings.contains(user) { return "Fail" }
@@ -52,7 +52,7 @@ extension ModelWorld {
 
   /// "10007 once the group has a message that was not imported"; ascending, also from one call to
   /// the next.
-  mutating func importMessages(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  mutating func importMessages() throws(ModelRefusal) -> JSON {
     guard g.keepsHistory, g.messages.allSatisfy(\.isImported) else { throw ModelRefusal(10007) }
     let list = operation["messageList"].elements
     let new = list.filter { knownSeq(of: $0) == nil }
