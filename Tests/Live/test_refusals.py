@@ -249,6 +249,16 @@ async def test_headers_that_are_too_long_are_told(telling, size):
     telling.metric_becomes("throng_http_refused_total", 1, status=431)
 
 
+async def test_the_name_of_an_unknown_method_stands_in_the_log_and_in_no_label(telling, make_world):
+    alice = await make_world(telling).user("alice")
+    for name, shown in (("addGroupMember", "addGroupMember"), ("a\u001b[2J", "a\u001b[2J"), ("é" * 40, "é" * 32)):
+        await alice.refused(-32601, name)
+        line = await entry(telling, "request refused", sentMethod=shown)
+        assert line["method"] == "unknown" and line["code"] == -32601
+    assert "\x1b" not in telling.log, "a terminal that shows the log obeys nobody"
+    assert "addGroupMember" not in telling.http("GET", "/metrics").text
+
+
 async def test_unknown_parameters_are_named_at_debug_and_ignored(telling, make_world):
     world = make_world(telling)
     alice = await world.user("alice")

@@ -82,7 +82,7 @@ public final class AdministratorRPC: Sendable {
     }
     // The audit log holds the calls that could have changed something.
     if case .failure(let error) = reply, call.method?.writes != true {
-      refusals.request(error, call.method?.name, user: call.asUser)
+      refusals.request(error, call.method?.name, sent: call.sentMethodName, user: call.asUser)
     }
     return call.id != nil || call.isInvalid ? reply.text(id: call.id) : nil
   }
@@ -98,7 +98,7 @@ public final class AdministratorRPC: Sendable {
   private func reply(to call: Call, _ text: RequestText?) async -> Reply {
     switch call.content {
     case .invalid: return .error(.invalidRequest)
-    case .unknownMethod(let error): return .failure(error)
+    case .unknownMethod(let error, sent: _): return .failure(error)
     case .badParameters(let error):
       switch call.method?.specification.callers {
       case .connection: return AdministratorRPC.forConnections

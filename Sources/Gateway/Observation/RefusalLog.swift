@@ -98,12 +98,17 @@ public final class RefusalLog: Sendable {
   }
 
   /// A request was answered with an error.
-  /// - Parameter method: nil where it does not exist.
+  /// - Parameters:
+  ///   - method: nil where it does not exist.
+  ///   - sent: its name then.
   func request(
-    _ error: WireError, _ method: String?, from address: String? = nil, user: UserID?
+    _ error: WireError, _ method: String?, sent: SentMethodName? = nil, from address: String? = nil, user: UserID?
   ) {
     note("request refused", .debug, requestLines) {
-      RefusalLog.fields(error, from: address, user).merging(["method": "\(method ?? "unknown")"]) { $1 }
+      var fields = RefusalLog.fields(error, from: address, user)
+      fields["method"] = "\(method ?? "unknown")"
+      if let sent { fields["sentMethod"] = "\(sent.text)" }
+      return fields
     }
   }
 

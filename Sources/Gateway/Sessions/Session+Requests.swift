@@ -79,7 +79,7 @@ extension Session {
   /// Counts, logs, encodes and delivers a reply.
   func complete(_ pending: PendingRequest, with reply: Reply) {
     services.metrics.didAnswer(pending.method, reply, after: services.clocks.monotonic.nanoseconds(since: pending.start))
-    if case .failure(let error) = reply { noteRefusal(error, of: pending.method) }
+    if case .failure(let error) = reply { noteRefusal(error, of: pending.method, sent: pending.sentMethod) }
     let text = pending.wantsReply ? reply.text(id: pending.id) : []
     if let trace = pending.trace { note(pending, trace, reply, bytes: text.count) }
     deliver(text, to: pending.receiver)
@@ -168,6 +168,8 @@ final class PendingRequest: Sendable {
 
   let id: RequestID?
   let method: MethodTable.Entry?
+  /// The name of an unknown method.
+  let sentMethod: SentMethodName?
   /// An invalid request is answered even without an id.
   let wantsReply: Bool
   let start: MonotonicInstant
@@ -203,6 +205,7 @@ final class PendingRequest: Sendable {
     let id = call.id
     self.id = id
     method = call.method
+    sentMethod = call.sentMethodName
     isRead = call.method?.writes == false
     self.isBatchFull = isBatchFull
     self.cost = cost

@@ -65,7 +65,8 @@ extension Call {
     }
     // Over WebSocket they are -32601 (Protocol.md, "Application interface").
     guard let entry = methods[method], servesApplication || entry.specification.callers != .application else {
-      self.init(id: id, content: .unknownMethod(methods.fault(of: method, servesApplication: servesApplication)), unknown)
+      let error = methods.fault(of: method, servesApplication: servesApplication)
+      self.init(id: id, content: .unknownMethod(error, sent: SentMethodName(method.string ?? "")), unknown)
       return
     }
     var asUser: UserID?
