@@ -1,5 +1,6 @@
 """Moving in from another system. Imports send no events and store no tips (Protocol.md,
 "Imports")."""
+import json
 import time
 
 import pytest
@@ -201,6 +202,23 @@ async def test_members_bring_name_card_custom_info_and_mute_and_a_later_import_g
     denied(server, -32602, "importGroupMembers", groupID=group, memberList=[{"userID": "x", "nameCard": 5}])
     for client in (owner, member):
         await client.quiet(group=group)
+
+
+def test_instants_in_seconds_are_taken_and_warned_of(make_server):
+    own = make_server()
+    seconds = THEN // 1000
+    base = {"groupType": "Public", "groupName": "g", "ownerUserID": "olga", "groupID": "g"}
+    done(own, "importGroup", **base, createTime=seconds)
+    done(own, "importGroupMembers", groupID="g", memberList=[{"userID": "mary", "joinTime": seconds + 1}])
+    messages(own, "g", {"sender": "mary", "timestamp": seconds + 2, "text": "old"})
+    done(own, "importGroup", **{**base, "groupID": "h"}, createTime=THEN)
+
+    def warnings():
+        lines = [json.loads(line) for line in own.log.splitlines() if '"an import has very old instants"' in line]
+        return [(line["method"], line["field"], line["groupID"]) for line in lines if "seconds?" in line["reason"]]
+    own.wait_until(lambda: len(warnings()) == 3, warnings)
+    assert warnings() == [
+        ("importGroup", "createTime", "g"), ("importGroupMembers", "joinTime", "g"), ("importGroupMessages", "timestamp", "g")]
 
 
 async def test_members_are_listed_in_the_order_of_their_join_times(server, world):

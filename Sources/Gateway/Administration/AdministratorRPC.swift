@@ -80,6 +80,9 @@ public final class AdministratorRPC: Sendable {
     if unknownParameters.isLogged, let unknown = call.unknownParameters {
       refusals.unknownParameters(unknown, of: call.methodName, user: call.asUser)
     }
+    if let method = call.method, case .request(let request) = call.content, let field = request.importedFieldInSeconds {
+      refusals.instantsInSeconds(field, of: method.name, group: call.subjects?.groupID)
+    }
     // The audit log holds the calls that could have changed something.
     if case .failure(let error) = reply, call.method?.writes != true {
       refusals.request(error, call.method?.name, sent: call.sentMethodName, user: call.asUser)

@@ -25,6 +25,7 @@ public final class RefusalLog: Sendable {
   private let closeLines = LogRateLimiter()
   private let requestLines = LogRateLimiter()
   private let parameterLines = LogRateLimiter()
+  private let instantLines = LogRateLimiter()
   private let httpLines = LogRateLimiter()
   private let arrivalLines = LogRateLimiter()
   private let crowds = CrowdLines<EarlyEnd>()
@@ -120,6 +121,18 @@ public final class RefusalLog: Sendable {
       var fields: Logger.Metadata = ["method": "\(method)", "parameters": "\(unknown.text)"]
       if let address { fields["address"] = "\(address)" }
       if let user { fields["userID"] = "\(user)" }
+      return fields
+    }
+  }
+
+  /// An import has instants that are most likely in seconds. It goes on: some may be as old.
+  func instantsInSeconds(_ field: String, of method: String, group: String?) {
+    note("an import has very old instants", .warning, instantLines) {
+      var fields: Logger.Metadata = [
+        "method": "\(method)", "field": "\(field)",
+        "reason": "\(field) is before March 1973: seconds? Instants are milliseconds since 1970",
+      ]
+      if let group { fields["groupID"] = "\(group)" }
       return fields
     }
   }

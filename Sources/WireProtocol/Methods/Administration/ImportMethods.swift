@@ -209,3 +209,28 @@ public struct ImportGroupMessages: GroupMethod {
     }
   }
 }
+
+extension Request {
+  /// The first parameter of an import with an instant before March 1973: most likely it is in seconds,
+  /// as other systems have them. Nil where there is none. The request is good all the same.
+  public var importedFieldInSeconds: String? {
+    switch self {
+    case .importGroup(let request): request.createTime.isInSeconds ? "createTime" : nil
+    case .group(_, .importGroupMembers(let request)):
+      if request.memberList.contains(where: { $0.joinTime.isInSeconds }) {
+        "joinTime"
+      } else {
+        request.memberList.contains { $0.muteUntil.isInSeconds } ? "muteUntil" : nil
+      }
+    case .group(_, .importGroupMessages(let request)):
+      request.messageList.contains { ($0.timestamp as WallInstant?).isInSeconds } ? "timestamp" : nil
+    default: nil
+    }
+  }
+}
+
+extension WallInstant? {
+  /// Whether the number would be one of our days in seconds, and is long ago in milliseconds; 0 says
+  /// that there is no instant.
+  fileprivate var isInSeconds: Bool { map { (1..<100_000_000_000).contains($0.milliseconds) } ?? false }
+}
