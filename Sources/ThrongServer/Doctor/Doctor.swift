@@ -83,7 +83,7 @@ public struct Doctor: Sendable {
       let words =
         try settings.hasSecret()
         ? "the keys for tokens can be read" : "there is no secret for tokens yet; the first start makes it"
-      let warning = occupant == .throng ? await settings.warningOfRunningServer() : nil
+      let warning = await occupant == .throng ? settings.warningOfRunningServer() : nil
       return [
         warning.map { .warning("keys", $0, RunningServer.remedy) } ?? .ok("keys", words),
         MachineChecks.certificate(try settings.certificateExpiry(), now: now),
