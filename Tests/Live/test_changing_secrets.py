@@ -3,6 +3,7 @@ import json
 
 import pytest
 
+from harness.ports import reserve_port
 from harness.server import run_throng
 from harness.tokens import OTHER_SECRET, SECRET, admin_token, make_token
 
@@ -42,7 +43,7 @@ def test_the_secret_of_the_data_directory_is_changed_by_moving_it(make_server, t
     arguments = ("--admin", "--data-dir", own.data_dir, "--set", f"auth.previousSecretFile={own.data_dir}/auth-secret.previous")
     token = run_throng("token", "backend", *arguments, cwd=tmp_path).stdout.strip()
     checked = run_throng(
-        "token", "check", token, "--set", f"auth.secret={new}", "--internal-listen", f"unix:{tmp_path}/none.sock", cwd=tmp_path)
+        "token", "check", token, "--set", f"auth.secret={new}", "--internal-listen", f"127.0.0.1:{reserve_port()}", cwd=tmp_path)
     assert checked.returncode == 0, "throng token signs with the new one"
 
 
