@@ -50,9 +50,6 @@ struct StoreOptions {
   var searchedMessages = 20_000
   /// The types whose groups do not keep all messages.
   var history: [GroupType: HistoryLimits] = [:]
-  /// Is told, once, that nothing is answered any more, and ends the process; by default nobody, for
-  /// those that only read.
-  var onDurabilityFault: @Sendable (DurabilityFault) -> Void = { _ in }
 }
 
 /// Groups, memberships, messages, users and their notifications in one SQLite database.
@@ -81,17 +78,14 @@ public final class SQLiteStore: StoreHealth, HistoryStore, Sendable {
   ///     the background; switching it off drops the index.
   ///   - history: the messages that groups keep, by type; a type that is absent keeps all.
   ///   - clocks, alarms: the time that everything of the store goes by.
-  ///   - onDurabilityFault: ends the process, on a thread of the store's. From its call on no commit is
-  ///     answered, because nobody can say what is durable.
   /// - Throws: `StoreOpenError` with a sentence for the operator. A database that is damaged,
   ///   foreign or newer stays unchanged.
   public static func open(
     directory: String, database: String? = nil, sync: SyncMode, postsUserOffline: Bool = false,
     history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false, clocks: any Clocks = SystemClocks(),
-    alarms: any Alarms = SystemAlarms(), logger: Logger, onDurabilityFault: @escaping @Sendable (DurabilityFault) -> Void
+    alarms: any Alarms = SystemAlarms(), logger: Logger
   ) throws(StoreOpenError) -> SQLiteStore {
     var options = StoreOptions()
-    options.onDurabilityFault = onDurabilityFault
     options.clocks = clocks
     options.alarms = alarms
     options.postsUserOffline = postsUserOffline
@@ -107,7 +101,6 @@ public final class SQLiteStore: StoreHealth, HistoryStore, Sendable {
     let opener = DatabaseOpener(database: try DatabaseFile(database, dataDirectory: directory), sync: sync, options: options)
     let lock = try DatabaseLock(of: opener.database, now: options.clocks.wall)
     do throws(StoreOpenError) {
-      if lock.lastRun != .clean { try LogRewrite.perform(on: opener.database.logPath, logger) }
       let report = RecoveryReport(of: opener.database, lastRun: lock.lastRun)
       try opener.prepareDatabase(lock)
       report.write(to: logger)

@@ -7,16 +7,10 @@ import Synchronization
 final class FaultyDisk: Sendable {
   enum Operation: Hashable, Sendable { case open, read, write, truncate, share, sync }
 
-  fileprivate struct Fault {
-    let code: Int32
-    /// How often the operation succeeds before.
-    var passing = 0
-    /// Half of the bytes are written.
-    var tears = false
-  }
-
   fileprivate struct State {
-    var faults: [Operation: Fault] = [:]
+    var faults: [Operation: Int32] = [:]
+    var last: Operation?
+    var refused: [Operation: Int] = [:]
     var logSyncs = 0
     var reads = 0
     var logSyncsBeforeHold: Int?
@@ -32,20 +26,26 @@ final class FaultyDisk: Sendable {
   }
 
   /// From now on the operation fails with that SQLite code; nil heals it.
-  /// - Parameters:
-  ///   - passing: how often it succeeds before.
-  ///   - tears: a write that fails has written half of its bytes.
-  func fail(_ operation: Operation, _ code: Int32?, passing: Int = 0, tears: Bool = false) {
-    state.withLock { $0.faults[operation] = code.map { Fault(code: $0, passing: passing, tears: tears) } }
+  func fail(_ operation: Operation, _ code: Int32?) {
+    state.withLock { $0.faults[operation] = code }
   }
 
   /// How often something was read.
   var reads: Int { state.withLock { $0.reads } }
 
+  /// From now on the operation fails with that SQLite code, and after it every other that changes a
+  /// file.
+  func breakDown(at operation: Operation, _ code: Int32) {
+    state.withLock { ($0.faults[operation], $0.last) = (code, operation) }
+  }
+
   /// Heals everything.
   func heal() {
-    state.withLock { $0.faults = [:] }
+    state.withLock { ($0.faults, $0.last) = ([:], nil) }
   }
+
+  /// How often the operation was refused.
+  func refusals(of operation: Operation) -> Int { state.withLock { $0.refused[operation, default: 0] } }
 
   /// How often the log was synced, successfully.
   var logSyncs: Int { state.withLock { $0.logSyncs } }
@@ -69,17 +69,17 @@ final class FaultyDisk: Sendable {
   /// Lets the held writer go on.
   func release() { gate.signal() }
 
-  /// Counts the operation.
-  fileprivate func nextFault(_ operation: Operation) -> Fault? {
+  fileprivate func fault(_ operation: Operation) -> Int32? {
     state.withLock { state in
-      guard let fault = state.faults[operation] else { return nil }
-      guard fault.passing > 0 else { return fault }
-      state.faults[operation]?.passing -= 1
-      return nil
+      guard let code = state.faults[operation] else { return nil }
+      state.refused[operation, default: 0] += 1
+      if state.last == operation {
+        for other in [Operation.write, .truncate, .share, .sync] { state.faults[other] = code }
+        state.last = nil
+      }
+      return code
     }
   }
-
-  fileprivate func fault(_ operation: Operation) -> Int32? { nextFault(operation)?.code }
 
   fileprivate func passSync(of path: String) {
     guard path.hasSuffix("-wal") else { return }
@@ -171,9 +171,7 @@ private func shimTable(before methods: UnsafePointer<sqlite3_io_methods>) -> Uns
   }
   table.pointee.xWrite = { file, bytes, count, offset in
     let own = behind(file)
-    guard let fault = own.disk.nextFault(.write) else { return own.methods.pointee.xWrite(file, bytes, count, offset) }
-    if fault.tears { _ = own.methods.pointee.xWrite(file, bytes, count / 2, offset) }
-    return fault.code
+    return own.disk.fault(.write) ?? own.methods.pointee.xWrite(file, bytes, count, offset)
   }
   table.pointee.xTruncate = { file, size in
     let own = behind(file)

@@ -10,8 +10,7 @@ public enum DepartureRecord {
 /// Keeps groups and memberships, and makes changes durable.
 public protocol GroupStore: Sendable {
   /// Makes changes durable. Commits complete in the order of the calls, and share transactions; one
-  /// of a broken generation fails as `.abandoned`. Never blocks on the disk. A failure means that
-  /// nothing was changed; where that cannot be known, there is no completion, and the process ends.
+  /// of a broken generation fails as `.abandoned`. Never blocks on the disk.
   func commit(_ commit: Commit)
 
   /// The group; nil = the groupID is not in use.

@@ -110,7 +110,7 @@ struct DatabaseOpener {
         // could start over. From this length on the writer checkpoints itself.
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(pages)")
         try db.execute(sql: "PRAGMA journal_size_limit = \(pages * 4096 * 2)")
-        try lengthenEmptyLog(db)
+        try Self.lengthenEmptyLog(db)
       }
     }
     return configuration
@@ -127,10 +127,10 @@ struct DatabaseOpener {
 
   /// Lengthens an empty log by one byte, which needs no disk space and is still empty for SQLite.
   /// GRDB would write a table into a log of no bytes, which fails on a full disk.
-  private func lengthenEmptyLog(_ db: Database) throws {
+  private static func lengthenEmptyLog(_ db: Database) throws {
     // The write lock keeps others from writing to the log meanwhile.
     try db.inTransaction(.immediate) {
-      if !Self.isNotEmpty(database.logPath) { _ = truncate(database.logPath, 1) }
+      if let log = try OpenWriteAheadLog(of: db) { try log.lengthenIfEmpty() }
       return .rollback
     }
   }

@@ -13,10 +13,8 @@ final class Writer: Sendable {
   let options: StoreOptions
   let logger: Logger
   let persists = Atomic<Bool>(true)
-  private let isHalted = Atomic<Bool>(false)
-  /// Commits of which nobody can say whether they are durable: kept, and never answered.
-  private let unanswered = Mutex<[Commit]>([])
   private let refusal = Mutex<StoreError?>(nil)
+  private let failedCommits = FailedCommits()
   let background: BackgroundWork
   let webhookNumbers = WebhookNumbers()
   let meter = CommitMeter()
@@ -30,10 +28,7 @@ final class Writer: Sendable {
       maxCommits: options.commitsPerTransaction, maxPending: options.pendingCommits, maxBytes: options.pendingBytes)
   }
 
-  var canPersist: Bool { persists.load(ordering: .acquiring) && !hasHalted }
-
-  /// Whether a `DurabilityFault` has ended all answers.
-  var hasHalted: Bool { isHalted.load(ordering: .sequentiallyConsistent) }
+  var canPersist: Bool { persists.load(ordering: .acquiring) }
 
   /// Ends the sessions that the last run left, and tries whether the disk takes anything.
   /// - Throws: GRDB's error where the database is damaged. A full disk is no obstacle: writes wait.
@@ -48,7 +43,7 @@ final class Writer: Sendable {
         }
         _ = try transaction(db) { try clearProbe(db) }
       } catch {
-        guard error.kind == .unavailable, !hasHalted else { throw error }
+        guard error.kind == .unavailable else { throw error }
         note(failure: error)
         for user in try UserRows.onlineUsers(in: db) { writeQueue.setPresence(.offline(since: time), of: user) }
       }
@@ -83,6 +78,7 @@ final class Writer: Sendable {
 
   /// Starts the work of each second: makes users durable, probes a failed store, begins tasks.
   func tick(_ tasks: Set<MaintenanceTask> = []) {
+    failedCommits.tryAgain()
     let tasks = webhookNumbers.tick() ? tasks.union([.indexWebhooks]) : tasks
     if writeQueue.request(flushUsers: true, probe: !canPersist, tasks) { wake() }
   }
@@ -92,14 +88,13 @@ final class Writer: Sendable {
     if !tasks.isEmpty, writeQueue.request(tasks) { wake() }
   }
 
-  /// Waits until every commit has been answered; after a `DurabilityFault` none is. Call it with the
-  /// write queue closed.
+  /// Waits until every commit has been answered. Call it with the write queue closed.
   func finish() {
+    failedCommits.end()
     // The pool's writer is serial, so earlier batches are done. A caller that has added a commit
     // may not have woken the writer yet: the commits that are left are taken out here.
     pool.writeWithoutTransaction { db in
-      while !hasHalted, let batch = writeQueue.nextBatch() { perform(batch, db) }
-      if hasHalted { return }
+      while let batch = writeQueue.nextBatch() { perform(batch, db) }
       let users = writeQueue.pendingUpdates
       if !users.isEmpty { transact(WriteQueue.Batch(users: users), db) }
     }
@@ -107,7 +102,7 @@ final class Writer: Sendable {
 
   private func wake() {
     pool.asyncWriteWithoutTransaction { db in
-      while !self.hasHalted, let batch = self.writeQueue.nextBatch() { self.perform(batch, db) }
+      while let batch = self.writeQueue.nextBatch() { self.perform(batch, db) }
     }
   }
 
@@ -121,7 +116,6 @@ final class Writer: Sendable {
 
   private func perform(_ batch: WriteQueue.Batch, _ db: Database) {
     if !batch.commits.isEmpty || !batch.users.isEmpty { transact(batch, db) }
-    if hasHalted { return }
     if batch.probe && !canPersist { probe(db) }
     for task in batch.tasks where !task.isBrief { perform(task, db) }
     // One of these, so that commits wait for one alone.
@@ -137,8 +131,6 @@ extension Writer {
     let begun = options.clocks.monotonic
     let outcomes = outcomes(of: batch, db)
     let ended = options.clocks.monotonic
-    // Also where another thread has halted meanwhile.
-    if hasHalted { return unanswered.withLock { $0 += batch.commits } }
     var failures = 0
     for (commit, outcome) in zip(batch.commits, outcomes) where outcome.isFailure {
       commit.generation.markBroken()
@@ -169,7 +161,7 @@ extension Writer {
   /// - Parameter apart: a commit that is `.inconsistent` fails alone instead of failing all.
   private func durable(_ batch: WriteQueue.Batch, apart: Bool, _ db: Database) throws(StoreError) -> [Commit.Answer] {
     var outcomes: [Commit.Answer] = []
-    let wrote = try transaction(db) {
+    let wrote = try transaction(db, isAwaited: !batch.commits.isEmpty) {
       for (user, update) in batch.users { try UserRows.put(update, of: user, db) }
       var appends = WebhookAppends(webhookNumbers)
       for commit in batch.commits {
@@ -217,9 +209,10 @@ extension Writer {
   }
 
   /// Runs the body in a transaction and commits it.
+  /// - Parameter isAwaited: a caller is told of a failure. Then this returns only when a restart
+  ///   cannot bring the transaction back, unless the store is being closed.
   /// - Returns: whether anything was written.
-  /// - Throws: where a restart does not find the transaction, or the writer has halted.
-  func transaction(_ db: Database, _ body: () throws -> Void) throws(StoreError) -> Bool {
+  func transaction(_ db: Database, isAwaited: Bool = false, _ body: () throws -> Void) throws(StoreError) -> Bool {
     if let refusal = refusal.withLock({ $0 }) { throw refusal }
     var isCommitting = false
     do {
@@ -231,17 +224,21 @@ extension Writer {
       try db.cachedStatement(sql: "COMMIT TRANSACTION").execute()
       return db.totalChangesCount > before
     } catch {
-      // Before COMMIT the log holds no frame that ends a transaction.
-      if isCommitting, let fault = DurabilityFault(ofCommit: error, in: db) { halt(fault) }
       rollBack(db)
+      // Before COMMIT the log holds no frame that ends a transaction.
+      if isCommitting { discardFailedCommit(db, isAwaited: isAwaited) }
       throw StoreError(describing: error)
     }
   }
 
-  /// Ends all answers and all writing, and tells who ends the process. Any thread.
-  func halt(_ fault: DurabilityFault) {
-    guard !isHalted.exchange(true, ordering: .sequentiallyConsistent) else { return }
-    options.onDurabilityFault(fault)
+  // Commits wait in the write queue meanwhile, which has its bounds, and reads go on.
+  private func discardFailedCommit(_ db: Database, isAwaited: Bool) {
+    guard isAwaited else { return failedCommits.discard(db) }
+    failedCommits.discardOrWait(db) { obstacle in
+      note(failure: StoreError(describing: obstacle))
+      logger.error(
+        "refusals wait: what failed would come back with a restart", metadata: ["error": "\(StoreError(describing: obstacle))"])
+    }
   }
 
   private func rollBack(_ db: Database) {
