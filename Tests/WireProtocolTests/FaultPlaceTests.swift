@@ -72,10 +72,6 @@ import WireProtocol
     #expect(unknown(method) == "No such method")
   }
 
-  @Test func aBackendAddsMembersByImportingThem() {
-    #expect(unknown("addGroupMember", servesApplication: true) == "No such method; the nearest is importGroupMembers")
-  }
-
   /// For the log: the label of metrics stays bounded.
   @Test(arguments: [
     ("joinGroups", "joinGroups"), ("", ""), ("kickUser", "kickUser"), ("a\u{1}b", "a\u{1}b"),

@@ -9,12 +9,15 @@ import WireProtocol
     .deletingLastPathComponent()
   private static let catalogue = root.appending(path: "Sources/ThrongServer/Documentation.docc")
 
+  /// What a person sees, in PNG.
+  private static let screenshots: Set = ["console", "demo"]
+
   @Test func pagesShowEveryPictureAndSayWhatItShows() throws {
     let shown = try Self.pages().flatMap { page in
       page.matches(of: /!\[([^\]]*)\]\(([^)]+)\)/).map { (text: String($0.1), name: String($0.2)) }
     }
     for (text, name) in shown { #expect(text.count > 40, "\(name)") }
-    #expect(Set(shown.map(\.name)) == Set(try Self.pictureNames()))
+    #expect(Set(shown.map(\.name)) == Set(try Self.pictureNames()).union(Self.screenshots))
   }
 
   @Test func everyPictureHasATextAlternativeAndColoursForBothSchemes() throws {
