@@ -98,6 +98,7 @@ void connections_free(connections *all);
 static inline void connections_set_context(connections *all, struct lws_context *context) { all->context = context; }
 // All of them are about to be closed.
 static inline void connections_begin_ending(connections *all) { all->is_ending = true; }
+static inline bool connections_are_ending(const connections *all) { return all->is_ending; }
 
 connection *connection_open(connections *all, struct lws *wsi, bool takes_streams);
 // Its handler gets the messages, and is told of the end.

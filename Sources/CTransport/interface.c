@@ -98,5 +98,5 @@ void ct_exchange_respond(
 }
 
 bool ct_loop_finish_answers(ct_loop *loop, size_t at_most) {
-  return !loop->connections.is_ending && exchanges_finish(loop->protocol.exchanges, at_most);
+  return !connections_are_ending(&loop->connections) && exchanges_finish(loop->protocol.exchanges, at_most);
 }
