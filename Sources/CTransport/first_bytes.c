@@ -1,4 +1,4 @@
-#include "base.h"
+#include "private.h"
 
 #include <string.h>
 #include <strings.h>

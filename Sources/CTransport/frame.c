@@ -1,4 +1,4 @@
-#include "frame.h"
+#include "private.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
-#include "process.h"
+#include "private.h"
 
-#include <libwebsockets.h>
 #include <malloc.h>
 #include <openssl/decodererr.h>
 #include <openssl/err.h>

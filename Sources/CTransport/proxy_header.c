@@ -1,4 +1,4 @@
-#include "base.h"
+#include "private.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,6 +1,4 @@
-#include "slots.h"
-
-#include "bytes.h"
+#include "private.h"
 
 #include <stdlib.h>
 

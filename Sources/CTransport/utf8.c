@@ -1,4 +1,4 @@
-#include "utf8.h"
+#include "private.h"
 
 #include <string.h>
 

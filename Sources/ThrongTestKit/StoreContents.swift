@@ -89,13 +89,10 @@ struct StoreContents {
   var lastWebhookFailure: Int64 = 0
 
   /// All changes, or none where one contradicts what is stored.
-  /// - Returns: the after-events that they add.
-  mutating func apply(_ changes: [StoreChange]) throws(StoreError) -> [WebhookEntry] {
-    let lastBefore = lastWebhook
+  mutating func apply(_ changes: [StoreChange]) throws(StoreError) {
     var undo: [Undo] = []
     do throws(StoreError) {
       for change in changes { undo.append(try apply(change)) }
-      return Array(webhooks.reversed().prefix { $0.storedNumber > lastBefore }.reversed())
     } catch {
       for step in undo.reversed() { step(&self) }
       throw error

@@ -80,8 +80,7 @@ struct Import: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.load()
-    let (rows, note) = try failing { () throws(StartError) in try settings.importAll(from: file == "-" ? nil : file) }
-    if let note { StandardError.write(note) }
+    let rows = try failing { () throws(StartError) in try settings.importAll(from: file == "-" ? nil : file) }
     print("ok: \(rows) rows")
   }
 }

@@ -814,17 +814,6 @@ async def test_a_refusal_refuses_whatever_its_code(hooked, receiver, code):
         own.wait_until(lambda: '"the application refused with a code that it may not give"' in own.log, "a line")
 
 
-async def test_the_code_of_a_refusal_is_a_number_in_the_log(hooked, receiver):
-    own, world = hooked("beforeSendMessage")
-    owner = await world.user("owner")
-    group = await world.group(owner, "Work")
-    receiver.answer = lambda request: Answer({"action": "Refuse", "code": 10121})
-    await owner.refused(10121, "sendGroupTextMessage", groupID=group, text="x")
-    own.wait_until(lambda: '"the application refused"' in own.log, "a line")
-    (line,) = [json.loads(line) for line in own.log.splitlines() if '"the application refused"' in line]
-    assert line["code"] == 10121 and line["type"] == "beforeSendMessage"
-
-
 @pytest.mark.parametrize("policy", ["allow", "refuse"])
 async def test_no_answer_in_time_means_the_same(hooked, receiver, policy):
     own, world = hooked("beforeSendMessage", onFailure=policy, timeout="10ms")

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Collects the answers of many commits and the order in which they came.
 final class Answers: Sendable {
-  typealias Answer = Commit.Answer
+  typealias Answer = Result<Void, StoreError>
 
   private struct State {
     var answers: [Answer?]

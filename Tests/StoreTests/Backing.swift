@@ -126,17 +126,6 @@ extension GroupStore {
   /// Commits and waits for the answer.
   @discardableResult
   func put(_ changes: [StoreChange], _ generation: CommitGeneration = CommitGeneration()) async -> Result<Void, StoreError> {
-    await answer(to: changes, generation).map { _ in }
-  }
-
-  /// Commits changes that succeed.
-  /// - Returns: the after-events among them as they were stored.
-  @discardableResult
-  func store(_ changes: [StoreChange]) async throws(StoreError) -> [WebhookEntry] {
-    try await answer(to: changes, CommitGeneration()).get()
-  }
-
-  private func answer(to changes: [StoreChange], _ generation: CommitGeneration) async -> Commit.Answer {
     await withCheckedContinuation { continuation in
       commit(Commit(changes: changes, generation: generation) { continuation.resume(returning: $0) })
     }
@@ -144,7 +133,7 @@ extension GroupStore {
 
   /// Commits all at once, without waiting in between.
   /// - Returns: the answers in the order of the commits.
-  func putTogether(_ commits: [([StoreChange], CommitGeneration)]) async -> [Commit.Answer] {
+  func putTogether(_ commits: [([StoreChange], CommitGeneration)]) async -> [Result<Void, StoreError>] {
     let answers = Answers(expected: commits.count)
     return await withCheckedContinuation { continuation in
       answers.whenAllCame { continuation.resume(returning: $0) }

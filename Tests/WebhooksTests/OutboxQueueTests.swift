@@ -203,28 +203,6 @@ private final class Outbox {
     }
   }
 
-  /// A commit of its own, such as that of counters, is posted before earlier ones of its group.
-  @Test func anEntryIsPostedThatComesBehindALaterOne() throws {
-    let (early, late) = (outbox.append("early", lane(1)), outbox.append("late", lane(1)))
-    #expect(outbox.post(late) == .queued)
-    #expect(outbox.post(early) == .queued)
-    #expect(outbox.post(early) == .left, "once")
-    let last = outbox.append("last", lane(1))
-    #expect(outbox.post(last) == .queued)
-    #expect(deliverAll() == ["early", "late", "last"])
-  }
-
-  /// The same where memory is full: the store is searched for it.
-  @Test func anEntryIsFoundThatCameBehindALaterOne() throws {
-    var bounds = OutboxQueue.Bounds()
-    (bounds.entries, bounds.page) = (1, 1)
-    queue = OutboxQueue(retention: .seconds(3), maxInFlight: 1, readsStore: false, bounds: bounds)
-    let (early, late) = (outbox.append("early", lane(1)), outbox.append("late", lane(1)))
-    #expect(outbox.post(late) == .queued)
-    #expect(outbox.post(early) == .left)
-    #expect(deliverAll() == ["late", "early"])
-  }
-
   /// A lane that is posted in abundance does not keep others from memory.
   @Test func oneLaneDoesNotFillMemory() throws {
     var bounds = OutboxQueue.Bounds()

@@ -44,16 +44,15 @@ private final class Ownership: LaneOwnership {
 
   /// Stores entries and posts them, as groups do.
   private func post(_ entries: [WebhookEntry], to outbox: WebhookOutbox) async throws {
-    for entry in try await commit(entries.map(StoreChange.appendWebhook)) { outbox.post(entry) }
+    try await commit(entries.map(StoreChange.appendWebhook))
+    for entry in entries { outbox.post(entry) }
   }
 
-  /// - Returns: the entries as they are stored.
-  @discardableResult
-  private func commit(_ changes: [StoreChange]) async throws -> [WebhookEntry] {
+  private func commit(_ changes: [StoreChange]) async throws {
     let result = await withCheckedContinuation { continuation in
       store.commit(Commit(changes: changes, generation: CommitGeneration()) { continuation.resume(returning: $0) })
     }
-    return try result.get()
+    try result.get()
   }
 
   /// Lets time pass, after which an outbox does what it has put off.
@@ -109,9 +108,10 @@ private final class Ownership: LaneOwnership {
     let isGood = Mutex(false)
     try await Receiver.run(reply: { _ in isGood.withLock { $0 } ? .answer() : .answer(status: "500 No") }) { receiver in
       let outbox = try await outbox(of: receiver, ownership: ownership)
-      let stored = try await commit(["first", "other", "last"].map { .appendWebhook(try entry($0)) })
-      outbox.post(stored[0])
-      outbox.post(stored[2])
+      let (first, other, last) = (try entry("first"), try entry("other"), try entry("last"))
+      try await commit([.appendWebhook(first), .appendWebhook(other), .appendWebhook(last)])
+      outbox.post(first)
+      outbox.post(last)
       await receiver.wait { $0.requests.count == 1 }
       outbox.searchStore()
       isGood.withLock { $0 = true }
@@ -233,9 +233,10 @@ private final class Ownership: LaneOwnership {
   @Test func aStoreThatCannotWriteIsTriedAgain() async throws {
     try await Receiver.run { receiver in
       let outbox = try await outbox(of: receiver)
-      let made = try await commit([.appendWebhook(try entry("a"))])
+      let made = try entry("a")
+      try await commit([.appendWebhook(made)])
       store.fail(with: StoreError(.unavailable, "full"))
-      outbox.post(made[0])
+      outbox.post(made)
       await receiver.wait { $0.requests.count == 1 }
       try await waitUntil("the removal is put off") { alarms.instants == [250] }
       pass(250)

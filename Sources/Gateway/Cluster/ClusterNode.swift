@@ -252,12 +252,12 @@ public final class ClusterNode: Sendable {
   /// none.
   public var obstacle: String? {
     let unheard = state.withLock { $0.unheard.nodes }
-    return unheard.isEmpty ? nil : "not heard on the bus: \(names(of: unheard).joined(separator: ", "))"
+    return unheard.isEmpty ? nil : "not heard on the bus: \(names(of: unheard))"
   }
 
-  private func names(of nodes: [NodeNumber]) -> [String] {
+  private func names(of nodes: [NodeNumber]) -> String {
     let view = parts.links.ports.membership.view
-    return nodes.map { "\(view.nodes[$0]?.name ?? "a node") (\($0))" }
+    return nodes.map { "\(view.nodes[$0]?.name ?? "a node") (\($0))" }.joined(separator: ", ")
   }
 
   /// Looks for nodes that live and are not heard. A node that has told that it cannot reach the bus is a
@@ -272,10 +272,7 @@ public final class ClusterNode: Sendable {
     guard !unheard.isEmpty else { return parts.logger.notice("all nodes are heard on the bus") }
     parts.logger.error(
       "a node renews its lease, and is not heard on the bus: it has another bus.subject, bus.url or cluster.secret, or the servers of NATS do not reach each other",
-      metadata: [
-        "nodes": .array(names(of: unheard).map { "\($0)" }),
-        "unopened": .stringConvertible(linkCounters.refused.values.reduce(0, +)),
-      ])
+      metadata: ["nodes": "\(names(of: unheard))", "unopened": "\(linkCounters.refused.values.reduce(0, +))"])
   }
 
   /// The links with each node, by its number.

@@ -9,22 +9,22 @@ extension Dispatcher {
   /// Asks a group for a method. Without a question to a store, a session's requests to one group
   /// keep their order.
   @inline(__always)
-  func askGroup(_ id: GroupID, _ request: consuming GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
+  func ask(_ id: GroupID, _ request: consuming GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
     guard let users = request.concernedUsers(by: caller) else {
       return registry.group(id).enqueue(.request(.request(request), by: caller, completion: completion))
     }
-    askAboutUsers(id, request, users, by: caller, completion)
+    ask(id, request, about: users, by: caller, completion)
   }
 
-  private func askAboutUsers(
-    _ id: GroupID, _ request: GroupRequest, _ users: ConcernedUsers, by caller: Caller, _ completion: @escaping Completion
+  private func ask(
+    _ id: GroupID, _ request: GroupRequest, about users: ConcernedUsers, by caller: Caller, _ completion: @escaping Completion
   ) {
-    askWithFacts(id, about: users, by: caller, completion) { .request(request, $0) }
+    ask(id, about: users, by: caller, completion) { .request(request, $0) }
   }
 
   /// Asks a group for an operation that concerns users. Those whom it adds without asking them count
   /// for the caller's day, and do not where it has not added them.
-  func askWithFacts(
+  func ask(
     _ id: GroupID, about users: ConcernedUsers, by caller: Caller, _ completion: @escaping Completion,
     _ operation: @escaping @Sendable (UserFacts) -> GroupOperation
   ) {
@@ -122,12 +122,27 @@ struct ConcernedUsers: Sendable {
 extension GroupRequest {
   /// Nil where no facts of users matter.
   func concernedUsers(by caller: Caller) -> ConcernedUsers? {
-    switch users {
-    case .nobody: nil
-    case .caller: ConcernedUsers(joining: caller.userID.map { [$0] } ?? [])
-    case .known(let users): ConcernedUsers(named: users)
-    case .added(let users): ConcernedUsers(named: users, joining: users, added: users)
+    switch self {
+    case .joinGroup: ConcernedUsers(joining: caller.userID.map { [$0] } ?? [])
+    case .inviteUserToGroup(let request):
+      ConcernedUsers(named: request.userIDList, joining: request.userIDList, added: request.userIDList)
+    case .setGroupMemberInfo(let request): ConcernedUsers(named: [request.userID])
+    case .setGroupMemberRole(let request): ConcernedUsers(named: request.targets.users)
+    default: nil
     }
+  }
+}
+
+extension ReplyValue {
+  /// The users whom the request has made members.
+  fileprivate var newMembers: [UserID] {
+    let rows: [MemberResult]
+    switch self {
+    case .memberResults(let result): rows = result.memberList
+    case .createdGroup(let result): rows = result.memberList
+    default: return []
+    }
+    return rows.filter { $0.result == .success }.map(\.userID)
   }
 }
 

@@ -25,7 +25,6 @@ public final class RefusalLog: Sendable {
   private let closeLines = LogRateLimiter()
   private let requestLines = LogRateLimiter()
   private let parameterLines = LogRateLimiter()
-  private let instantLines = LogRateLimiter()
   private let httpLines = LogRateLimiter()
   private let arrivalLines = LogRateLimiter()
   private let crowds = CrowdLines<EarlyEnd>()
@@ -99,17 +98,12 @@ public final class RefusalLog: Sendable {
   }
 
   /// A request was answered with an error.
-  /// - Parameters:
-  ///   - method: nil where it does not exist.
-  ///   - sent: its name then.
+  /// - Parameter method: nil where it does not exist.
   func request(
-    _ error: WireError, _ method: String?, sent: SentMethodName? = nil, from address: String? = nil, user: UserID?
+    _ error: WireError, _ method: String?, from address: String? = nil, user: UserID?
   ) {
     note("request refused", .debug, requestLines) {
-      var fields = RefusalLog.fields(error, from: address, user)
-      fields["method"] = "\(method ?? "unknown")"
-      if let sent { fields["sentMethod"] = "\(sent.text)" }
-      return fields
+      RefusalLog.fields(error, from: address, user).merging(["method": "\(method ?? "unknown")"]) { $1 }
     }
   }
 
@@ -121,18 +115,6 @@ public final class RefusalLog: Sendable {
       var fields: Logger.Metadata = ["method": "\(method)", "parameters": "\(unknown.text)"]
       if let address { fields["address"] = "\(address)" }
       if let user { fields["userID"] = "\(user)" }
-      return fields
-    }
-  }
-
-  /// An import has instants that are most likely in seconds. It goes on: some may be as old.
-  func instantsInSeconds(_ field: String, of method: String, group: String?) {
-    note("an import has very old instants", .warning, instantLines) {
-      var fields: Logger.Metadata = [
-        "method": "\(method)", "field": "\(field)",
-        "reason": "\(field) is before March 1973: seconds? Instants are milliseconds since 1970",
-      ]
-      if let group { fields["groupID"] = "\(group)" }
       return fields
     }
   }

@@ -13,12 +13,11 @@ extension Session {
   }
 
   /// A request or a sign-in is answered with an error.
-  /// - Parameter sent: the name of an unknown method.
-  func noteRefusal(_ error: WireError, of method: MethodTable.Entry?, sent: SentMethodName? = nil) {
-    if method?.specification.name == .login {
+  func noteRefusal(_ error: WireError, of method: MethodTable.Entry?) {
+    if method?.name == Login.specification.name {
       noteRefusedSignIn(error)
     } else {
-      services.refusals.request(error, method?.name, sent: sent, from: address, user: refusedUser)
+      services.refusals.request(error, method?.name, from: address, user: refusedUser)
     }
   }
 

@@ -69,7 +69,13 @@ extension Session {
 
   // MARK: Replies
 
-  func finish(_ pending: PendingRequest, with reply: Reply) {
+  /// The dispatcher's reply, on any thread.
+  nonisolated func didReply(_ reply: Reply, to pending: PendingRequest) {
+    guard isOnExecutor else { return connection.loop.executor.enqueue { self.didReply(reply, to: pending) } }
+    isolated(reply, pending) { $0.finish($2, with: $1) }
+  }
+
+  private func finish(_ pending: PendingRequest, with reply: Reply) {
     guard releaseCapacity(of: pending) else { return }
     complete(pending, with: reply)
     resumeDeferred()
@@ -79,7 +85,7 @@ extension Session {
   /// Counts, logs, encodes and delivers a reply.
   func complete(_ pending: PendingRequest, with reply: Reply) {
     services.metrics.didAnswer(pending.method, reply, after: services.clocks.monotonic.nanoseconds(since: pending.start))
-    if case .failure(let error) = reply { noteRefusal(error, of: pending.method, sent: pending.sentMethod) }
+    if case .failure(let error) = reply { noteRefusal(error, of: pending.method) }
     let text = pending.wantsReply ? reply.text(id: pending.id) : []
     if let trace = pending.trace { note(pending, trace, reply, bytes: text.count) }
     deliver(text, to: pending.receiver)
@@ -168,8 +174,6 @@ final class PendingRequest: Sendable {
 
   let id: RequestID?
   let method: MethodTable.Entry?
-  /// The name of an unknown method.
-  let sentMethod: SentMethodName?
   /// An invalid request is answered even without an id.
   let wantsReply: Bool
   let start: MonotonicInstant
@@ -205,8 +209,7 @@ final class PendingRequest: Sendable {
     let id = call.id
     self.id = id
     method = call.method
-    sentMethod = call.sentMethodName
-    isRead = call.method?.writes == false
+    isRead = call.method?.specification.writes == false
     self.isBatchFull = isBatchFull
     self.cost = cost
     wantsReply = id != nil || call.isInvalid
@@ -228,7 +231,7 @@ extension Call {
   var isLogin: Bool {
     switch content {
     case .request(.login): true
-    case .badParameters: method?.specification.name == .login
+    case .badParameters: method?.name == Login.specification.name
     case .request, .unknownMethod, .invalid: false
     }
   }

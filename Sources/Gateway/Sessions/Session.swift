@@ -8,7 +8,7 @@ import WireProtocol
 ///
 /// This file holds its state and the ways in and out: texts from the socket, replies to it. The
 /// extensions hold sign-in, requests, their scheduling, deadlines and the end.
-actor Session: ConnectionHandler {
+actor Session: ConnectionHandler, ExecutorActor {
   /// The signed-in user.
   struct Identity: Sendable {
     let userID: UserID
@@ -95,22 +95,7 @@ actor Session: ConnectionHandler {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.executor.asUnownedSerialExecutor() }
 
-  /// `receive` and `finish`, for callers on the loop (Architecture.md, "Threads"); nil before the first
-  /// text.
-  ///
-  /// nonisolated(unsafe): they are made and called on the loop alone.
-  private nonisolated(unsafe) var receiveEntry: ((UnsafeRawBufferPointer) -> Void)?
-  private nonisolated(unsafe) var finishEntry: ((PendingRequest, Reply) -> Void)?
-
-  private func makeEntries() {
-    // unowned(unsafe): nobody else has them, and this actor calls them by methods of its own.
-    receiveEntry = { [unowned(unsafe) self] text in
-      // A pointer is Sendable to nobody; this one is lent for the call.
-      nonisolated(unsafe) let text = text
-      self.receive(text)
-    }
-    finishEntry = { [unowned(unsafe) self] pending, reply in self.finish(pending, with: reply) }
-  }
+  nonisolated var isOnExecutor: Bool { connection.loop.executor.isCurrent }
 
   init(_ connection: Connection, address: String, services: GatewayServices, context: LoopContext) {
     self.connection = connection
@@ -130,19 +115,7 @@ actor Session: ConnectionHandler {
   // MARK: Callbacks of the transport, on the loop
 
   nonisolated func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {
-    connection.loop.executor.checkIsolated()
-    guard let receiveEntry else {
-      assumeIsolated { $0.makeEntries() }
-      return didReceive(message, isText: isText)
-    }
-    receiveEntry(message)
-  }
-
-  /// The dispatcher's reply, on any thread.
-  nonisolated func didReply(_ reply: Reply, to pending: PendingRequest) {
-    guard connection.loop.isCurrent else { return connection.loop.executor.enqueue { self.didReply(reply, to: pending) } }
-    guard let finishEntry else { return assumeIsolated { $0.finish(pending, with: reply) } }
-    finishEntry(pending, reply)
+    isolated(message) { $0.receive($1) }
   }
 
   nonisolated func didClose(code: Int, byPeer: Bool) {

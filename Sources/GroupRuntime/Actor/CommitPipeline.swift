@@ -55,7 +55,7 @@ struct CommitPipeline {
   }
 
   mutating func append(corrections changes: [StoreChange]) {
-    var decision = Decision()
+    var decision = Decision(.empty)
     decision.changes = changes
     lastNumber += 1
     entries.append(Entry(number: lastNumber, decision: decision, completion: { _ in }, isCorrection: true))
@@ -82,14 +82,7 @@ struct CommitPipeline {
   }
 
   /// The oldest commit in flight is durable.
-  /// - Parameter stored: its after-events; they take the place of those that were decided.
-  mutating func didCommit(_ stored: [WebhookEntry] = []) {
-    if !stored.isEmpty {
-      let committed = entries.indices.filter { !entries[$0].decision.changes.isEmpty }.dropFirst(durableCount).first
-      if let committed { entries[committed].decision.effects.replace(by: stored) }
-    }
-    durableCount += 1
-  }
+  mutating func didCommit() { durableCount += 1 }
 
   /// Removes the oldest decision if nothing delays its delivery: it is durable, or changes nothing,
   /// and has its profiles.
@@ -129,20 +122,13 @@ struct CommitPipeline {
   ) -> (completions: [Group.Completion], drops: Decision) {
     let refused = Set(entries.compactMap(\.decision.rateLimited.offeredID))
     let lost = entries.flatMap(\.decision.rateLimited.dequeued) + (box?.state.removeWaiting() ?? [])
-    let webhooks = box?.state.rules.webhooks ?? .none
-    var drops = Decision()
-    for waiting in lost where !refused.contains(waiting.message.msgID) { drops.drop(waiting, at: now, making: webhooks) }
+    var drops = Decision(.empty)
+    for waiting in lost where !refused.contains(waiting.message.msgID) {
+      waiting.drop(at: now, into: &drops)
+      box?.state.postDropped(waiting.info, .rateLimit, at: now, into: &drops)
+    }
     defer { self = CommitPipeline() }
     return (entries.map(\.completion), drops)
-  }
-}
-
-extension [Effect] {
-  /// Lets after-events be posted as the store has them.
-  mutating func replace(by stored: [WebhookEntry]) {
-    for index in indices {
-      if case .post(let entry) = self[index], let stored = stored.first(where: { $0 == entry }) { self[index] = .post(stored) }
-    }
   }
 }
 

@@ -30,15 +30,17 @@ extension Group {
     if let box { footprint.note(box.state.estimatedBytes) }
     let generation = generation
     services.groups.commit(
-      Commit(changes: changes, generation: generation) { self.didAnswer($0, to: generation) })
+      Commit(changes: changes, generation: generation) { result in
+        self.executor.perform { self.isolated { $0.didCommit(result, of: generation) } }
+      })
   }
 
   /// Commits of one generation complete in their order, so this is the pipeline's oldest.
-  func didCommit(_ answer: Commit.Answer, of generation: CommitGeneration) {
+  private func didCommit(_ result: Result<Void, StoreError>, of generation: CommitGeneration) {
     guard generation === self.generation else { return }
-    switch answer {
-    case .success(let stored):
-      pipeline.didCommit(stored)
+    switch result {
+    case .success:
+      pipeline.didCommit()
       deliverPending()
       forgetChanges()
     case .failure(let error):
@@ -67,7 +69,7 @@ extension Group {
     while var pending = pipeline.popDeliverable(from: box, at: services.clocks) {
       if pending.movesNextWake { scheduleWake() }
       // Moved out: to perform the effects of a second decision would copy them.
-      deliver(exchange(&pending.decision, with: Decision()), pending.completion)
+      deliver(exchange(&pending.decision, with: Decision(.empty)), pending.completion)
     }
   }
 

@@ -50,8 +50,7 @@ public enum StoreChange: Sendable, Equatable {
   /// Removes a group with its members and messages; its groupID is free.
   /// - Parameter notifying: a notification for every member; nil = none.
   case dismiss(GroupID, at: WallInstant, notifying: SystemNotification?)
-  /// An after-event of the changes beside it, which waits to be posted; `Commit.Answer`
-  /// has it with its `storedNumber`.
+  /// An after-event of the changes beside it, which waits to be posted; gets its `storedNumber`.
   case appendWebhook(WebhookEntry)
   /// Removes entries that the application has; numbers that are gone do not matter.
   case removeWebhooks([Int64])

@@ -162,15 +162,6 @@ final class PostgreSQLLease: LeaseDatabase, @unchecked Sendable {
     try current().count("SELECT throng_drain($1)", [node.rawValue]) == 1
   }
 
-  /// The row's lock lets the later of two look at the version once more.
-  func markDraining(_ node: NodeNumber, ifStill version: Int64) throws -> Bool {
-    try current().count(
-      """
-      SELECT coalesce(sum(throng_drain($1)), 0)::bigint
-      FROM (SELECT version FROM clusterState WHERE version = $2 FOR UPDATE) AS unchanged
-      """, [node.rawValue, version]) == 1
-  }
-
   func noteBus(of node: NodeNumber, isConnected: Bool) throws {
     try current().run("SELECT throng_bus($1, $2)", [node.rawValue, isConnected])
   }

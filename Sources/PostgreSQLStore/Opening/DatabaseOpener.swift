@@ -69,7 +69,7 @@ struct DatabaseOpener: Sendable {
     guard abs(lead.wholeMilliseconds) >= 1_000 else { return }
     logger.warning(
       "this machine's clock is wrong, or the database's, which nodes go by",
-      metadata: ["aheadBySeconds": .stringConvertible(lead.components.seconds)])
+      metadata: ["aheadBySeconds": "\(lead.components.seconds)"])
   }
 
   /// Checks what cannot be mended by a migration.

@@ -3,42 +3,27 @@ import GroupRuntime
 import StoreTables
 import WireProtocol
 
-/// The after-events that a transaction adds. Their numbers come with its results.
-final class WebhookAppends {
-  /// In the order of `add`. One whose result was lost with its connection has no number: the outbox
-  /// has it in memory only, and finds it once more in the store.
-  private(set) var entries: [WebhookEntry] = []
-
-  /// Adds an entry.
-  /// - Returns: gives it the number that its statement returns.
-  func add(_ entry: WebhookEntry) -> (StatementResult) throws -> Void {
-    let index = entries.count
-    entries.append(entry)
-    return { [self] result in
-      for number in try result.map({ try $0.integer() }) { entries[index] = entry.stored(as: number) }
-    }
-  }
-}
-
 /// `webhook` and `webhookFailure` rows. A row of a stored message only says where it is.
 enum WebhookRows {
   /// Adds an entry with the profiles of this transaction, and numbers it.
   static func append(_ entry: WebhookEntry, _ transaction: WriteTransaction) throws {
+    let note: (StatementResult) throws -> Void = { result in
+      for number in try result.map({ try $0.integer() }) { entry.didStore(as: number) }
+    }
     if let seq = entry.messageSeq, case .group(let group) = entry.lane {
       return try transaction.run(
         """
         INSERT INTO webhook (number, lane, groupNumber, seq) VALUES (nextval('webhookNumber'), $2, \(numberOfGroup), $3)
         RETURNING number
-        """, [group.rawValue, entry.lane.text, seq], then: transaction.appends.add(entry))
+        """, [group.rawValue, entry.lane.text, seq], then: note)
     }
     let users = entry.shownUsers
-    let shown = entry.encoded(showing: users.isEmpty ? [:] : try UserInfoRows.profiles(of: users, in: transaction))
+    if !users.isEmpty { entry.show(try UserInfoRows.profiles(of: users, in: transaction)) }
     try transaction.run(
       """
       INSERT INTO webhook (number, lane, id, type, timestamp, since, data)
       VALUES (nextval('webhookNumber'), $1, $2, $3, $4, $5, $6) RETURNING number
-      """, [shown.lane.text, shown.id, shown.type.rawValue, shown.timestamp, shown.since, shown.data],
-      then: transaction.appends.add(shown))
+      """, [entry.lane.text, entry.id, entry.type.rawValue, entry.timestamp, entry.since, entry.data], then: note)
   }
 
   static func remove(_ numbers: [Int64], _ transaction: WriteTransaction) throws {

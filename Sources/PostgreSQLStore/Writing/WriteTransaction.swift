@@ -12,7 +12,6 @@ final class WriteTransaction {
   }
 
   let connection: PostgreSQLConnection
-  let appends = WebhookAppends()
   private var checks: [Check] = []
   private var needsCheck = false
   /// COMMIT was sent: what has failed since may be durable.

@@ -162,8 +162,7 @@ final class Writer: @unchecked Sendable {
 // MARK: - Commits
 
 extension Writer {
-  /// The place of a commit's after-events among those of its transaction.
-  private typealias Outcome = Result<Range<Int>, StoreError>
+  private typealias Outcome = Result<Void, StoreError>
 
   private func perform(_ batch: CommitQueue.Batch) {
     let clocks = SystemClocks()
@@ -184,7 +183,7 @@ extension Writer {
     for (commit, outcome) in zip(batch.commits, outcomes) { commit.completion(outcome) }
   }
 
-  private func outcomes(of batch: CommitQueue.Batch) -> [Commit.Answer] {
+  private func outcomes(of batch: CommitQueue.Batch) -> [Outcome] {
     do {
       return try durable(batch, apart: false)
     } catch let failure where StoreError(describing: failure).kind == .unavailable {
@@ -199,18 +198,17 @@ extension Writer {
     }
   }
 
-  private func failed(_ batch: CommitQueue.Batch, _ failure: StoreError) -> [Commit.Answer] {
+  private func failed(_ batch: CommitQueue.Batch, _ failure: StoreError) -> [Outcome] {
     note(failure: failure)
     return batch.commits.map { .failure($0.generation.isBroken ? .abandoned : failure) }
   }
 
   /// Writes the batch in one transaction, durable when this returns.
   /// - Parameter apart: a commit that is `.inconsistent` fails alone instead of failing all.
-  private func durable(_ batch: CommitQueue.Batch, apart: Bool) throws -> [Commit.Answer] {
+  private func durable(_ batch: CommitQueue.Batch, apart: Bool) throws -> [Outcome] {
     var outcomes: [Outcome] = []
-    var appends = WebhookAppends()
     try transact(isAwaited: !batch.commits.isEmpty, leaseCount: batch.leaseCount) { transaction in
-      (outcomes, appends) = ([], transaction.appends)
+      outcomes = []
       if self.options.isShared { try NotificationOrder.lock(batch.commits.lazy.flatMap(\.changes), transaction) }
       try UserRows.put(batch.users, transaction)
       for commit in batch.commits {
@@ -219,28 +217,23 @@ extension Writer {
         } else if apart {
           outcomes.append(try self.applyApart(commit, transaction))
         } else {
-          outcomes.append(.success(try self.apply(commit, transaction)))
+          for change in commit.changes { try transaction.apply(change) }
+          outcomes.append(.success(()))
         }
       }
     }
     queue.removeDurable(batch.users)
-    return outcomes.map { outcome in outcome.map { Array(appends.entries[$0]) } }
-  }
-
-  private func apply(_ commit: Commit, _ transaction: WriteTransaction) throws -> Range<Int> {
-    let first = transaction.appends.entries.count
-    for change in commit.changes { try transaction.apply(change) }
-    return first..<transaction.appends.entries.count
+    return outcomes
   }
 
   private func applyApart(_ commit: Commit, _ transaction: WriteTransaction) throws -> Outcome {
     try transaction.run("SAVEPOINT apart", [])
     try transaction.check()
     do {
-      let appended = try apply(commit, transaction)
+      for change in commit.changes { try transaction.apply(change) }
       try transaction.check()
       try transaction.run("RELEASE SAVEPOINT apart", [])
-      return .success(appended)
+      return .success(())
     } catch {
       let failure = StoreError(describing: error)
       if failure.kind == .unavailable { throw error }
@@ -345,7 +338,7 @@ extension Writer {
     guard let isDurable = try lookUpFate(of: batch) else {
       throw StoreError(.unavailable, "nobody knows yet whether a commit is durable")
     }
-    logger.notice("the fate of a commit is known", metadata: ["durable": .stringConvertible(isDurable)])
+    logger.notice("the fate of a commit is known", metadata: ["durable": "\(isDurable)"])
     unresolved = nil
     inDoubt.end()
   }

@@ -126,6 +126,7 @@ final class Writer: Sendable {
 // MARK: - Commits
 
 extension Writer {
+  private typealias Outcome = Result<Void, StoreError>
 
   private func transact(_ batch: WriteQueue.Batch, _ db: Database) {
     let begun = options.clocks.monotonic
@@ -142,7 +143,7 @@ extension Writer {
     for (commit, outcome) in zip(batch.commits, outcomes) { commit.completion(outcome) }
   }
 
-  private func outcomes(of batch: WriteQueue.Batch, _ db: Database) -> [Commit.Answer] {
+  private func outcomes(of batch: WriteQueue.Batch, _ db: Database) -> [Outcome] {
     do {
       return try durable(batch, apart: false, db)
     } catch let failure where failure.kind == .unavailable {
@@ -159,8 +160,8 @@ extension Writer {
 
   /// Writes the batch in one transaction, durable when this returns.
   /// - Parameter apart: a commit that is `.inconsistent` fails alone instead of failing all.
-  private func durable(_ batch: WriteQueue.Batch, apart: Bool, _ db: Database) throws(StoreError) -> [Commit.Answer] {
-    var outcomes: [Commit.Answer] = []
+  private func durable(_ batch: WriteQueue.Batch, apart: Bool, _ db: Database) throws(StoreError) -> [Outcome] {
+    var outcomes: [Outcome] = []
     let wrote = try transaction(db, isAwaited: !batch.commits.isEmpty) {
       for (user, update) in batch.users { try UserRows.put(update, of: user, db) }
       var appends = WebhookAppends(webhookNumbers)
@@ -171,7 +172,7 @@ extension Writer {
           outcomes.append(try self.applyApart(commit, db))
         } else {
           for change in commit.changes { try db.apply(change, &appends) }
-          outcomes.append(.success(appends.takeStored()))
+          outcomes.append(.success(()))
         }
       }
       try appends.finish(in: db)
@@ -184,15 +185,15 @@ extension Writer {
     return outcomes
   }
 
-  private func applyApart(_ commit: Commit, _ db: Database) throws -> Commit.Answer {
+  private func applyApart(_ commit: Commit, _ db: Database) throws -> Outcome {
     do {
-      var appends = WebhookAppends(webhookNumbers)
       try db.inSavepoint {
+        var appends = WebhookAppends(webhookNumbers)
         for change in commit.changes { try db.apply(change, &appends) }
         try appends.finish(in: db)
         return .commit
       }
-      return .success(appends.takeStored())
+      return .success(())
     } catch {
       let failure = StoreError(describing: error)
       // Outside the transaction every further change would be durable by itself.
@@ -203,7 +204,7 @@ extension Writer {
     }
   }
 
-  private func failed(_ batch: WriteQueue.Batch, _ failure: StoreError) -> [Commit.Answer] {
+  private func failed(_ batch: WriteQueue.Batch, _ failure: StoreError) -> [Outcome] {
     note(failure: failure)
     return batch.commits.map { .failure($0.generation.isBroken ? .abandoned : failure) }
   }

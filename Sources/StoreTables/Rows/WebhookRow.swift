@@ -58,7 +58,7 @@ public struct WebhookRow: StoredRow {
 extension WebhookEntry {
   /// Stands for the event of a message that is gone. Nothing removes a message before its events have
   /// copies, but what comes behind it must not wait for a damaged table.
-  public init(lostMessage seq: Int64, in lane: Lane, groupNumber: Int64, number: Int64) {
+  public convenience init(lostMessage seq: Int64, in lane: Lane, groupNumber: Int64, number: Int64) {
     let data = JSONWriter.text(capacity: 128) { writer in
       writer.object { writer in
         if case .group(let group) = lane { writer.member("groupID", group.rawValue) }

@@ -19,12 +19,10 @@ public struct Doctor: Sendable {
   /// Looks at all parts, one after the other. Nothing is changed, and a running server goes on.
   public func examine() async -> [Finding] {
     let machine = MachineFacts.read(dataDirectory: settings.dataDir)
-    let (server, occupant) = server()
-    let isRunning = occupant != .nobody
+    let (server, isRunning) = server()
     var findings = [server]
-    findings += await keys(beside: occupant)
+    findings += await keys()
     findings.append(MachineChecks.proxies(settings))
-    findings.append(MachineChecks.webhooks(settings))
     findings.append(MachineChecks.internalListener(settings.internalListen))
     if !isRunning { findings.append(await listeners()) }
     let allowed = isRunning ? runningFileLimit() : nil
@@ -34,23 +32,20 @@ public struct Doctor: Sendable {
     findings += MachineChecks.directory(
       machine.directory, wanted: settings.dataDir, isStore: settings.store.postgreSQL == nil)
     findings.append(MachineChecks.clock(machine.clock, now: now))
-    findings.append(store(beside: occupant))
+    findings.append(store(isRunning: isRunning))
     if let finding = databaseAccess() { findings.append(finding) }
     if let url = settings.bus.url { findings.append(await bus(url)) }
     return findings
   }
 
-  /// Who answers at `internalListen`.
-  private enum Occupant { case nobody, throng, another }
-
-  private func server() -> (Finding, Occupant) {
+  private func server() -> (Finding, isRunning: Bool) {
     do throws(InternalClient.Failure) {
       let client = try InternalClient(settings)
       guard try client.get("/healthz").status == 200 else {
         return (
           .failure(
             "server", "\(settings.internalListen) is taken by something that is not Throng",
-            "set internalListen to another address, or end that process"), .another
+            "set internalListen to another address, or end that process"), true
         )
       }
       let ready = try client.get("/readyz")
@@ -59,12 +54,12 @@ public struct Doctor: Sendable {
         return (
           .failure(
             "server", "it runs and is not ready: \(reason)",
-            "mend what it names: disk or database for the store, bus.url for the bus; its log has the errors"), .throng
+            "mend what it names: disk or database for the store, bus.url for the bus; its log has the errors"), true
         )
       }
-      return (.ok("server", "it runs at \(settings.internalListen) and is ready"), .throng)
+      return (.ok("server", "it runs at \(settings.internalListen) and is ready"), true)
     } catch {
-      return (.ok("server", "none runs with this configuration (\(error))"), .nobody)
+      return (.ok("server", "none runs with this configuration (\(error))"), false)
     }
   }
 
@@ -76,17 +71,15 @@ public struct Doctor: Sendable {
     return metrics.all("process_max_fds").first.flatMap { Int(exactly: $0.value) }
   }
 
-  private func keys(beside occupant: Occupant) async -> [Finding] {
+  private func keys() async -> [Finding] {
     do {
-      // Their warnings, of the certificate and of other keys, have findings of their own.
+      // Their warnings, of the certificate, of proxies and of the internal listener, have findings of their own.
       _ = try await settings.checkKeys()
       let words =
         try settings.hasSecret()
         ? "the keys for tokens can be read" : "there is no secret for tokens yet; the first start makes it"
-      let warning = await occupant == .throng ? settings.warningOfRunningServer() : nil
       return [
-        warning.map { .warning("keys", $0, RunningServer.remedy) } ?? .ok("keys", words),
-        MachineChecks.certificate(try settings.certificateExpiry(), now: now),
+        .ok("keys", words), MachineChecks.certificate(try settings.certificateExpiry(), now: now),
       ]
     } catch {
       return [
@@ -120,8 +113,7 @@ public struct Doctor: Sendable {
     }
   }
 
-  private func store(beside occupant: Occupant) -> Finding {
-    let isRunning = occupant != .nobody
+  private func store(isRunning: Bool) -> Finding {
     if let url = settings.store.postgreSQL {
       do throws(PostgreSQLOpenError) {
         let needs = PostgreSQLStore.Needs(
@@ -139,24 +131,12 @@ public struct Doctor: Sendable {
         return .failure(
           "database", "\(summary.path) is in use by \(holder)", "end that process, or name its configuration: --config, --set")
       }
-      let finding = Finding.ok(
+      return .ok(
         "database", "\(summary.path), \(summary.bytes >> 20) MiB, SQLite \(summary.library); throng store check reads all of it")
-      return foreignDatabase(summary.path, isInUse: summary.holder != nil, beside: occupant) ?? finding
     } catch {
-      guard error.kind != .missing else {
-        let finding = Finding.ok("database", "there is none yet; the first start makes it")
-        return foreignDatabase(nil, isInUse: false, beside: occupant) ?? finding
-      }
+      guard error.kind != .missing else { return .ok("database", "there is none yet; the first start makes it") }
       return .failure("database", error.description, "throng restore puts a backup in its place")
     }
-  }
-}
-
-extension Doctor {
-  /// The finding where a server of Throng's runs that has another database than this configuration.
-  private func foreignDatabase(_ path: String?, isInUse: Bool, beside occupant: Occupant) -> Finding? {
-    guard occupant == .throng else { return nil }
-    return RunningServer.database(path, isInUse: isInUse, at: settings.internalListen, in: settings.dataDir)
   }
 }
 

@@ -161,7 +161,8 @@ struct OutboxQueue {
     if var lane = lanes.removeValue(forKey: entry.lane) {
       defer { put(lane, entry.lane) }
       adopt(&lane, gain: gain)
-      if number <= lane.lastNumber { return postLate(entry, in: &lane) }
+      // A read has found it before.
+      if number <= lane.lastNumber { return .left }
       // Behind the scan, earlier entries of the lane may be in the store only.
       guard lane.backlog == nil, scan.isPast(number), hasRoom(for: lane) else {
         lane.leave(posted: number)
@@ -177,18 +178,6 @@ struct OutboxQueue {
     var lane = OutboxLane(gain: gain)
     append(entry, to: &lane)
     put(lane, entry.lane)
-    return .queued
-  }
-
-  /// A read has found it before, or one of a later commit was posted before it, such as one of counters
-  /// or of retryWebhooks.
-  private mutating func postLate(_ entry: WebhookEntry, in lane: inout OutboxLane) -> Admission {
-    if lane.holds(entry.storedNumber) { return .left }
-    guard scan.isPast(entry.storedNumber), stored.hasRoom(in: bounds) else {
-      scan.leave(entry.storedNumber)
-      return .left
-    }
-    insert(entry, in: &lane)
     return .queued
   }
 
@@ -217,14 +206,9 @@ struct OutboxQueue {
     lane.append(entry)
   }
 
-  private mutating func insert(_ entry: WebhookEntry, in lane: inout OutboxLane) {
-    stored.add(entry)
-    lane.insert(entry)
-  }
-
   /// Stores a lane, and lists it where its first entry is ready, or it has space for more.
   private mutating func put(_ lane: consuming OutboxLane, _ name: WebhookEntry.Lane) {
-    guard !lane.isEmpty else { return }
+    guard !lane.isEmpty || lane.isInFlight else { return }
     if lane.isReady, !lane.isListed {
       lane.isListed = true
       ready.append(name)
@@ -249,7 +233,7 @@ struct OutboxQueue {
         forget(name, gains)
         continue
       }
-      lanes[name]?.beginAttempt()
+      lanes[name]?.isInFlight = true
       inFlight += 1
       receiver.attemptBegins()
       return entry
@@ -282,7 +266,7 @@ struct OutboxQueue {
     while let first = retries.min, first.due <= now {
       retries.removeMin()
       guard lanes[first.lane]?.due == first.due, var lane = lanes.removeValue(forKey: first.lane) else { continue }
-      lane.endWait()
+      lane.due = nil
       put(lane, first.lane)
     }
   }
@@ -300,7 +284,7 @@ struct OutboxQueue {
     }
     guard var lane = lanes.removeValue(forKey: entry.lane) else { return .delivered }
     defer { put(lane, entry.lane) }
-    lane.endAttempt()
+    lane.isInFlight = false
     if outcome == .delivered {
       removeFirst(of: &lane)
       return .delivered
@@ -312,7 +296,7 @@ struct OutboxQueue {
       for entry in lane.forgetStored(gain: gain) { stored.remove(entry) }
       return .left
     }
-    if outcome != .notSent { lane.noteFailure() }
+    if outcome != .notSent { lane.attempts += 1 }
     switch schedule.decision(afterAttempts: max(1, lane.attempts), of: entry.since, now: wall) {
     case .giveUp:
       let attempts = lane.attempts
@@ -320,7 +304,7 @@ struct OutboxQueue {
       return .givenUp(attempts: attempts)
     case .retry(let instant):
       let due = now.advanced(byMilliseconds: max(1, instant.milliseconds(since: wall)))
-      lane.wait(until: due)
+      lane.due = due
       retries.insert(Retry(due: due, lane: entry.lane))
       return .retry
     }
@@ -335,6 +319,14 @@ struct OutboxQueue {
     } else {
       volatile.remove(entry)
     }
+  }
+
+  /// An attempt was broken off, because the process ends.
+  mutating func abandon(_ entry: WebhookEntry) {
+    inFlight -= 1
+    guard var lane = lanes.removeValue(forKey: entry.lane) else { return }
+    lane.isInFlight = false
+    put(lane, entry.lane)
   }
 
   /// The store has removed entries that were done.
@@ -356,9 +348,11 @@ struct OutboxQueue {
     for name in names {
       if let lane = lanes[name], isStale(lane, name, gains) { forget(name, gains) }
       guard var lane = lanes.removeValue(forKey: name) else { continue }
-      let removed = lane.removeAll { isExpired($0, at: wall) }
-      for (entry, _) in removed { release(entry) }
-      expired += removed
+      let (head, attempts) = (lane.entries.first, lane.attempts)
+      for entry in lane.removeAll(where: { isExpired($0, at: wall) }) {
+        expired.append((entry, entry === head ? attempts : 0))
+        release(entry)
+      }
       put(lane, name)
     }
     return expired
@@ -378,7 +372,8 @@ struct OutboxQueue {
     }
     defer { put(lane, entry.lane) }
     if lane.isInFlight, lane.entries.first?.storedNumber == entry.storedNumber { return false }
-    for (entry, _) in lane.removeAll(where: { $0.storedNumber == entry.storedNumber }) { release(entry) }
+    let removed = lane.removeAll { $0.storedNumber == entry.storedNumber }
+    for entry in removed { release(entry) }
     finished.insert(entry.storedNumber)
     return true
   }
@@ -506,7 +501,8 @@ struct OutboxQueue {
     } else if !lane.holds(number) {
       // Another process has stored it, for example by retryWebhooks, while this one posted others.
       guard stored.hasRoom(in: bounds) else { return false }
-      insert(entry, in: &lane)
+      stored.add(entry)
+      lane.insert(entry)
     }
     return true
   }

@@ -1,7 +1,7 @@
 import GroupModel
 
 /// The applications that the caller may decide, or those of the caller.
-public struct GetGroupApplicationList: ServerMethod {
+public struct GetGroupApplicationList: Method {
   /// The applications that are listed.
   public enum Box: String, CaseIterable, Sendable {
     /// Those that the caller may decide.
@@ -15,11 +15,9 @@ public struct GetGroupApplicationList: ServerMethod {
   public let count: Int
 
   public static let specification = MethodSpecification(
-    .getGroupApplicationList,
+    "getGroupApplicationList",
     "Lists the applications that the caller may decide, or has sent, handled ones included, newest first.",
     result: Result.fields, errors: [.badValue])
-
-  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A page of applications.
   public struct Result: WireObject {
@@ -69,16 +67,12 @@ public struct ApplicationDecision: Sendable, Equatable {
 }
 
 /// Agrees to a request to join, or follows an invitation.
-public struct AcceptGroupApplication: ServerMethod {
+public struct AcceptGroupApplication: Method {
   public let decision: ApplicationDecision
 
   public static let specification = MethodSpecification(
-    .acceptGroupApplication, "Lets an applicant in, or follows an invitation.",
+    "acceptGroupApplication", "Lets an applicant in, or follows an invitation.", writes: true,
     errors: ApplicationDecision.errors + [.groupFull, .tooManyGroups])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .by { .membership(reasonBytes: $0.decision.reason.byteCount) },
-    at: .owner(mayWait: false) { .application($0.decision.applicationID) }, asks: .never, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     decision = try ApplicationDecision(from: &reader, agrees: true)
@@ -86,15 +80,11 @@ public struct AcceptGroupApplication: ServerMethod {
 }
 
 /// Refuses a request to join, or an invitation.
-public struct RefuseGroupApplication: ServerMethod {
+public struct RefuseGroupApplication: Method {
   public let decision: ApplicationDecision
 
   public static let specification = MethodSpecification(
-    .refuseGroupApplication, "Turns an applicant away, or an invitation down.", errors: ApplicationDecision.errors)
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .by { .membership(reasonBytes: $0.decision.reason.byteCount) },
-    at: .owner(mayWait: false) { .application($0.decision.applicationID) }, asks: .never, audit: .change)
+    "refuseGroupApplication", "Turns an applicant away, or an invitation down.", writes: true, errors: ApplicationDecision.errors)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     decision = try ApplicationDecision(from: &reader, agrees: false)
@@ -102,15 +92,13 @@ public struct RefuseGroupApplication: ServerMethod {
 }
 
 /// Marks applications as read.
-public struct SetGroupApplicationRead: ServerMethod {
+public struct SetGroupApplicationRead: Method {
   /// Nil = now.
   public let timestamp: WallInstant?
 
   public static let specification = MethodSpecification(
-    .setGroupApplicationRead, "Marks the applications up to an instant as read by the caller.", callers: .user,
+    "setGroupApplicationRead", "Marks the applications up to an instant as read by the caller.", callers: .user, writes: true,
     errors: [.badValue])
-
-  public static let traits: MethodTraits<Self> = .writes(.membership, at: .here, asks: .never, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     timestamp = try reader.optionalInstant(

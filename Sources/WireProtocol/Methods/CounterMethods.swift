@@ -1,16 +1,13 @@
 import GroupModel
 
 /// Sets and removes counters of a group.
-public struct SetGroupCounters: GroupMethod {
+public struct SetGroupCounters: Method {
   /// A value of nil removes the counter.
   public let counters: [GroupCounters.Entry]
 
   public static let specification = MethodSpecification(
-    .setGroupCounters, "Sets counters of a group, and removes those whose value is null; the others stay.",
+    "setGroupCounters", "Sets counters of a group, and removes those whose value is null; the others stay.", writes: true,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyCounters, .attributeCallsTooOften])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .by { .counters($0.counters.count) }, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     counters = try reader.requiredCounters("counters", "The counters and their new values; null removes a counter.")
@@ -18,17 +15,14 @@ public struct SetGroupCounters: GroupMethod {
 }
 
 /// Raises a counter of a group.
-public struct IncreaseGroupCounter: GroupMethod {
+public struct IncreaseGroupCounter: Method {
   public let key: String
   public let value: Int64
 
   public static let specification = MethodSpecification(
-    .increaseGroupCounter, "Raises a counter of a group, which starts at 0 where it is not there.",
+    "increaseGroupCounter", "Raises a counter of a group, which starts at 0 where it is not there.", writes: true,
     result: CounterValue.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyCounters, .attributeCallsTooOften])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .always(.counters(1)), users: .nobody, asks: .never, tellsMembers: true, mayWait: true, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     key = try reader.requiredString("key", .counterKey, "The counter that is raised.")
@@ -37,17 +31,14 @@ public struct IncreaseGroupCounter: GroupMethod {
 }
 
 /// Lowers a counter of a group.
-public struct DecreaseGroupCounter: GroupMethod {
+public struct DecreaseGroupCounter: Method {
   public let key: String
   public let value: Int64
 
   public static let specification = MethodSpecification(
-    .decreaseGroupCounter, "Lowers a counter of a group, which starts at 0 where it is not there.",
+    "decreaseGroupCounter", "Lowers a counter of a group, which starts at 0 where it is not there.", writes: true,
     result: CounterValue.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyCounters, .attributeCallsTooOften])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .always(.counters(1)), users: .nobody, asks: .never, tellsMembers: true, mayWait: true, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     key = try reader.requiredString("key", .counterKey, "The counter that is lowered.")
@@ -56,15 +47,13 @@ public struct DecreaseGroupCounter: GroupMethod {
 }
 
 /// Reads counters of a group.
-public struct GetGroupCounters: GroupMethod {
+public struct GetGroupCounters: Method {
   /// Nil = all.
   public let keys: [String]?
 
   public static let specification = MethodSpecification(
-    .getGroupCounters, "Reads counters of a group; keys that are not there are left out.", result: Result.fields,
+    "getGroupCounters", "Reads counters of a group; keys that are not there are left out.", result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
-
-  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// The counters that were asked for.
   public struct Result: WireObject {

@@ -1,17 +1,14 @@
 import GroupModel
 
 /// Makes another member the owner.
-public struct TransferGroupOwner: GroupMethod {
+public struct TransferGroupOwner: Method {
   public let userID: UserID
   /// The old owner leaves instead of becoming a member.
   public let quit: Bool
 
   public static let specification = MethodSpecification(
-    .transferGroupOwner, "Makes another member the owner; the old one becomes Member, or leaves.",
+    "transferGroupOwner", "Makes another member the owner; the old one becomes Member, or leaves.", writes: true,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userID = try reader.requiredUserID("userID", "The member who becomes the owner.")
@@ -20,18 +17,15 @@ public struct TransferGroupOwner: GroupMethod {
 }
 
 /// Silences a group, or some of its roles.
-public struct MuteGroup: GroupMethod {
+public struct MuteGroup: Method {
   /// Without an end: `duration` gives it.
   public let mute: GroupMute
   /// 0 = no end.
   public let duration: Seconds
 
   public static let specification = MethodSpecification(
-    .muteGroup, "Silences a group or some of its roles, for a time or without end; mode None lets all speak.",
+    "muteGroup", "Silences a group or some of its roles, for a time or without end; mode None lets all speak.", writes: true,
     result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   /// When the mute ends.
   public struct Result: WireObject {
@@ -69,15 +63,12 @@ public struct MuteGroup: GroupMethod {
 }
 
 /// Sets which messages of a group the caller receives.
-public struct SetGroupReceiveMessageOpt: GroupMethod {
+public struct SetGroupReceiveMessageOpt: Method {
   public let option: ReceiveOption
 
   public static let specification = MethodSpecification(
-    .setGroupReceiveMessageOpt, "Chooses which messages of a group the caller receives.", callers: .user,
+    "setGroupReceiveMessageOpt", "Chooses which messages of a group the caller receives.", callers: .user, writes: true,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .membership, users: .nobody, asks: .never, tellsMembers: false, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     option = try reader.requiredWord("opt", "The messages that the caller receives from now on.")
@@ -85,7 +76,7 @@ public struct SetGroupReceiveMessageOpt: GroupMethod {
 }
 
 /// Finds groups by the names of them or of their members.
-public struct SearchGroups: ServerMethod {
+public struct SearchGroups: Method {
   /// A text that is compared.
   public enum Field: String, CaseIterable, Sendable {
     case groupID, groupName, memberUserID, memberNameCard, memberNickName
@@ -99,10 +90,8 @@ public struct SearchGroups: ServerMethod {
   public let nextSeq: Int64
 
   public static let specification = MethodSpecification(
-    .searchGroups, "Finds groups whose texts hold any of up to 5 keywords: joined ones, and others that are searchable.",
+    "searchGroups", "Finds groups whose texts hold any of up to 5 keywords: joined ones, and others that are searchable.",
     result: Result.fields, errors: [.badValue])
-
-  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A page of groups that were found.
   public struct Result: WireObject {

@@ -1,7 +1,7 @@
 import GroupModel
 
 /// The members of a group, a page at a time.
-public struct GetGroupMemberList: GroupMethod {
+public struct GetGroupMemberList: Method {
   /// The members that are listed.
   public enum Filter: String, CaseIterable, Sendable {
     case all = "All"
@@ -15,22 +15,20 @@ public struct GetGroupMemberList: GroupMethod {
   public let count: Int
 
   public static let specification = MethodSpecification(
-    .getGroupMemberList, "Lists the members of a group: owner, admins, others.",
+    "getGroupMemberList", "Lists the members of a group: owner, admins, others.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
-  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
-
   /// A page of members.
   public struct Result: WireObject {
-    public let memberList: [ShownMember]
+    public let memberList: [ListedMember]
     /// 0 = there is no more.
     public let nextSeq: Int64
 
     public static let example = Result(memberList: [], nextSeq: 0)
 
     /// With everything given.
-    public init(memberList: [ShownMember], nextSeq: Int64) {
+    public init(memberList: [ListedMember], nextSeq: Int64) {
       self.memberList = memberList
       self.nextSeq = nextSeq
     }
@@ -50,24 +48,22 @@ public struct GetGroupMemberList: GroupMethod {
 }
 
 /// Some members of a group by name.
-public struct GetGroupMembersInfo: GroupMethod {
+public struct GetGroupMembersInfo: Method {
   public let userIDList: [UserID]
 
   public static let specification = MethodSpecification(
-    .getGroupMembersInfo, "Tells of up to 50 users what they are in a group; those who are no members are left out.",
+    "getGroupMembersInfo", "Tells of up to 50 users what they are in a group; those who are no members are left out.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
 
-  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
-
   /// Those of the users who are members.
   public struct Result: WireObject {
-    public let memberList: [ShownMember]
+    public let memberList: [ListedMember]
 
     public static let example = Result(memberList: [])
 
     /// With everything given.
-    public init(memberList: [ShownMember]) {
+    public init(memberList: [ListedMember]) {
       self.memberList = memberList
     }
 
@@ -83,13 +79,11 @@ public struct GetGroupMembersInfo: GroupMethod {
 }
 
 /// The number of members with a session.
-public struct GetGroupOnlineMemberCount: GroupMethod {
+public struct GetGroupOnlineMemberCount: Method {
   public static let specification = MethodSpecification(
-    .getGroupOnlineMemberCount, "Counts the members with at least one signed-in session.",
+    "getGroupOnlineMemberCount", "Counts the members with at least one signed-in session.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight])
-
-  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// The number of members with a session.
   public struct Result: WireObject {
@@ -111,16 +105,14 @@ public struct GetGroupOnlineMemberCount: GroupMethod {
 }
 
 /// The muted members, a page at a time.
-public struct GetGroupMutedMembers: GroupMethod {
+public struct GetGroupMutedMembers: Method {
   public let nextSeq: Int64
   public let count: Int
 
   public static let specification = MethodSpecification(
-    .getGroupMutedMembers, "Lists the members that are silenced individually.",
+    "getGroupMutedMembers", "Lists the members that are silenced individually.",
     result: GetGroupMemberList.Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
-
-  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     nextSeq = try reader.nextSeq()
@@ -129,15 +121,13 @@ public struct GetGroupMutedMembers: GroupMethod {
 }
 
 /// The inviters of members.
-public struct GetGroupMemberInviters: GroupMethod {
+public struct GetGroupMemberInviters: Method {
   public let userIDList: [UserID]
 
   public static let specification = MethodSpecification(
-    .getGroupMemberInviters, "Tells of up to 200 users who brought them into a group.",
+    "getGroupMemberInviters", "Tells of up to 200 users who brought them into a group.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
-
-  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// A row for each user.
   public struct Result: WireObject {
@@ -181,15 +171,13 @@ public struct GetGroupMemberInviters: GroupMethod {
 }
 
 /// The roles of users in a group.
-public struct GetGroupMemberRoles: GroupMethod {
+public struct GetGroupMemberRoles: Method {
   public let userIDList: [UserID]
 
   public static let specification = MethodSpecification(
-    .getGroupMemberRoles, "Tells of up to 100 users which role they have in a group, or NotMember.",
+    "getGroupMemberRoles", "Tells of up to 100 users which role they have in a group, or NotMember.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
-
-  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// A row for each user.
   public struct Result: WireObject {

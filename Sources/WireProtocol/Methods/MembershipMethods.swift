@@ -1,19 +1,15 @@
 import GroupModel
 
 /// Makes users members, or asks them.
-public struct InviteUserToGroup: GroupMethod {
+public struct InviteUserToGroup: Method {
   public let userIDList: [UserID]
   public let message: String?
   public let attach: String?
 
   public static let specification = MethodSpecification(
-    .inviteUserToGroup, "Makes users members, or asks them first where beInviteMode is Auth.",
+    "inviteUserToGroup", "Makes users members, or asks them first where beInviteMode is Auth.", writes: true,
     result: MemberResults.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue] + ErrorCode.ofApplication)
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .by { .invitations(users: $0.userIDList.count, textBytes: $0.message.byteCount + $0.attach.byteCount) },
-    users: .added { $0.userIDList }, asks: .before { .invitation($0) }, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userIDList = try reader.requiredUserIDs("userIDList", upTo: 100, "The invited users.")
@@ -23,20 +19,16 @@ public struct InviteUserToGroup: GroupMethod {
 }
 
 /// Removes members from a group.
-public struct KickGroupMember: GroupMethod {
+public struct KickGroupMember: Method {
   public let userIDList: [UserID]
   public let reason: String?
   /// 0 = no ban.
   public let banTime: Seconds
 
   public static let specification = MethodSpecification(
-    .kickGroupMember, "Removes members from a group, and keeps them out for a time where banTime says so.",
+    "kickGroupMember", "Removes members from a group, and keeps them out for a time where banTime says so.", writes: true,
     result: MemberResults.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .by { .removals(users: $0.userIDList.count, reasonBytes: $0.reason.byteCount) }, users: .nobody, asks: .never,
-    tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userIDList = try reader.requiredUserIDs("userIDList", upTo: 50, "The members who are removed.")
@@ -48,15 +40,13 @@ public struct KickGroupMember: GroupMethod {
 }
 
 /// The bans of a group, a page at a time.
-public struct GetGroupBannedMembers: GroupMethod {
+public struct GetGroupBannedMembers: Method {
   public let nextSeq: Int64
   public let count: Int
 
   public static let specification = MethodSpecification(
-    .getGroupBannedMembers, "Lists the removed users whose ban has not ended, the soonest end first.",
+    "getGroupBannedMembers", "Lists the removed users whose ban has not ended, the soonest end first.",
     result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
-
-  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// A page of bans.
   public struct Result: WireObject {
@@ -108,15 +98,12 @@ public struct BannedMember: WireObject {
 }
 
 /// Ends bans.
-public struct UnbanGroupMember: GroupMethod {
+public struct UnbanGroupMember: Method {
   public let userIDList: [UserID]
 
   public static let specification = MethodSpecification(
-    .unbanGroupMember, "Ends the bans of users; no event tells of it.", result: MemberResults.fields,
+    "unbanGroupMember", "Ends the bans of users; no event tells of it.", writes: true, result: MemberResults.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userIDList = try reader.requiredUserIDs("userIDList", upTo: 50, "The users whose bans end.")
@@ -137,29 +124,17 @@ public enum TargetUsers: Sendable, Equatable {
     case .list(let users): users
     }
   }
-
-  /// How many they are.
-  var count: Int {
-    switch self {
-    case .one: 1
-    case .list(let users): users.count
-    }
-  }
 }
 
 /// Gives members another role.
-public struct SetGroupMemberRole: GroupMethod {
+public struct SetGroupMemberRole: Method {
   public let targets: TargetUsers
   public let role: Role
 
   public static let specification = MethodSpecification(
-    .setGroupMemberRole, "Makes members admins, ordinary members, or gives a custom role: one, or up to 50 by list.",
-    result: MemberResults.optionalFields,
+    "setGroupMemberRole", "Makes members admins, ordinary members, or gives a custom role: one, or up to 50 by list.",
+    writes: true, result: MemberResults.optionalFields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue, .userUnknown])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .by { .memberChanges(users: $0.targets.count) }, users: .known { $0.targets.users }, asks: .never, tellsMembers: true,
-    mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     targets = try reader.requiredTargets(
@@ -169,7 +144,7 @@ public struct SetGroupMemberRole: GroupMethod {
 }
 
 /// Changes the info of a member: all that is given or nothing.
-public struct SetGroupMemberInfo: GroupMethod {
+public struct SetGroupMemberInfo: Method {
   public let userID: UserID
   public let nameCard: String?
   public let customInfo: [String: String]?
@@ -177,11 +152,8 @@ public struct SetGroupMemberInfo: GroupMethod {
   public let muteUntil: WallInstant?
 
   public static let specification = MethodSpecification(
-    .setGroupMemberInfo, "Changes name card, customInfo, role or mute of a member, all of what is given or nothing.",
-    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .nameCardTooLong, .userUnknown])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .membership, users: .known { [$0.userID] }, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
+    "setGroupMemberInfo", "Changes name card, customInfo, role or mute of a member, all of what is given or nothing.",
+    writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .nameCardTooLong, .userUnknown])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userID = try reader.requiredUserID("userID", "The member whose info changes, or the caller.")
@@ -196,18 +168,14 @@ public struct SetGroupMemberInfo: GroupMethod {
 }
 
 /// Mutes members.
-public struct MuteGroupMember: GroupMethod {
+public struct MuteGroupMember: Method {
   public let targets: TargetUsers
   /// 0 = may speak again.
   public let muteTime: Seconds
 
   public static let specification = MethodSpecification(
-    .muteGroupMember, "Silences members, one or up to 50 by list, for a time; it survives leaving and coming back.",
-    result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .by { .memberChanges(users: $0.targets.count) }, users: .nobody, asks: .never, tellsMembers: true, mayWait: false,
-    audit: .change)
+    "muteGroupMember", "Silences members, one or up to 50 by list, for a time; it survives leaving and coming back.",
+    writes: true, result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
 
   /// When the mute ends.
   public struct Result: WireObject {

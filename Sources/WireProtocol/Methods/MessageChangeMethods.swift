@@ -1,22 +1,18 @@
 import GroupModel
 
 /// Replaces the content of a stored message.
-public struct ModifyGroupMessage: GroupMethod {
+public struct ModifyGroupMessage: Method {
   public let seq: Int64
   /// A text or data, never tips.
   public let content: Message.Content
 
   public static let specification = MethodSpecification(
-    .modifyGroupMessage, "Replaces the text or data of a message; the same content changes nothing.",
+    "modifyGroupMessage", "Replaces the text or data of a message; the same content changes nothing.", writes: true,
     result: Result.fields,
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badValue, .messageTooLong, .messageUnknown, .recallTooLate, .recallNotYours,
-      .recallUnsupported,
-    ] + ErrorCode.ofSpeaking + ErrorCode.ofApplication)
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .by { .edit(textBytes: $0.content.byteCount, searchableBytes: $0.isText ? $0.content.byteCount : 0) }, users: .nobody,
-    asks: .before { .message(.edit($0)) }, tellsMembers: true, mayWait: false, audit: .change)
+      .recallUnsupported, .muted, .groupMessageRate,
+    ] + ErrorCode.ofApplication)
 
   /// When the message was edited.
   public struct Result: WireObject {
@@ -48,19 +44,16 @@ public struct ModifyGroupMessage: GroupMethod {
 }
 
 /// Pins a message, or ends that.
-public struct PinGroupMessage: GroupMethod {
+public struct PinGroupMessage: Method {
   public let seq: Int64
   public let isPinned: Bool
 
   public static let specification = MethodSpecification(
-    .pinGroupMessage, "Pins a message for all who may see it, or unpins it.",
+    "pinGroupMessage", "Pins a message for all who may see it, or unpins it.", writes: true,
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .tooManyPinned,
       .groupMessageRate,
     ])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .by { $0.isPinned ? .pin : .messageChange }, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message.")
@@ -69,12 +62,10 @@ public struct PinGroupMessage: GroupMethod {
 }
 
 /// The pinned messages of a group.
-public struct GetPinnedGroupMessageList: GroupMethod {
+public struct GetPinnedGroupMessageList: Method {
   public static let specification = MethodSpecification(
-    .getPinnedGroupMessageList, "Reads the pinned messages that the caller may see, the last pinned first.",
+    "getPinnedGroupMessageList", "Reads the pinned messages that the caller may see, the last pinned first.",
     result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .recallUnsupported])
-
-  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// The messages.
   public struct Result: WireObject {
@@ -94,18 +85,16 @@ public struct GetPinnedGroupMessageList: GroupMethod {
 }
 
 /// Adds a reaction to a message.
-public struct AddMessageReaction: GroupMethod {
+public struct AddMessageReaction: Method {
   public let seq: Int64
   public let reaction: String
 
   public static let specification = MethodSpecification(
-    .addMessageReaction, "Adds a reaction of the caller's to a message; twice is once.", callers: .user,
+    "addMessageReaction", "Adds a reaction of the caller's to a message; twice is once.", callers: .user, writes: true,
     errors: [
-      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .tooManyReactions,
-    ] + ErrorCode.ofSpeaking)
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .always(.reaction), users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .muted,
+      .tooManyReactions, .groupMessageRate,
+    ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message.")
@@ -114,19 +103,17 @@ public struct AddMessageReaction: GroupMethod {
 }
 
 /// Takes a reaction back.
-public struct RemoveMessageReaction: GroupMethod {
+public struct RemoveMessageReaction: Method {
   public let seq: Int64
   public let reaction: String
 
   public static let specification = MethodSpecification(
-    .removeMessageReaction, "Removes a reaction of the caller's from a message; one that is not there changes nothing.",
-    callers: .user,
+    "removeMessageReaction", "Removes a reaction of the caller's from a message; one that is not there changes nothing.",
+    callers: .user, writes: true,
     errors: [
-      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported,
-    ] + ErrorCode.ofSpeaking)
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .always(.messageChange), users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .muted,
+      .groupMessageRate,
+    ])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message.")
@@ -135,15 +122,13 @@ public struct RemoveMessageReaction: GroupMethod {
 }
 
 /// The reactions to some messages, with users who gave them.
-public struct GetMessageReactions: GroupMethod {
+public struct GetMessageReactions: Method {
   public let seqs: [Int64]
   public let userCount: Int
 
   public static let specification = MethodSpecification(
-    .getMessageReactions, "Reads the reactions to messages, the first reaction first; unknown messages are left out.",
+    "getMessageReactions", "Reads the reactions to messages, the first reaction first; unknown messages are left out.",
     result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .recallUnsupported])
-
-  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// The reactions of each message.
   public struct Result: WireObject {

@@ -49,19 +49,11 @@ public struct MessageOptions: Sendable, Equatable {
     }
   }
 
-  /// The rows of a message with that content.
-  /// - Parameter isSearchable: a search may find the content, where it is stored.
-  func rows(of content: String, isSearchable: Bool) -> WrittenRows {
-    let mentions = atUserIDList.reduce(0) { $0 + $1.utf8.count + 3 }
-    return .message(
-      textBytes: content.utf8.count + mentions + clientMsgID.byteCount,
-      searchableBytes: isSearchable && !onlineUserOnly ? content.utf8.count : 0, listsMembers: needReadReceipt)
-  }
-
   static let errors: [ErrorCode] =
     [
-      .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .tooManyForReceipts,
-    ] + ErrorCode.ofSpeaking + ErrorCode.ofApplication
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .muted,
+      .tooManyForReceipts, .groupMessageRate,
+    ] + ErrorCode.ofApplication
 }
 
 /// The reply to the sender of a message.
@@ -103,17 +95,13 @@ public struct MessageReceipt: WireObject, Equatable {
 }
 
 /// Sends text to a group.
-public struct SendGroupTextMessage: GroupMethod {
+public struct SendGroupTextMessage: Method {
   public let text: String
   public let options: MessageOptions
 
   public static let specification = MethodSpecification(
-    .sendGroupTextMessage, "Sends a text to a group.", result: MessageReceipt.fields, errors: MessageOptions.errors
+    "sendGroupTextMessage", "Sends a text to a group.", writes: true, result: MessageReceipt.fields, errors: MessageOptions.errors
   )
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .by { $0.options.rows(of: $0.text, isSearchable: true) }, users: .nobody, asks: .before { .message(.text($0)) },
-    tellsMembers: true, mayWait: false, audit: .message)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     text = try reader.requiredString("text", reader.textLimits.messages, "The text that is sent.")
@@ -128,17 +116,13 @@ public struct SendGroupTextMessage: GroupMethod {
 }
 
 /// Sends the application's own data to a group.
-public struct SendGroupCustomMessage: GroupMethod {
+public struct SendGroupCustomMessage: Method {
   public let data: String
   public let options: MessageOptions
 
   public static let specification = MethodSpecification(
-    .sendGroupCustomMessage, "Sends data of the application's own to a group.", result: MessageReceipt.fields,
+    "sendGroupCustomMessage", "Sends data of the application's own to a group.", writes: true, result: MessageReceipt.fields,
     errors: MessageOptions.errors)
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .by { $0.options.rows(of: $0.data, isSearchable: false) }, users: .nobody, asks: .before { .message(.custom($0)) },
-    tellsMembers: true, mayWait: false, audit: .message)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     data = try reader.requiredString(
@@ -154,7 +138,7 @@ public struct SendGroupCustomMessage: GroupMethod {
 }
 
 /// A page of a group's history.
-public struct GetGroupHistoryMessageList: GroupMethod {
+public struct GetGroupHistoryMessageList: Method {
   /// The order of the page.
   public enum Direction: String, CaseIterable, Sendable {
     case older = "Older"
@@ -167,11 +151,9 @@ public struct GetGroupHistoryMessageList: GroupMethod {
   public let direction: Direction
 
   public static let specification = MethodSpecification(
-    .getGroupHistoryMessageList, "Reads stored messages, newest or oldest first.",
+    "getGroupHistoryMessageList", "Reads stored messages, newest or oldest first.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
-
-  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// A page of messages.
   public struct Result: WireObject {
@@ -203,7 +185,7 @@ public struct GetGroupHistoryMessageList: GroupMethod {
 }
 
 /// Catches up with several groups after a lost connection.
-public struct SyncGroups: ServerMethod {
+public struct SyncGroups: Method {
   /// The last message of one group that the client has.
   public struct Position: Sendable, Equatable {
     /// As given, so that a bad one can be answered in its row.
@@ -225,13 +207,11 @@ public struct SyncGroups: ServerMethod {
   public let groups: [Position]
 
   public static let specification = MethodSpecification(
-    .syncGroups,
+    "syncGroups",
     "Answers the messages of up to 50 groups that came, and those that changed, after a position, none missing, or says that this is not possible.",
     callers: .user,
     result: Result.fields,
     errors: [.badValue])
-
-  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A row for each position.
   public struct Result: WireObject {

@@ -1,17 +1,14 @@
 import GroupModel
 
 /// Recalls a message.
-public struct RevokeGroupMessage: GroupMethod {
+public struct RevokeGroupMessage: Method {
   public let seq: Int64
 
   public static let specification = MethodSpecification(
-    .revokeGroupMessage, "Takes a message back: it keeps its place and loses its content.",
+    "revokeGroupMessage", "Takes a message back: it keeps its place and loses its content.", writes: true,
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallTooLate, .recallNotYours, .recallUnsupported,
     ])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message that is taken back.")
@@ -22,16 +19,13 @@ public struct RevokeGroupMessage: GroupMethod {
 }
 
 /// Moves the read mark of the caller.
-public struct MarkGroupMessageAsRead: GroupMethod {
+public struct MarkGroupMessageAsRead: Method {
   /// Nil = everything there is.
   public let seq: Int64?
 
   public static let specification = MethodSpecification(
-    .markGroupMessageAsRead, "Notes up to which message the caller has read a group; never goes back.", callers: .user,
-    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
-
-  public static let traits: MethodTraits<Self> = .writes(
-    .membership, users: .nobody, asks: .never, tellsMembers: false, mayWait: false, audit: .change)
+    "markGroupMessageAsRead", "Notes up to which message the caller has read a group; never goes back.", callers: .user,
+    writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seq = try reader.optionalInteger("seq", in: .seqs, "The seq up to which the caller has read; absent = all there is.")
@@ -39,16 +33,14 @@ public struct MarkGroupMessageAsRead: GroupMethod {
 }
 
 /// The numbers of unread messages.
-public struct GetGroupUnreadCount: ServerMethod {
+public struct GetGroupUnreadCount: Method {
   /// Empty = all groups that getJoinedGroupList lists.
   public let groupIDList: [GroupID]
 
   public static let specification = MethodSpecification(
-    .getGroupUnreadCount, "Counts the messages of groups that the caller has not read.", callers: .user,
+    "getGroupUnreadCount", "Counts the messages of groups that the caller has not read.", callers: .user,
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
-
-  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A row for each group, and the sum.
   public struct Result: WireObject {
@@ -97,15 +89,13 @@ public struct GetGroupUnreadCount: ServerMethod {
 }
 
 /// The system notifications of the caller.
-public struct GetSystemNotificationList: ServerMethod {
+public struct GetSystemNotificationList: Method {
   public let nextSeq: Int64
   public let count: Int
 
   public static let specification = MethodSpecification(
-    .getSystemNotificationList, "Lists what has happened to the caller in groups, newest first.", callers: .user,
+    "getSystemNotificationList", "Lists what has happened to the caller in groups, newest first.", callers: .user,
     result: Result.fields, errors: [.badValue])
-
-  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A page of notifications.
   public struct Result: WireObject {
@@ -137,15 +127,13 @@ public struct GetSystemNotificationList: ServerMethod {
 }
 
 /// Marks notifications as read.
-public struct SetSystemNotificationRead: ServerMethod {
+public struct SetSystemNotificationRead: Method {
   /// Nil = the newest.
   public let notificationID: String?
 
   public static let specification = MethodSpecification(
-    .setSystemNotificationRead, "Marks a notification and older ones as read by the caller.", callers: .user,
+    "setSystemNotificationRead", "Marks a notification and older ones as read by the caller.", callers: .user, writes: true,
     errors: [.badValue])
-
-  public static let traits: MethodTraits<Self> = .writes(.membership, at: .here, asks: .never, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     notificationID = try reader.optionalString(

@@ -51,9 +51,8 @@ final class Scene {
   private(set) var topic: any GroupTopic
   private(set) var sessions: [String: SessionKey] = [:]
   var state: GroupState?
-  /// The last write of counters, and its after-events as they were stored.
+  /// The last write of counters.
   private(set) var counterWrite: GroupState.CounterWrite?
-  private(set) var counterEntries: [WebhookEntry] = []
   /// Everything that was stored.
   var messages: [Message] { store.allMessages(of: "g") }
 
@@ -145,7 +144,8 @@ final class Scene {
     for session in sessions.values { _ = broker.takeFrames(of: session) }
     let crowd = try requests.map { name, method, params in
       let caller = caller(name)
-      return try #require(state?.crowdRequest(try groupRequest(method, params, by: caller), by: caller))
+      let operation = try groupRequest(method, params, by: caller)
+      return CrowdRequest(change: try #require(state?.crowdChange(operation, by: caller)), caller: caller)
     }
     guard let decided = state?.decideTogether(crowd, at: clocks.now) else { throw WireError(.noSuchGroup) }
     let codes = decided.replies.map { if case .failure(let error) = $0 { error.code.rawValue } else { 0 } }
@@ -164,7 +164,7 @@ final class Scene {
   /// Stores changes of counters, and publishes what is due.
   private func commitCounters(isLast: Bool = false) throws {
     if let write = state?.beginCounterWrite(isLast: isLast, at: clocks.now) {
-      counterEntries = try commit(write.changes)
+      try commit(write.changes)
       counterWrite = write
       state?.counters.didWrite(write.entries)
     }
@@ -172,10 +172,9 @@ final class Scene {
   }
 
   private func carryOut(_ decision: Decision, by caller: Caller) throws -> Outcome {
-    var decision = decision
     if decision.disbands { try commitCounters(isLast: true) }
     if case .counters = decision.answer { try commitCounters() }
-    if !decision.changes.isEmpty { decision.effects.replace(by: try commit(decision.changes)) }
+    if !decision.changes.isEmpty { try commit(decision.changes) }
     let notified = decision.changes.compactMap { self.notified(by: $0) }
     for effect in decision.effects { perform(effect) }
     if decision.disbands { state = nil }
@@ -190,9 +189,17 @@ final class Scene {
     case .counters(let value, _): reply = .success(value)
     case .stored(let answer, _): reply = self.reply(to: answer)
     case .lookUp(let lookUp, let caller):
-      let operation = try waitFor { [store] in try await lookUp.read(from: store, in: "g", for: caller) }
+      let found = try waitFor { [store] in try await lookUp.read(from: store, in: "g", for: caller) }
       defer { state?.messages.recentChanges.removeAll() }
-      return try ask(operation, by: caller)
+      return try ask(.found(lookUp, found), by: caller)
+    case .lookUpReceipts(.confirmable(let seqs), let epoch, let caller):
+      let found = try waitFor { [store] in
+        try await store.confirmable(seqs, of: "g", epoch: epoch, by: caller.userID ?? .administrator)
+      }
+      return try ask(.confirmFound(found, epoch: epoch), by: caller)
+    case .lookUpReceipts(.readers(let request), let epoch, let caller):
+      let found = try waitFor { [store] in try await store.readers(of: request.seq, in: "g", epoch: epoch) }
+      return try ask(.readersFound(found, request, epoch: epoch), by: caller)
     }
     switch reply {
     case .success(let value):
@@ -219,11 +226,21 @@ final class Scene {
   private func decide(_ request: GroupOperation, by caller: Caller) -> Decision {
     if let decision = state?.decide(request, by: caller, at: clocks.now, usersSignedIn: broker.usersSignedIn) { return decision }
     do throws(WireError) {
-      let made = try GroupState.create(request, id: "g", by: caller, at: clocks.now, rules: rules)
-      state = made.state
-      return made.decision
+      let (created, decision) = try create(request, by: caller)
+      state = created
+      return decision
     } catch {
       return Decision(answer: .reply(.failure(error)))
+    }
+  }
+
+  private func create(_ request: GroupOperation, by caller: Caller) throws(WireError) -> (GroupState, Decision) {
+    switch request {
+    case .create(let create, let owner, let facts):
+      try GroupState.create(create, id: "g", owner: owner, facts, by: caller, at: clocks.now, rules: rules)
+    case .importGroup(let create, let owner, let facts):
+      try GroupState.imported(create, id: "g", owner: owner, facts, at: clocks.now, rules: rules)
+    default: throw WireError(.noSuchGroup)
     }
   }
 
@@ -257,18 +274,16 @@ final class Scene {
   }
 
   /// Returns when the changes are stored.
-  /// - Returns: the after-events among them as they are stored.
-  @discardableResult
-  func commit(_ changes: [StoreChange]) throws -> [WebhookEntry] {
+  func commit(_ changes: [StoreChange]) throws {
     let done = DispatchSemaphore(value: 0)
-    let outcome = Mutex<Commit.Answer>(.success([]))
+    let outcome = Mutex<StoreError?>(nil)
     store.commit(
-      Commit(changes: changes, generation: CommitGeneration()) { answer in
-        outcome.withLock { $0 = answer }
+      Commit(changes: changes, generation: CommitGeneration()) { result in
+        if case .failure(let error) = result { outcome.withLock { $0 = error } }
         done.signal()
       })
     done.wait()
-    return try outcome.withLock { $0 }.get()
+    if let error = outcome.withLock({ $0 }) { throw error }
   }
 
   private func perform(_ effect: Effect) {

@@ -10,8 +10,7 @@ struct HTTPClient {
 
   let socket: SocketClient
 
-  /// - Parameter receiveBuffer: bytes; nil = the system's choice.
-  init(port: Int, receiveBuffer: Int? = nil) throws { socket = try SocketClient(port: port, receiveBuffer: receiveBuffer) }
+  init(port: Int) throws { socket = try SocketClient(port: port) }
 
   func send(_ method: String, _ path: String, headers: [String] = [], body: [UInt8] = []) throws {
     var lines = ["\(method) \(path) HTTP/1.1", "Host: example.org"] + headers

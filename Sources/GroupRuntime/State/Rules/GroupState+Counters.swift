@@ -4,19 +4,25 @@ import WireProtocol
 
 /// The counters of a group (Protocol.md, "Counters" and "Counter rate").
 extension GroupState {
-  mutating func setCounters(_ entries: [GroupCounters.Entry], _ turn: inout Turn) throws(WireError) {
-    try require(.setCounters, turn)
+  mutating func setCounters(
+    _ entries: [GroupCounters.Entry], by caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
+    try requireMembership(caller)
+    try require(.setCounters, by: caller)
     var edited = counters.values
     for entry in entries { edited[entry.key] = entry.value }
     guard edited.count <= GroupCounters.maxCount else { throw WireError(.tooManyCounters, field: "counters") }
-    try countCounterWrite(turn)
-    set(entries, &turn)
+    try countCounterWrite(caller, in: context)
+    var decision = Decision(answer: .counters(.empty, isWrite: true))
+    set(entries, in: context, into: &decision)
+    return decision
   }
 
   /// Raises or lowers a counter, which is 0 where it is not there.
-  /// - Returns: its new value.
-  mutating func change(_ key: String, by difference: Int64, _ turn: inout Turn) throws(WireError) -> Int64 {
-    try requireMembership(turn)
+  mutating func change(
+    _ key: String, by difference: Int64, _ caller: Caller, in context: DecisionContext
+  ) throws(WireError) -> Decision {
+    try requireMembership(caller)
     let former = counters.values[key]
     guard former != nil || counters.values.count < GroupCounters.maxCount else {
       throw WireError(.tooManyCounters, field: "key")
@@ -26,25 +32,29 @@ extension GroupState {
     guard GroupCounters.values.contains(value) else {
       throw WireError(.badValue, "The counter would leave ±2⁵³", field: "value")
     }
-    try countCounterWrite(turn)
-    set([GroupCounters.Entry(key: key, value: value)], &turn)
-    return value
+    try countCounterWrite(caller, in: context)
+    var decision = Decision(answer: .counters(.counterValue(CounterValue(value: value)), isWrite: true))
+    set([GroupCounters.Entry(key: key, value: value)], in: context, into: &decision)
+    return decision
   }
 
-  private mutating func set(_ entries: [GroupCounters.Entry], _ turn: inout Turn) {
-    if !counters.isToTell { charge(turn.event(.onGroupCounterChanged(CounterMap(entries))), &turn) }
+  private mutating func set(
+    _ entries: [GroupCounters.Entry], in context: DecisionContext, into decision: inout Decision
+  ) {
+    if !counters.isToTell { charge(counterEvent(entries, at: context.now), in: context, into: &decision) }
     counters.set(entries)
   }
 
-  func readCounters(_ keys: [String]?, _ turn: borrowing Turn) throws(WireError) -> [GroupCounters.Entry] {
-    try requireMembership(turn)
+  func readCounters(_ keys: [String]?, by caller: Caller) throws(WireError) -> Decision {
+    try requireMembership(caller)
     let wanted = keys.map { Set($0) }
-    return counters.values.entries.filter { wanted?.contains($0.key) ?? true }
+    let entries = counters.values.entries.filter { wanted?.contains($0.key) ?? true }
+    return .answer(.counters(.counters(GetGroupCounters.Result(counters: CounterMap(entries))), isWrite: false))
   }
 
   /// "Only what succeeds counts", and application administrators are not limited.
-  private mutating func countCounterWrite(_ turn: borrowing Turn) throws(WireError) {
-    guard let user = turn.userID, let wait = counters.writes.acquire(user, at: turn.monotonic) else { return }
+  private mutating func countCounterWrite(_ caller: Caller, in context: DecisionContext) throws(WireError) {
+    guard let user = caller.userID, let wait = counters.writes.acquire(user, at: context.monotonic) else { return }
     throw WireError(.attributeCallsTooOften, retryAfterMs: wait)
   }
 
@@ -63,11 +73,10 @@ extension GroupState {
   mutating func beginCounterWrite(isLast: Bool = false, at now: ClockReading) -> CounterWrite? {
     let isPosted = rules.webhooks.contains(.countersChanged)
     guard let entries = counters.beginWrite(isPosted: isPosted, isLast: isLast, at: now.monotonic) else { return nil }
+    var decision = Decision(.empty)
+    decision.changes.append(.putCounters(entries, in: record.id))
     let time = counterTime(now)
-    var turn = Turn(of: record.id, by: .administrator, now: time, at: now, making: rules.webhooks)
-    turn.store(.putCounters(entries, in: record.id))
-    turn.post(.countersChanged, .event(counterEvent(entries, at: time)))
-    let decision = turn.finish()
+    post(.countersChanged, .event(counterEvent(entries, at: time)), at: time, into: &decision)
     return CounterWrite(entries: entries, time: time, changes: decision.changes, effects: decision.effects)
   }
 
