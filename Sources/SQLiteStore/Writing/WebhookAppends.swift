@@ -57,7 +57,7 @@ struct WebhookAppends {
     // Its number is larger than those kept free for more messages.
     try finish(entry.lane, in: db)
     let users = entry.shownUsers
-    if !users.isEmpty { entry.show(try UserInfoRows.profiles(of: users, in: db)) }
+    if !users.isEmpty { entry.show(try db.profiles(of: users)) }
     let number = numbers.take()
     try WebhookRows.insert(entry, as: number, in: db)
     entry.didStore(as: number)
