@@ -31,11 +31,11 @@ extension InMemoryStore: WebhookStore {
 extension StoreContents {
   mutating func append(_ entry: WebhookEntry) -> Undo {
     let users = Set(entry.shownUsers)
-    if !users.isEmpty { entry.show(userInfos.filter { users.contains($0.key) }.compactMapValues(\.profile)) }
     lastWebhook += 1
-    entry.didStore(as: lastWebhook)
-    webhooks.append(entry)
-    return { contents in contents.webhooks.removeAll { $0 === entry } }
+    let number = lastWebhook
+    webhooks.append(
+      entry.encoded(showing: userInfos.filter { users.contains($0.key) }.compactMapValues(\.profile)).stored(as: number))
+    return { contents in contents.webhooks.removeAll { $0.storedNumber == number } }
   }
 
   mutating func removeWebhooks(_ numbers: [Int64]) -> Undo {

@@ -89,19 +89,19 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
     }
   }
 
-  private func outcome(of commit: Commit, _ failure: StoreError?) -> Result<Void, StoreError> {
+  private func outcome(of commit: Commit, _ failure: StoreError?) -> Commit.Answer {
     if commit.generation.isBroken { return .failure(StoreError(.abandoned, "an earlier commit of the same generation failed")) }
     if let failure {
       if failure.kind == .unavailable { persists.store(false, ordering: .releasing) }
       return .failure(failure)
     }
     do throws(StoreError) {
-      try contents.withLock { contents throws(StoreError) in try contents.apply(commit.changes) }
+      let stored = try contents.withLock { contents throws(StoreError) in try contents.apply(commit.changes) }
+      persists.store(true, ordering: .releasing)
+      return .success(stored)
     } catch {
       return .failure(error)
     }
-    persists.store(true, ordering: .releasing)
-    return .success(())
   }
 
   /// The group, members by `userID`; `recentlySent` goes back to the first message that is older.

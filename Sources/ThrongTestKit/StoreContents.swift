@@ -89,10 +89,13 @@ struct StoreContents {
   var lastWebhookFailure: Int64 = 0
 
   /// All changes, or none where one contradicts what is stored.
-  mutating func apply(_ changes: [StoreChange]) throws(StoreError) {
+  /// - Returns: the after-events that they add.
+  mutating func apply(_ changes: [StoreChange]) throws(StoreError) -> [WebhookEntry] {
+    let lastBefore = lastWebhook
     var undo: [Undo] = []
     do throws(StoreError) {
       for change in changes { undo.append(try apply(change)) }
+      return Array(webhooks.reversed().prefix { $0.storedNumber > lastBefore }.reversed())
     } catch {
       for step in undo.reversed() { step(&self) }
       throw error
@@ -102,7 +105,7 @@ struct StoreContents {
   private mutating func apply(_ change: StoreChange) throws(StoreError) -> Undo {
     switch change {
     case .putGroup(let record, let isNew): try put(record, isNew)
-    case .putMember(let member, in: let group, isKnown: _): try put(member, group)
+    case .putMember(let member, in: let group): try put(member, group)
     case .removeMember(let user, from: let group, let time): try remove(user, group, time)
     case .putFormer(let former, in: let group): try set(former, of: former.userID, group)
     case .forgetFormer(let user, in: let group): try set(nil, of: user, group)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Collects the answers of many commits and the order in which they came.
 final class Answers: Sendable {
-  typealias Answer = Result<Void, StoreError>
+  typealias Answer = Commit.Answer
 
   private struct State {
     var answers: [Answer?]

@@ -3,7 +3,6 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Logging
-import StoreEngine
 import Synchronization
 import Testing
 import ThrongTestKit
@@ -112,7 +111,7 @@ func removeMessages(of group: GroupID, before seq: Int64, from store: any AnySto
   try await store.pool.write { db in
     guard
       let number = try Int64.fetchOne(db, sql: "SELECT number FROM groupRecord WHERE groupID = ?", arguments: [group.rawValue]),
-      let newest = try db.newestSeq(number: number)
+      let newest = try MessageRows.newestSeq(number: number, in: db)
     else { return }
     let time = try Int64.fetchOne(
       db, sql: "SELECT max(timestamp) FROM message WHERE number = ? AND seq < ?", arguments: [number, seq])
@@ -127,6 +126,17 @@ extension GroupStore {
   /// Commits and waits for the answer.
   @discardableResult
   func put(_ changes: [StoreChange], _ generation: CommitGeneration = CommitGeneration()) async -> Result<Void, StoreError> {
+    await answer(to: changes, generation).map { _ in }
+  }
+
+  /// Commits changes that succeed.
+  /// - Returns: the after-events among them as they were stored.
+  @discardableResult
+  func store(_ changes: [StoreChange]) async throws(StoreError) -> [WebhookEntry] {
+    try await answer(to: changes, CommitGeneration()).get()
+  }
+
+  private func answer(to changes: [StoreChange], _ generation: CommitGeneration) async -> Commit.Answer {
     await withCheckedContinuation { continuation in
       commit(Commit(changes: changes, generation: generation) { continuation.resume(returning: $0) })
     }
@@ -134,7 +144,7 @@ extension GroupStore {
 
   /// Commits all at once, without waiting in between.
   /// - Returns: the answers in the order of the commits.
-  func putTogether(_ commits: [([StoreChange], CommitGeneration)]) async -> [Result<Void, StoreError>] {
+  func putTogether(_ commits: [([StoreChange], CommitGeneration)]) async -> [Commit.Answer] {
     let answers = Answers(expected: commits.count)
     return await withCheckedContinuation { continuation in
       answers.whenAllCame { continuation.resume(returning: $0) }
@@ -165,8 +175,8 @@ func failure<Value>(_ body: () async throws(StoreError) -> Value) async -> Store
 extension Database {
   /// Makes a change past the writer.
   func apply(_ change: StoreChange) throws {
-    let transaction = SQLiteTransaction(self, WebhookNumbers())
-    try transaction.apply(change)
-    try transaction.finishAppends()
+    var appends = WebhookAppends(WebhookNumbers())
+    try apply(change, &appends)
+    try appends.finish(in: self)
   }
 }

@@ -138,7 +138,7 @@ struct CommitTests {
   @Test(arguments: Backing.allCases)
   func `a completion may commit again`(_ backing: Backing) async throws {
     try await backing.withStore { store in
-      let second: Result<Void, StoreError> = await withCheckedContinuation { continuation in
+      let second: Commit.Answer = await withCheckedContinuation { continuation in
         store.commit(
           Commit(changes: [.create()], generation: CommitGeneration()) { _ in
             store.commit(

@@ -1,6 +1,5 @@
 import GroupModel
 import GroupRuntime
-import StoreEngine
 import Synchronization
 import Testing
 import ThrongTestKit

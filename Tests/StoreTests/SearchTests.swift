@@ -2,7 +2,6 @@ import Dispatch
 import GRDB
 import GroupModel
 import GroupRuntime
-import StoreEngine
 import Testing
 import ThrongTestKit
 import WireProtocol

@@ -1,7 +1,6 @@
 import Cluster
 import GroupModel
 import GroupRuntime
-import StoreEngine
 import Synchronization
 import Testing
 import ThrongTestKit
@@ -259,7 +258,7 @@ struct SharedRetentionTests {
   }
 
   @Test func `a backlog that is full looks at all groups instead`() {
-    let backlog = GroupBacklog(capacity: 2)
+    let backlog = RetentionBacklog(capacity: 2)
     #expect(backlog.scanAfter == 0)
     backlog.continueScan(after: nil)
     backlog.insert([club, team])

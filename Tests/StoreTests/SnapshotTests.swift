@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
-import StoreTables
 import Testing
 import ThrongTestKit
 import WireProtocol

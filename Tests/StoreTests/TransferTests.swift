@@ -1,7 +1,6 @@
 import GRDB
 import GroupModel
 import GroupRuntime
-import StoreTables
 import Testing
 import ThrongTestKit
 import WireProtocol
@@ -148,10 +147,12 @@ struct TransferTests {
       let store = try openPostgreSQL(url, schema)
       defer { store.close() }
       let entry = WebhookEntry(id: "c", .messageSent, data: [1], in: .user(bob), at: 5, since: 6, number: 0)
-      try await store.put([.create(GroupID("new")!), .appendWebhook(entry), .notify(.sample(at: 900), .users([alice]))]).get()
+      let stored = try await store.store([
+        .create(GroupID("new")!), .appendWebhook(entry), .notify(.sample(at: 900), .users([alice])),
+      ])
       let groups = try await store.groups(ofType: nil, after: 0, limit: 99)
       #expect(groups.last?.groupID == GroupID("new") && groups.last?.groupNumber ?? 0 > numbers.group)
-      #expect(entry.storedNumber > numbers.webhook)
+      #expect(stored.map(\.id) == [entry.id] && stored[0].storedNumber > numbers.webhook)
       let newest = try await store.notifications(of: alice, since: 0, before: 0, limit: 9).first
       #expect(newest?.number ?? 0 > numbers.notification)
     }

@@ -28,8 +28,9 @@ struct WebhookStoreTests {
   func `entries come back with every field in the order of their commits`(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       let entries = [WebhookEntry.sample("a"), .sample("b", .user(alice)), .sample("c", .group(team), at: 9)]
-      try await store.put([.create()] + entries.map(StoreChange.appendWebhook)).get()
-      #expect(entries.map(\.storedNumber) == [1, 2, 3])
+      let stored = try await store.store([.create()] + entries.map(StoreChange.appendWebhook))
+      #expect(stored.map(\.storedNumber) == [1, 2, 3] && stored == entries)
+      #expect(entries.map(\.storedNumber) == [0, 0, 0], "the store changes nothing that a decision holds")
       let read = try await all(store)
       #expect(read.map(\.storedNumber) == [1, 2, 3])
       for (kept, made) in zip(read, entries) {
@@ -40,6 +41,20 @@ struct WebhookStoreTests {
       #expect(try await all(store, after: 1, limit: 1).map(\.id) == ["b"])
       #expect(try await all(store, in: .group(club), after: 1).isEmpty)
       #expect(try await store.webhookCounts() == WebhookCounts(pending: 3, failures: 0))
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func `an entry shows the profiles of its transaction, in the store and in its answer`(_ backing: Backing) async throws {
+    try await backing.withStore { (store) async throws in
+      let joined = WebhookContent.memberJoined(club, [.outsider(alice)], memberCount: 2, how: .join, by: nil)
+      let made = WebhookEntry(.memberJoined, joined, in: .group(club), at: 5)
+      let profile = UserInfo(userID: alice, nickName: "Al")
+      let stored = try await store.store([.create(), .putUserInfo(profile), .appendWebhook(made)])
+      let read = try await all(store)
+      #expect(read == stored && read.map(\.data) == stored.map(\.data))
+      #expect(try JSON(stored[0].data)["memberList"][0]["nickName"].string == "Al")
+      #expect(try JSON(made.data)["memberList"][0]["nickName"] == .null, "what the decision holds stays as it was")
     }
   }
 
@@ -59,17 +74,15 @@ struct WebhookStoreTests {
       try await store.put([.removeWebhooks([2, 77])]).get()
       #expect(try await all(store).map(\.id) == ["a"])
       try await store.put([.removeWebhooks([1])]).get()
-      let later = WebhookEntry.sample("c")
-      try await store.put([.appendWebhook(later)]).get()
-      #expect(later.storedNumber == 3)
+      #expect(try await store.store([.appendWebhook(.sample("c"))]).map(\.storedNumber) == [3])
     }
   }
 
   @Test(arguments: Backing.allCases)
   func `what is given up moves to the failures and keeps its id`(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
-      let (stored, volatile) = (WebhookEntry.sample("a", .user(bob)), WebhookEntry.sample("v"))
-      try await store.put([.appendWebhook(stored)]).get()
+      let stored = try #require(try await store.store([.appendWebhook(.sample("a", .user(bob)))]).first)
+      let volatile = WebhookEntry.sample("v")
       try await store.put([
         .giveUpWebhook(stored, attempts: 4, lastError: "why\0"), .giveUpWebhook(volatile, attempts: 0, lastError: "not tried"),
       ]).get()
@@ -154,6 +167,16 @@ struct MessageWebhookTests {
     sent.flatMap { [.append($0.0), .appendWebhook($0.1)] }
   }
 
+  /// Stores messages with their after-events.
+  /// - Returns: these as they were stored.
+  private func put(
+    _ sent: [(Message, WebhookEntry)], behind others: [StoreChange], in store: any AnyStore
+  ) async throws -> [WebhookEntry] {
+    let stored = try await store.store(others + changes(sent))
+    #expect(stored == sent.map(\.1))
+    return stored
+  }
+
   private func all(
     _ store: any AnyStore, in lane: WebhookEntry.Lane? = nil, after: Int64 = 0, limit: Int = 1000
   ) async throws -> [WebhookEntry] {
@@ -177,14 +200,14 @@ struct MessageWebhookTests {
   @Test(arguments: Backing.allCases)
   func `they come back as they were made`(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
-      let (first, second) = (sent(1...100), sent(1...3, in: team))
-      try await store.put([.create(), .create(team)] + changes(Array(first[..<70])) + changes(second)).get()
-      try await store.put(changes(Array(first[70...]))).get()
-      let made = first.map(\.1)
-      #expect(zip(made, made.dropFirst()).allSatisfy { $0.storedNumber < $1.storedNumber })
+      var made = try await put(sent(1...70), behind: [.create(), .create(team)], in: store)
+      let other = try await put(sent(1...3, in: team), behind: [], in: store)
+      made += try await put(sent(71...100), behind: [], in: store)
+      let numbers = made.map(\.storedNumber)
+      #expect(numbers == Set(numbers).sorted())
       expect(try await all(store, in: .group(club)), are: made)
       expect(try await all(store, in: .group(club), after: made[9].storedNumber, limit: 60), are: Array(made[10..<70]))
-      expect(try await all(store), are: (made + second.map(\.1)).sorted { $0.storedNumber < $1.storedNumber })
+      expect(try await all(store), are: (made + other).sorted { $0.storedNumber < $1.storedNumber })
       #expect(try await store.webhookCounts().pending == 103)
     }
   }
@@ -206,30 +229,29 @@ struct MessageWebhookTests {
       let messages = sent(1...4)
       let others = [WebhookEntry.sample("a"), .sample("b")]
       let made = [messages[0].1, messages[1].1, others[0], messages[2].1, others[1], messages[3].1]
+      let last = sent(6...6)
       // A tip has a place in the history and no after-event.
       let tip = StoreChange.append(.sample(5, .tips("{}")))
-      let last = sent(6...6)
-      try await store.put(
+      let stored = try await store.store(
         [.create()] + changes(Array(messages[..<2])) + [.appendWebhook(others[0])] + changes([messages[2]])
-          + [.appendWebhook(others[1])] + changes([messages[3]]) + [tip] + changes(last)
-      ).get()
-      expect(try await all(store), are: made + [last[0].1])
+          + [.appendWebhook(others[1])] + changes([messages[3]]) + [tip] + changes(last))
+      #expect(stored == made + [last[0].1])
+      expect(try await all(store), are: stored)
     }
   }
 
   @Test(arguments: Backing.allCases)
   func `some of those that share a row can be removed and given up`(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
-      let made = sent(1...20).map(\.1)
-      try await store.put([.create()] + changes(sent(1...20).enumerated().map { ($1.0, made[$0]) })).get()
+      let made = try await put(sent(1...20), behind: [.create()], in: store)
       var left = made
       for removed in [[4, 5], [0], [19], [2, 3, 6], [10]] {
         try await store.put([.removeWebhooks(removed.map { made[$0].storedNumber })]).get()
-        left.removeAll { entry in removed.contains { made[$0] === entry } }
+        left.removeAll { entry in removed.contains { made[$0] == entry } }
         expect(try await all(store), are: left)
       }
       try await store.put([.giveUpWebhook(made[8], attempts: 1, lastError: "e")]).get()
-      left.removeAll { $0 === made[8] }
+      left.removeAll { $0 == made[8] }
       expect(try await all(store, in: .group(club)), are: left)
       #expect(try await store.webhookCounts() == WebhookCounts(pending: left.count, failures: 1))
       #expect(try await store.webhookFailures(after: 0, limit: 9, bytes: .max).map(\.entry.data) == [made[8].data])
@@ -264,17 +286,18 @@ struct MessageWebhookTests {
       try await withSQLite(directory, { $0.cleanupRows = 7 }) { (store) async throws in
         let (made, later) = (sent(1...20), sent(1...3))
         let end: [StoreChange] = [.dismiss(club, at: 9), .create(epoch: "e2")] + changes(later)
+        var left: [WebhookEntry]
         if inOneTransaction {
-          try await store.put([.create()] + changes(made) + end).get()
+          left = try await store.store([.create()] + changes(made) + end)
         } else {
-          try await store.put([.create()] + changes(made)).get()
+          left = try await put(made, behind: [.create()], in: store)
           try await index(store)
-          try await store.put([.removeWebhooks([made[0].1.storedNumber])]).get()
-          try await store.put(end).get()
+          try await store.put([.removeWebhooks([left.removeFirst().storedNumber])]).get()
+          left += try await store.store(end)
         }
+        #expect(left == (made.dropFirst(inOneTransaction ? 0 : 1) + later).map(\.1))
         await store.waitForWriter()
         #expect(try await store.pool.read { try $0.count("SELECT count(*) FROM message", []) } == 3)
-        let left = (made.dropFirst(inOneTransaction ? 0 : 1) + later).map(\.1)
         expect(try await all(store), are: left)
         expect(try await all(store, in: .group(club)), are: left)
       }
@@ -291,17 +314,18 @@ struct MessageWebhookTests {
   @Test func `those that wait for a second are indexed, and a lane comes in order all the same`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.cleanupRows = 2 }) { (store) async throws in
-        let (messages, others) = (sent(1...120), [WebhookEntry.sample("a"), .sample("b")])
-        try await store.put([.create()] + changes(Array(messages[..<100])) + [.appendWebhook(others[0])]).get()
+        let messages = sent(1...120)
+        var made = try await store.store([.create()] + changes(Array(messages[..<100])) + [.appendWebhook(.sample("a"))])
         await store.tick()
         #expect(try await store.pool.read { try WebhookIndexing.through(in: $0) } == 0, "they came a moment ago")
         try await index(store)
-        try await store.put(changes(Array(messages[100...])) + [.appendWebhook(others[1])]).get()
+        made += try await store.store(changes(Array(messages[100...])) + [.appendWebhook(.sample("b"))])
+        let others = [made.remove(at: 100), made.removeLast()]
+        #expect(made == messages.map(\.1))
         // Both rows of a divided one are indexed as it was.
         let removed = [30, 64, 110]
-        try await store.put([.removeWebhooks(removed.map { messages[$0].1.storedNumber })]).get()
-        let made = messages.map(\.1)
-        let left = made.filter { entry in !removed.contains { made[$0] === entry } }
+        try await store.put([.removeWebhooks(removed.map { made[$0].storedNumber })]).get()
+        let left = made.filter { entry in !removed.contains { made[$0] == entry } }
         let split = left.count { $0.storedNumber < others[0].storedNumber }
         let expected = left[..<split] + [others[0]] + left[split...] + [others[1]]
         expect(try await all(store, in: .group(club)), are: Array(expected))
@@ -316,15 +340,13 @@ struct MessageWebhookTests {
   @Test func `after a restart nothing is taken for indexed that is not`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { (store) async throws in
-        let made = sent(1...100)
-        try await store.put([.create()] + changes(made)).get()
+        let made = try await put(sent(1...100), behind: [.create()], in: store)
         try await index(store)
-        try await store.put([.removeWebhooks(made.map(\.1.storedNumber))]).get()
+        try await store.put([.removeWebhooks(made.map(\.storedNumber))]).get()
       }
       try await withSQLite(directory) { (store) async throws in
-        let later = sent(101...102)
-        try await store.put(changes(later)).get()
-        expect(try await all(store, in: .group(club)), are: later.map(\.1))
+        let later = try await put(sent(101...102), behind: [], in: store)
+        expect(try await all(store, in: .group(club)), are: later)
       }
     }
   }
@@ -344,23 +366,25 @@ struct MessageWebhookTests {
           if index == 0 { await disk.writerIsHeld() }
         }
         disk.release()
-        #expect(await answers.all().map { $0.failure == nil } == [true, true, false, true])
-        expect(try await all(store), are: (good + other).map(\.1))
+        let all = await answers.all()
+        #expect(all.map { $0.failure == nil } == [true, true, false, true])
+        let stored = try all[1].get() + all[3].get()
+        #expect(stored == (good + other).map(\.1))
+        expect(try await self.all(store), are: stored)
       }
     }
   }
 
   @Test func `after a restart numbers go on behind those that wait`() async throws {
     try await withDirectory { directory in
-      let made = sent(1...3).map(\.1)
+      var made: [WebhookEntry] = []
       try await withSQLite(directory) { (store) async throws in
-        try await store.put([.create()] + changes(zip(sent(1...3), made).map { ($0.0, $1) })).get()
+        made = try await put(sent(1...3), behind: [.create()], in: store)
       }
       try await withSQLite(directory) { (store) async throws in
-        let later = WebhookEntry.sample("later")
-        try await store.put([.appendWebhook(later)]).get()
-        #expect(later.storedNumber == made[2].storedNumber + 1)
-        expect(try await all(store), are: made + [later])
+        let later = try await store.store([.appendWebhook(.sample("later"))])
+        #expect(later.map(\.storedNumber) == [made[2].storedNumber + 1])
+        expect(try await all(store), are: made + later)
       }
     }
   }
@@ -369,8 +393,7 @@ struct MessageWebhookTests {
   @Test func `a message that is lost is told of by its place`() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { (store) async throws in
-        let made = sent(1...3).map(\.1)
-        try await store.put([.create()] + changes(zip(sent(1...3), made).map { ($0.0, $1) })).get()
+        let made = try await put(sent(1...3), behind: [.create()], in: store)
         try await store.pool.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM message WHERE seq = 2") }
         let read = try await all(store)
         #expect(read.map(\.storedNumber) == made.map(\.storedNumber))

@@ -44,15 +44,16 @@ private final class Ownership: LaneOwnership {
 
   /// Stores entries and posts them, as groups do.
   private func post(_ entries: [WebhookEntry], to outbox: WebhookOutbox) async throws {
-    try await commit(entries.map(StoreChange.appendWebhook))
-    for entry in entries { outbox.post(entry) }
+    for entry in try await commit(entries.map(StoreChange.appendWebhook)) { outbox.post(entry) }
   }
 
-  private func commit(_ changes: [StoreChange]) async throws {
+  /// - Returns: the entries as they are stored.
+  @discardableResult
+  private func commit(_ changes: [StoreChange]) async throws -> [WebhookEntry] {
     let result = await withCheckedContinuation { continuation in
       store.commit(Commit(changes: changes, generation: CommitGeneration()) { continuation.resume(returning: $0) })
     }
-    try result.get()
+    return try result.get()
   }
 
   /// Lets time pass, after which an outbox does what it has put off.
@@ -108,10 +109,9 @@ private final class Ownership: LaneOwnership {
     let isGood = Mutex(false)
     try await Receiver.run(reply: { _ in isGood.withLock { $0 } ? .answer() : .answer(status: "500 No") }) { receiver in
       let outbox = try await outbox(of: receiver, ownership: ownership)
-      let (first, other, last) = (try entry("first"), try entry("other"), try entry("last"))
-      try await commit([.appendWebhook(first), .appendWebhook(other), .appendWebhook(last)])
-      outbox.post(first)
-      outbox.post(last)
+      let stored = try await commit(["first", "other", "last"].map { .appendWebhook(try entry($0)) })
+      outbox.post(stored[0])
+      outbox.post(stored[2])
       await receiver.wait { $0.requests.count == 1 }
       outbox.searchStore()
       isGood.withLock { $0 = true }
@@ -233,10 +233,9 @@ private final class Ownership: LaneOwnership {
   @Test func aStoreThatCannotWriteIsTriedAgain() async throws {
     try await Receiver.run { receiver in
       let outbox = try await outbox(of: receiver)
-      let made = try entry("a")
-      try await commit([.appendWebhook(made)])
+      let made = try await commit([.appendWebhook(try entry("a"))])
       store.fail(with: StoreError(.unavailable, "full"))
-      outbox.post(made)
+      outbox.post(made[0])
       await receiver.wait { $0.requests.count == 1 }
       try await waitUntil("the removal is put off") { alarms.instants == [250] }
       pass(250)

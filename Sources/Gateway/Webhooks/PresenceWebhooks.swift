@@ -23,11 +23,11 @@ struct PresenceWebhooks: Sendable {
     guard let poster, types.contains(type) else { return }
     let entry = WebhookEntry(type, .presence(user, platform), in: .user(user), at: clocks.wall)
     groups.commit(
-      Commit(changes: [.appendWebhook(entry)], generation: CommitGeneration()) { result in
-        switch result {
-        case .success: poster.post(entry)
+      Commit(changes: [.appendWebhook(entry)], generation: CommitGeneration()) { answer in
+        switch answer {
+        case .success(let stored): for entry in stored { poster.post(entry) }
         // It goes on in memory: nobody waits for it to be durable.
-        case .failure: poster.post(entry.unstored())
+        case .failure: poster.post(entry)
         }
       })
   }

@@ -82,7 +82,14 @@ struct CommitPipeline {
   }
 
   /// The oldest commit in flight is durable.
-  mutating func didCommit() { durableCount += 1 }
+  /// - Parameter stored: its after-events; they take the place of those that were decided.
+  mutating func didCommit(_ stored: [WebhookEntry] = []) {
+    if !stored.isEmpty {
+      let committed = entries.indices.filter { !entries[$0].decision.changes.isEmpty }.dropFirst(durableCount).first
+      if let committed { entries[committed].decision.effects.replace(by: stored) }
+    }
+    durableCount += 1
+  }
 
   /// Removes the oldest decision if nothing delays its delivery: it is durable, or changes nothing,
   /// and has its profiles.
@@ -129,6 +136,15 @@ struct CommitPipeline {
     }
     defer { self = CommitPipeline() }
     return (entries.map(\.completion), drops)
+  }
+}
+
+extension [Effect] {
+  /// Lets after-events be posted as the store has them.
+  mutating func replace(by stored: [WebhookEntry]) {
+    for index in indices {
+      if case .post(let entry) = self[index], let stored = stored.first(where: { $0 == entry }) { self[index] = .post(stored) }
+    }
   }
 }
 

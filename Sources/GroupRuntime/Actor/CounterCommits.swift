@@ -12,7 +12,7 @@ struct CounterCommits {
     let entries: [GroupCounters.Entry]
     let time: WallInstant
     /// Performed when it is durable.
-    let effects: [Effect]
+    var effects: [Effect]
     var replies: [PendingReply]
   }
 
@@ -41,7 +41,12 @@ struct CounterCommits {
   }
 
   /// The oldest commit in flight is durable.
-  mutating func popDurable() -> Batch? { inFlight.popFirst() }
+  /// - Parameter stored: its after-events.
+  mutating func popDurable(_ stored: [WebhookEntry]) -> Batch? {
+    var batch = inFlight.popFirst()
+    batch?.effects.replace(by: stored)
+    return batch
+  }
 
   /// Forgets everything, because the state is discarded.
   mutating func discard() -> [Group.Completion] {

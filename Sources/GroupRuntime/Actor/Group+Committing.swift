@@ -30,17 +30,17 @@ extension Group {
     if let box { footprint.note(box.state.estimatedBytes) }
     let generation = generation
     services.groups.commit(
-      Commit(changes: changes, generation: generation) { result in
-        self.executor.perform { self.isolated { $0.didCommit(result, of: generation) } }
+      Commit(changes: changes, generation: generation) { answer in
+        self.executor.perform { self.isolated { $0.didCommit(answer, of: generation) } }
       })
   }
 
   /// Commits of one generation complete in their order, so this is the pipeline's oldest.
-  private func didCommit(_ result: Result<Void, StoreError>, of generation: CommitGeneration) {
+  private func didCommit(_ answer: Commit.Answer, of generation: CommitGeneration) {
     guard generation === self.generation else { return }
-    switch result {
-    case .success:
-      pipeline.didCommit()
+    switch answer {
+    case .success(let stored):
+      pipeline.didCommit(stored)
       deliverPending()
       forgetChanges()
     case .failure(let error):

@@ -18,16 +18,16 @@ extension Group {
     counterCommits.begin(write)
     let generation = generation
     services.groups.commit(
-      Commit(changes: write.changes, generation: generation) { result in
-        self.executor.perform { self.isolated { $0.didCommitCounters(result, of: generation) } }
+      Commit(changes: write.changes, generation: generation) { answer in
+        self.executor.perform { self.isolated { $0.didCommitCounters(answer, of: generation) } }
       })
   }
 
-  private func didCommitCounters(_ result: Result<Void, StoreError>, of generation: CommitGeneration) {
+  private func didCommitCounters(_ answer: Commit.Answer, of generation: CommitGeneration) {
     guard generation === self.generation else { return }
-    switch result {
-    case .success:
-      guard let batch = counterCommits.popDurable() else { return }
+    switch answer {
+    case .success(let stored):
+      guard let batch = counterCommits.popDurable(stored) else { return }
       for effect in batch.effects { perform(effect) }
       box?.state.counters.didWrite(batch.entries)
       publishCounters(of: batch.time)

@@ -28,15 +28,17 @@ public final class CommitGeneration: Sendable {
 
 /// A decision's changes on their way to the store.
 public struct Commit: Sendable {
+  /// The after-events that the changes add, in their order, with their numbers and the profiles
+  /// that were stored; or why nothing is durable.
+  public typealias Answer = Result<[WebhookEntry], StoreError>
+
   public let changes: [StoreChange]
   public let generation: CommitGeneration
   /// Called once, from a thread of the store, when the changes are durable or cannot be.
-  public let completion: @Sendable (Result<Void, StoreError>) -> Void
+  public let completion: @Sendable (Answer) -> Void
 
   /// A commit with everything given.
-  public init(
-    changes: [StoreChange], generation: CommitGeneration, completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
-  ) {
+  public init(changes: [StoreChange], generation: CommitGeneration, completion: @escaping @Sendable (Answer) -> Void) {
     self.changes = changes
     self.generation = generation
     self.completion = completion

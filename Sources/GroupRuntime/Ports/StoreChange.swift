@@ -5,8 +5,7 @@ public enum StoreChange: Sendable, Equatable {
   /// A new group, or the new state of a known one. `isNew` is for a groupID that is not in use.
   case putGroup(GroupRecord, isNew: Bool)
   /// A new member, or the new state of a known one; forgets that the user ever left this group.
-  /// `isKnown` is for one who is a member already, of whom no departure can be left.
-  case putMember(Member, in: GroupID, isKnown: Bool = false)
+  case putMember(Member, in: GroupID)
   /// Removes a member; `GroupStore.departures` lists the group from then on if its type is listed.
   case removeMember(UserID, from: GroupID, at: WallInstant)
   /// A former member, or the new state of one.
@@ -51,7 +50,8 @@ public enum StoreChange: Sendable, Equatable {
   /// Removes a group with its members and messages; its groupID is free.
   /// - Parameter notifying: a notification for every member; nil = none.
   case dismiss(GroupID, at: WallInstant, notifying: SystemNotification?)
-  /// An after-event of the changes beside it, which waits to be posted; gets its `storedNumber`.
+  /// An after-event of the changes beside it, which waits to be posted; `Commit.Answer`
+  /// has it with its `storedNumber`.
   case appendWebhook(WebhookEntry)
   /// Removes entries that the application has; numbers that are gone do not matter.
   case removeWebhooks([Int64])

@@ -1,10 +1,9 @@
 import GroupModel
-import Synchronization
 import WireProtocol
 
 /// An after-event on its way to the application (Protocol.md, "Webhooks"): made with a decision,
 /// stored in its transaction, and posted by the outbox.
-public final class WebhookEntry: Sendable, Equatable {
+public struct WebhookEntry: Sendable, Equatable {
   /// The order that an entry keeps: those of one group, or of one user, are posted one by one.
   public enum Lane: Hashable, Sendable {
     case group(GroupID)
@@ -33,44 +32,59 @@ public final class WebhookEntry: Sendable, Equatable {
     }
   }
 
-  private enum Content: Sendable {
-    case typed(WebhookContent)
-    case encoded([UInt8])
+  /// Everything but the number, shared by the copies of an entry.
+  private final class Body: Sendable {
+    enum Content: Sendable {
+      case typed(WebhookContent)
+      case encoded([UInt8])
+    }
+
+    let id: String
+    let lane: Lane
+    let type: WebhookType
+    let timestamp: WallInstant
+    let since: WallInstant
+    let estimatedBytes: Int
+    let messageSeq: Int64?
+    let content: Content
+
+    init(
+      id: String, _ type: WebhookType, _ content: Content, _ estimatedBytes: Int, messageSeq: Int64?, in lane: Lane,
+      at time: WallInstant, since: WallInstant
+    ) {
+      self.id = id
+      self.lane = lane
+      self.type = type
+      timestamp = time
+      self.since = since
+      self.estimatedBytes = estimatedBytes
+      self.messageSeq = messageSeq
+      self.content = content
+    }
   }
 
-  /// The same at each attempt, and in the list of failures.
-  public let id: String
-  public let lane: Lane
-  public let type: WebhookType
-  /// When it happened.
-  public let timestamp: WallInstant
-  /// From when on `webhook.retention` counts.
-  public let since: WallInstant
-  /// About the bytes of `data`, without encoding it.
-  public let estimatedBytes: Int
-  /// The place of the stored message that it tells of. A store keeps no copy of that message: it
-  /// makes the entry again from the message, with `init(messageSent:number:)`.
-  public let messageSeq: Int64?
-  private let content: Mutex<Content>
-  private let number = Atomic<Int64>(0)
+  private let body: Body
+  /// The number that the store has given it, ascending in the order of commits and never used
+  /// again; 0 = it is in memory only.
+  public let storedNumber: Int64
+
+  private init(_ body: Body, number: Int64) {
+    self.body = body
+    storedNumber = number
+  }
 
   /// A new entry.
   public init(_ type: WebhookType, _ content: WebhookContent, in lane: Lane, at time: WallInstant) {
     let sent = content.storedMessage
-    id = sent.map(WebhookEntry.id(ofSent:)) ?? RandomID.with128Bits()
-    messageSeq = sent?.seq
-    self.lane = lane
-    self.type = type
-    timestamp = time
-    since = time
-    estimatedBytes = content.capacity
-    self.content = Mutex(.typed(content))
+    let id = sent.map(WebhookEntry.id(ofSent:)) ?? RandomID.with128Bits()
+    body = Body(id: id, type, .typed(content), content.capacity, messageSeq: sent?.seq, in: lane, at: time, since: time)
+    storedNumber = 0
   }
 
   /// The entry of a message that a store has kept, made again.
-  public convenience init(messageSent info: MessageInfo, number: Int64) {
-    self.init(.messageSent, .messageSent(info), in: .group(info.message.groupID), at: info.message.timestamp)
-    self.number.store(number, ordering: .relaxed)
+  public init(messageSent info: MessageInfo, number: Int64) {
+    let new = WebhookEntry(.messageSent, .messageSent(info), in: .group(info.message.groupID), at: info.message.timestamp)
+    self.init(new.body, number: number)
   }
 
   /// The same whenever the entry is made. The time tells it from a message with the same msgID that
@@ -84,58 +98,46 @@ public final class WebhookEntry: Sendable, Equatable {
   public init(
     id: String, _ type: WebhookType, data: [UInt8], in lane: Lane, at time: WallInstant, since: WallInstant, number: Int64
   ) {
-    self.id = id
-    self.lane = lane
-    self.type = type
-    timestamp = time
-    self.since = since
-    messageSeq = nil
-    estimatedBytes = data.count
-    content = Mutex(.encoded(data))
-    self.number.store(number, ordering: .relaxed)
+    body = Body(id: id, type, .encoded(data), data.count, messageSeq: nil, in: lane, at: time, since: since)
+    storedNumber = number
   }
 
-  /// The users whose profiles `data` shows, if `show(_:)` gives them before it is encoded.
-  public var shownUsers: [UserID] {
-    content.withLock { content in
-      if case .typed(let typed) = content { typed.users } else { [] }
-    }
-  }
+  /// The same at each attempt, and in the list of failures.
+  public var id: String { body.id }
+  public var lane: Lane { body.lane }
+  public var type: WebhookType { body.type }
+  /// When it happened.
+  public var timestamp: WallInstant { body.timestamp }
+  /// From when on `webhook.retention` counts.
+  public var since: WallInstant { body.since }
+  /// About the bytes of `data`, without encoding it.
+  public var estimatedBytes: Int { body.estimatedBytes }
+  /// The place of the stored message that it tells of. A store keeps no copy of that message: it
+  /// makes the entry again from the message, with `init(messageSent:number:)`.
+  public var messageSeq: Int64? { body.messageSeq }
 
-  /// Gives each member that has a profile its profile.
-  public func show(_ profiles: [UserID: UserProfile]) {
-    if profiles.isEmpty { return }
-    content.withLock { content in
-      guard case .typed(var typed) = content else { return }
-      typed.show(profiles)
-      content = .typed(typed)
-    }
-  }
-
-  /// The text of the member `data`, a JSON object. Encoded once.
+  /// The text of the member `data`, a JSON object; encoded by the call unless a store has kept it.
   public var data: [UInt8] {
-    content.withLock { content in
-      switch content {
-      case .encoded(let data): return data
-      case .typed(let typed):
-        let data = typed.encoded()
-        content = .encoded(data)
-        return data
-      }
+    switch body.content {
+    case .typed(let content): content.encoded()
+    case .encoded(let data): data
     }
   }
 
-  /// The number that the store has given it, ascending in the order of commits and never used
-  /// again; 0 = it is in memory only.
-  public var storedNumber: Int64 { number.load(ordering: .relaxed) }
+  /// The users whose profiles `data` shows, if `encoded(showing:)` gives them.
+  public var shownUsers: [UserID] { if case .typed(let content) = body.content { content.users } else { [] } }
 
-  /// Called by the store in the transaction, before it completes the commit.
-  public func didStore(as number: Int64) { self.number.store(number, ordering: .relaxed) }
-
-  /// The same entry, which no store has.
-  public func unstored() -> WebhookEntry {
-    WebhookEntry(id: id, type, data: data, in: lane, at: timestamp, since: since, number: 0)
+  /// The same entry with its text, in which each member that has a profile shows it.
+  public func encoded(showing profiles: [UserID: UserProfile]) -> WebhookEntry {
+    guard case .typed(var content) = body.content else { return self }
+    if !profiles.isEmpty { content.show(profiles) }
+    let encoded = Body(
+      id: id, type, .encoded(content.encoded()), estimatedBytes, messageSeq: messageSeq, in: lane, at: timestamp, since: since)
+    return WebhookEntry(encoded, number: storedNumber)
   }
+
+  /// The same entry with the number that a store has given it.
+  public func stored(as number: Int64) -> WebhookEntry { WebhookEntry(body, number: number) }
 
   public static func == (left: WebhookEntry, right: WebhookEntry) -> Bool { left.id == right.id }
 }

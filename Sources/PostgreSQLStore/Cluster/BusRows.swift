@@ -1,7 +1,6 @@
 import Dispatch
 import GroupModel
 import Logging
-import StoreTables
 
 /// Writes batches into rows, and notifies of them, on a connection of its own.
 final class BusPublisher: @unchecked Sendable {
@@ -140,7 +139,7 @@ final class BusRowReader: @unchecked Sendable {
       SELECT m.publisher, m.number, m.data FROM unnest($1, $2) AS wanted(publisher, number)
       JOIN busMessage AS m ON m.publisher = wanted.publisher AND m.number = wanted.number
       """, [keys.map(\.publisher), keys.map(\.number)]
-    ) { row in (BusNotification(publisher: try row.integer(), number: try row.integer()), try row.value([UInt8].self)) }
+    ) { row in (BusNotification(publisher: try row.integer(), number: try row.integer()), try row.bytes()) }
     return Dictionary(uniqueKeysWithValues: found)
   }
 }

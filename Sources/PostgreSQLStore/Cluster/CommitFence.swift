@@ -1,11 +1,10 @@
 import Cluster
 import GroupModel
 import GroupRuntime
-import StoreEngine
 
 /// Lets only commits through whose shard this node owns, and holds the shard until they are answered
 /// (Cluster.md, "Fencing").
-struct CommitFence: CommitAdmission {
+struct CommitFence: Sendable {
   private let engine: LeaseEngine
 
   init(_ engine: LeaseEngine) { self.engine = engine }
@@ -42,7 +41,7 @@ extension StoreChange {
   fileprivate var group: GroupID? {
     switch self {
     case .putGroup(let record, isNew: _): record.id
-    case .putMember(_, in: let group, isKnown: _), .removeMember(_, from: let group, at: _), .putFormer(_, in: let group),
+    case .putMember(_, in: let group), .removeMember(_, from: let group, at: _), .putFormer(_, in: let group),
       .forgetFormer(_, in: let group), .putAttributes(_, in: let group), .putCounters(_, in: let group),
       .putReceiptMembers(_, from: _, in: let group), .addReadReceipts(_, of: _, in: let group),
       .putChangeSeq(_, at: _, in: let group), .removeReactions(seq: _, in: let group),

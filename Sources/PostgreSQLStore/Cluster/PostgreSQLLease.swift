@@ -3,7 +3,6 @@ import Foundation
 import GroupModel
 import GroupRuntime
 import Logging
-import StoreTables
 
 /// The tables of nodes and shards in PostgreSQL.
 final class PostgreSQLLease: LeaseDatabase, @unchecked Sendable {
@@ -150,7 +149,7 @@ final class PostgreSQLLease: LeaseDatabase, @unchecked Sendable {
   func claim(_ shards: [Shard], by node: NodeNumber) throws -> [Shard: Int64] {
     let rows = try current().rows(
       "SELECT claimed, claimedEpoch FROM throng_claim($1, $2)", [node.rawValue, shards.map { Int64($0.number) }]
-    ) { (Shard(try $0.value(Int.self)), try $0.integer()) }
+    ) { (Shard(Int(try $0.integer())), try $0.integer()) }
     return Dictionary(uniqueKeysWithValues: rows.compactMap { shard, epoch in shard.map { ($0, epoch) } })
   }
 

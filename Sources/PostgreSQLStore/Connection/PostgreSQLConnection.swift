@@ -1,11 +1,9 @@
 import CPostgreSQL
 import DequeModule
-import GroupModel
 import GroupRuntime
-import StoreTables
 
 /// A connection with its prepared statements. One thread at a time uses it.
-package final class PostgreSQLConnection {
+final class PostgreSQLConnection {
   private enum Sent {
     case preparation(String)
     case statement
@@ -68,18 +66,6 @@ package final class PostgreSQLConnection {
   func send(_ sql: String, _ bind: (inout StatementArguments) -> Void) throws(PostgreSQLError) {
     arguments.removeAll()
     bind(&arguments)
-    try send(sql)
-  }
-
-  /// Sends a statement that stays prepared, without waiting.
-  /// - Parameter encode: appends values that may be none of their columns'.
-  func send(_ sql: String, encoding encode: (inout StatementArguments) throws -> Void) throws {
-    arguments.removeAll()
-    try encode(&arguments)
-    try send(sql)
-  }
-
-  private func send(_ sql: String) throws(PostgreSQLError) {
     let name = try preparedName(sql)
     let isSent = arguments.bytes.withUnsafeBytes { bytes in
       cpg_send_execute(
@@ -182,11 +168,12 @@ package final class PostgreSQLConnection {
 
   /// The single number that a query returns.
   func count(_ sql: String, _ values: [any StatementValue]) throws -> Int {
-    try rows(sql, values) { try $0.value(Int.self) }.first ?? 0
+    try rows(sql, values) { Int(try $0.integer()) }.first ?? 0
   }
 
-  package func number(of group: GroupID) throws -> Int64? {
-    try rows("SELECT number FROM groupRecord WHERE groupID = $1", [group.rawValue]) { try $0.integer() }.first
+  /// The group's number; nil where there is no such group.
+  func number(of group: String) throws -> Int64? {
+    try rows("SELECT number FROM groupRecord WHERE groupID = $1", [group]) { try $0.integer() }.first
   }
 
   /// Runs several statements without arguments.

@@ -1,8 +1,7 @@
 import GroupModel
-import StoreTables
 
 /// The arguments of a statement in PostgreSQL's binary form, one behind the other.
-struct StatementArguments: ColumnWriter {
+struct StatementArguments {
   /// The numbers of PostgreSQL's types, which never change.
   enum ValueType: UInt32 {
     case boolean = 16
@@ -33,15 +32,7 @@ struct StatementArguments: ColumnWriter {
     types.append(type.rawValue)
   }
 
-  mutating func append(null kind: ColumnKind) {
-    let type: ValueType =
-      switch kind {
-      case .integer: .integer
-      case .flag: .boolean
-      case .text: .text
-      case .bytes: .bytes
-      case .block: .bits
-      }
+  mutating func append(null type: ValueType) {
     lengths.append(-1)
     types.append(type.rawValue)
   }
@@ -50,19 +41,24 @@ struct StatementArguments: ColumnWriter {
 
   mutating func append(_ number: Int) { append(Int64(number)) }
 
+  mutating func append(_ instant: WallInstant) { append(instant.milliseconds) }
+
   mutating func append(_ flag: Bool) { append(.boolean) { $0.append(flag ? 1 : 0) } }
 
   /// Appends a text as `StoredText` writes it.
   mutating func append(_ text: String) { append(.text) { StoredText.append(text, to: &$0) } }
 
+  mutating func append(_ text: String?) {
+    if let text { append(text) } else { append(null: .text) }
+  }
+
   mutating func append(bytes value: [UInt8]) { append(.bytes) { $0 += value } }
 
-  /// Appends the bits of a block as bit(1024), whose first bit is the first place.
-  mutating func append(_ block: SeqBlock) {
-    let places = Int(SeqBlock.size)
+  /// Appends as many bits as the bytes have, the highest of each first.
+  mutating func append(bits value: [UInt8]) {
     append(.bits) { bytes in
-      bytes.append(bigEndian: Int32(places))
-      bytes += (0..<places / 8).map { $0 < block.bytes.count ? block.bytes[$0].reversedBits : 0 }
+      bytes.append(bigEndian: Int32(value.count * 8))
+      bytes += value
     }
   }
 
@@ -89,19 +85,6 @@ struct StatementArguments: ColumnWriter {
   }
 }
 
-extension UInt8 {
-  fileprivate var reversedBits: UInt8 { (0..<8).reduce(0) { $0 | (self >> $1 & 1) << (7 - $1) } }
-}
-
-extension SeqBlock {
-  /// The messages whose bits are set, the highest bit of each byte first.
-  init?(bits: some Sequence<UInt8>) {
-    var bytes = bits.map(\.reversedBits)
-    while bytes.last == 0 { bytes.removeLast() }
-    self.init(bytes: bytes)
-  }
-}
-
 extension [UInt8] {
   fileprivate mutating func append(bigEndian value: some FixedWidthInteger) {
     Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
@@ -124,40 +107,65 @@ extension [UInt8] {
 
 /// A value that a statement takes.
 protocol StatementValue: Sendable {
+  static var valueType: StatementArguments.ValueType { get }
   func append(to arguments: inout StatementArguments)
 }
 
-extension Int64: StatementValue { func append(to arguments: inout StatementArguments) { arguments.append(self) } }
-extension Int: StatementValue { func append(to arguments: inout StatementArguments) { arguments.append(Int64(self)) } }
-extension SeqBlock: StatementValue { func append(to arguments: inout StatementArguments) { arguments.append(self) } }
-extension WallInstant: StatementValue { func append(to arguments: inout StatementArguments) { arguments.append(self) } }
-extension Bool: StatementValue { func append(to arguments: inout StatementArguments) { arguments.append(self) } }
-extension String: StatementValue { func append(to arguments: inout StatementArguments) { arguments.append(self) } }
+extension Int64: StatementValue {
+  static var valueType: StatementArguments.ValueType { .integer }
+  func append(to arguments: inout StatementArguments) { arguments.append(self) }
+}
 
-extension Optional: StatementValue where Wrapped: StatementValue & ColumnValue {
-  func append(to arguments: inout StatementArguments) {
-    if let self { self.append(to: &arguments) } else { arguments.append(null: Wrapped.kind) }
-  }
+extension Int: StatementValue {
+  static var valueType: StatementArguments.ValueType { .integer }
+  func append(to arguments: inout StatementArguments) { arguments.append(self) }
+}
+
+extension WallInstant: StatementValue {
+  static var valueType: StatementArguments.ValueType { .integer }
+  func append(to arguments: inout StatementArguments) { arguments.append(self) }
+}
+
+extension Bool: StatementValue {
+  static var valueType: StatementArguments.ValueType { .boolean }
+  func append(to arguments: inout StatementArguments) { arguments.append(self) }
+}
+
+extension String: StatementValue {
+  static var valueType: StatementArguments.ValueType { .text }
+  func append(to arguments: inout StatementArguments) { arguments.append(self) }
 }
 
 /// A value of which a statement takes lists.
 protocol StatementElement: Sendable {
+  static var listType: StatementArguments.ValueType { get }
   static func append(_ list: [Self], to arguments: inout StatementArguments)
 }
 
 extension Int64: StatementElement {
+  static var listType: StatementArguments.ValueType { .integers }
   static func append(_ list: [Int64], to arguments: inout StatementArguments) { arguments.append(list) }
 }
 
 extension String: StatementElement {
+  static var listType: StatementArguments.ValueType { .texts }
   static func append(_ list: [String], to arguments: inout StatementArguments) { arguments.append(list) }
 }
 
 /// Bytes are one value, no list.
 extension UInt8: StatementElement {
+  static var listType: StatementArguments.ValueType { .bytes }
   static func append(_ list: [UInt8], to arguments: inout StatementArguments) { arguments.append(bytes: list) }
 }
 
 extension Array: StatementValue where Element: StatementElement {
+  static var valueType: StatementArguments.ValueType { Element.listType }
   func append(to arguments: inout StatementArguments) { Element.append(self, to: &arguments) }
+}
+
+extension Optional: StatementValue where Wrapped: StatementValue {
+  static var valueType: StatementArguments.ValueType { Wrapped.valueType }
+  func append(to arguments: inout StatementArguments) {
+    if let self { self.append(to: &arguments) } else { arguments.append(null: Wrapped.valueType) }
+  }
 }

@@ -1,7 +1,5 @@
 import GroupModel
 import GroupRuntime
-import StoreEngine
-import StoreTables
 
 /// Clears away the rows of disbanded groups: members become departures where the type is listed,
 /// applications end, everything else is deleted.
@@ -17,7 +15,7 @@ enum DisbandedGroupCleanup {
   static func groups(after number: Int64, limit: Int, in db: PostgreSQLConnection) throws -> [Group] {
     try db.rows(
       "SELECT number, groupID, time FROM dismissedGroup WHERE number > $1 ORDER BY number LIMIT $2", [number, limit]
-    ) { Group(number: try $0.integer(), id: try $0.value(GroupID.self), time: try $0.instant()) }
+    ) { Group(number: try $0.integer(), id: try $0.value(GroupID.init), time: try $0.instant()) }
   }
 
   /// Clears one chunk.
@@ -26,11 +24,11 @@ enum DisbandedGroupCleanup {
   static func chunk(of group: Group, _ rows: Int, _ transaction: WriteTransaction) throws -> Bool {
     if try members(of: group.number, rows, transaction) { return true }
     if try messages(of: group.number, rows, transaction) { return true }
-    for table in StoredTable.ofDisbandedGroups {
-      if try delete(from: table.name, of: group.number, rows, transaction) > 0 { return true }
+    for table in ["messageChange", "reaction", "reactionUser", "goneReaction", "formerMember", "readReceipt", "receiptMembers"] {
+      if try delete(from: table, of: group.number, rows, transaction) > 0 { return true }
     }
     if try applications(of: group.number, time: group.time, rows, transaction) { return true }
-    try transaction.forgetNotifications(of: group.number)
+    try NotificationRows.forget(group: group.number, transaction)
     for table in ["groupAttributes", "groupCounter", "dismissedGroup"] {
       try transaction.run("DELETE FROM \(table) WHERE number = $1", [group.number])
     }
@@ -50,7 +48,7 @@ enum DisbandedGroupCleanup {
       ON CONFLICT (userID, groupID) DO UPDATE
       SET type = excluded.type, time = excluded.time, groupNumber = excluded.groupNumber WHERE excluded.time >= departure.time
       """, [number, last])
-    try transaction.deliver(membersOf: number, users)
+    try NotificationRows.deliver(membersOf: number, users, transaction)
     try transaction.run("DELETE FROM member WHERE number = $1 AND userID <= $2", [number, last])
     return true
   }
@@ -74,7 +72,7 @@ enum DisbandedGroupCleanup {
         DELETE FROM \(table) WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(table) WHERE number = $1 LIMIT $2)) RETURNING 1)
       SELECT count(*) FROM gone
       """, [number, rows]
-    ) { try $0.value(Int.self) }.first ?? 0
+    ) { Int(try $0.integer()) }.first ?? 0
   }
 
   // They stay for a while, so that deciding one is answered with the group's end.
@@ -110,7 +108,7 @@ enum ReactionCleanup {
       LEFT JOIN groupRecord AS g ON g.number = r.number LEFT JOIN dismissedGroup AS d ON d.number = r.number
       WHERE (r.number, r.kind) > ($1, $2) ORDER BY r.number, r.kind LIMIT $3
       """, [last?.number ?? 0, last?.kind ?? 0, limit]
-    ) { Reaction(number: try $0.integer(), kind: try $0.integer(), group: try $0.value(GroupID?.self)) }
+    ) { Reaction(number: try $0.integer(), kind: try $0.integer(), group: try $0.optionalValue(GroupID.init)) }
   }
 
   /// - Returns: false where nothing is left of it.
@@ -123,7 +121,7 @@ enum ReactionCleanup {
         (SELECT userID FROM reactionUser WHERE number = $1 AND kind = $2 LIMIT $3) RETURNING 1)
       SELECT count(*) FROM gone
       """, [number, kind, rows]
-    ) { try $0.value(Int.self) }
+    ) { Int(try $0.integer()) }
     if deleted.first ?? 0 == rows { return true }
     try transaction.run("DELETE FROM goneReaction WHERE number = $1 AND kind = $2", [number, kind])
     return false
@@ -132,17 +130,24 @@ enum ReactionCleanup {
 
 /// Deletes rows that are too old to be asked for.
 enum ExpiredRowCleanup {
+  /// The time that an application is kept after it was handled or its group was disbanded.
+  static let applicationLifetime = Duration.seconds(7 * 86_400)
+
   /// - Returns: false where nothing old is left.
   static func chunk(of rows: Int, at now: WallInstant, _ transaction: WriteTransaction) throws -> Bool {
-    for expired in ExpiredRows.all(at: now) {
-      let table = expired.table
+    let tables: [(table: String, column: String, before: WallInstant)] = [
+      ("notification", "timestamp", now - SystemNotification.lifetime),
+      ("application", "endTime", now - applicationLifetime),
+      ("departure", "time", now - DepartureRecord.lifetime),
+      ("formerMember", "memorableUntil", now),
+    ]
+    for (table, column, before) in tables {
       let deleted = try transaction.rows(
         """
         WITH gone AS (
-          DELETE FROM \(table) WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(table) WHERE \(expired.column) < $1 LIMIT $2))
-          RETURNING 1)
+          DELETE FROM \(table) WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(table) WHERE \(column) < $1 LIMIT $2)) RETURNING 1)
         SELECT count(*) FROM gone
-        """, [expired.before, rows]
+        """, [before, rows]
       ) { try $0.integer() }
       if deleted.first ?? 0 > 0 { return true }
     }

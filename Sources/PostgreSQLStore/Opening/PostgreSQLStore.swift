@@ -3,7 +3,6 @@ import Dispatch
 import GroupModel
 import GroupRuntime
 import Logging
-import StoreEngine
 import Synchronization
 
 /// The reason why the store could not be opened.
@@ -29,7 +28,7 @@ public struct PostgreSQLOpenError: Error, Sendable, CustomStringConvertible {
 
 /// Groups, memberships, messages, users and their notifications in a PostgreSQL database, for one
 /// server process, or for the nodes of a cluster (Cluster.md, "The store on PostgreSQL").
-package final class PostgreSQLStore: DatabaseStore, HistoryStore {
+public final class PostgreSQLStore: StoreHealth, Sendable {
   let options: PostgreSQLOptions
   let writer: Writer
   /// Nil = a node of a cluster, by `lease`.
@@ -61,7 +60,7 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
   ///   - syncsCommits: whether a commit waits for the server's disk.
   ///   - clocks, alarms: the time that everything of the store goes by.
   /// - Throws: `PostgreSQLOpenError` with a sentence for the operator.
-  package static func open(
+  public static func open(
     _ url: String, postsUserOffline: Bool = false, history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false,
     syncsCommits: Bool = true, clocks: any Clocks = SystemClocks(), alarms: any Alarms = SystemAlarms(), logger: Logger
   ) throws(PostgreSQLOpenError) -> PostgreSQLStore {
@@ -76,13 +75,13 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
   }
 
   /// What a process asks of a server, for `check`.
-  package struct Needs: Sendable {
+  public struct Needs: Sendable {
     let connections: Int
 
     /// - Parameters:
     ///   - isShared: for a node of a cluster.
     ///   - carriesBus: without NATS.
-    package init(isShared: Bool, carriesBus: Bool, indexesMessages: Bool) {
+    public init(isShared: Bool, carriesBus: Bool, indexesMessages: Bool) {
       var options = PostgreSQLOptions()
       (options.isShared, options.carriesBus, options.indexesMessages) = (isShared, carriesBus, indexesMessages)
       connections = options.connectionCount
@@ -91,13 +90,13 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
     private init(connections: Int) { self.connections = connections }
 
     /// A server that runs has its connections; a few tell whether there is a pooler.
-    package static let besideRunning = Needs(connections: 3)
+    public static let besideRunning = Needs(connections: 3)
   }
 
   /// Connects, and checks the server without changing anything.
   /// - Returns: the server's version.
   /// - Throws: `PostgreSQLOpenError` with a sentence for the operator.
-  package static func check(_ url: String, _ needs: Needs) throws(PostgreSQLOpenError) -> String {
+  public static func check(_ url: String, _ needs: Needs) throws(PostgreSQLOpenError) -> String {
     let opener = DatabaseOpener(url: url, options: PostgreSQLOptions())
     do {
       let connection = try opener.connect()
@@ -114,7 +113,7 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
   ///   - leaseDuration: for how long a node is there without a sign of life.
   ///   - carriesBus: whether `makeBus` follows.
   ///   - history, indexesMessages, syncsCommits: as for a process that is alone.
-  package static func openShared(
+  public static func openShared(
     _ url: String, postsUserOffline: Bool = false, history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false,
     syncsCommits: Bool = true, leaseDuration: Duration, carriesBus: Bool = true, logger: Logger
   ) throws(PostgreSQLOpenError) -> PostgreSQLStore {
@@ -223,18 +222,22 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
     cleanup.start(every: interval)
   }
 
-  package var engineOptions: EngineOptions { options.engine }
-  package var core: WriterCore { writer.core }
+  /// Whether the last write succeeded; after a failed one the store tries again about once a
+  /// second.
+  public var canPersist: Bool { writer.canPersist }
 
-  package func waitForFates() async throws(StoreError) { try await writer.waitForFates() }
+  /// Counts the transactions of commits.
+  public var commitMeter: CommitMeter { writer.meter }
 
-  /// Enqueues the commit; pending commits share one transaction, and completions follow it in
-  /// order.
-  package func commit(_ commit: Commit) { writer.commit(commit) }
+  /// The clocks of this process; those of a node show the database's time.
+  public var clocks: any Clocks { options.clocks }
+
+  /// How many commits wait for a transaction.
+  public var pendingCommits: Int { writer.queue.pendingCommits }
 
   /// Waits until every commit has been answered, and leaves the database. Later commits and reads
   /// are `.unavailable`. Blocks; a second call does nothing.
-  package func close() {
+  public func close() {
     guard writer.queue.close() else { return }
     cleanup.stop()
     maintenance.stop()
@@ -248,7 +251,7 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
   // MARK: Several nodes
 
   /// Makes the lease of this process, once; `LeaseEngine.start` joins.
-  package func makeLease() -> LeaseEngine {
+  public func makeLease() -> LeaseEngine {
     let opener = opener
     let lease = PostgreSQLLease(leaseDuration: options.leaseDuration, clocks: options.databaseClocks, logger: logger) {
       () throws(PostgreSQLError) in try opener.connect(for: .leasing)
@@ -257,14 +260,14 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
     let engine = LeaseEngine(
       lease, leaseDuration: options.leaseDuration, clocks: options.clocks, alarms: options.alarms, logger: logger)
     (options.leadership as? MembershipLeadership)?.follow(engine, clocks: options.clocks)
-    writer.use(CommitFence(engine))
+    writer.queue.use(CommitFence(engine))
     engine.onLease { [writer] node in writer.use(node: node?.rawValue) }
     return engine
   }
 
   /// Ends the sessions that were left by nodes which have gone, where no other node is there. Call
   /// it before the node serves.
-  package func endFormerSessions() throws(PostgreSQLOpenError) {
+  public func endFormerSessions() throws(PostgreSQLOpenError) {
     do {
       try writer.begin(sessionsEndedAt: options.clocks.wall)
     } catch {
@@ -273,7 +276,7 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
   }
 
   /// Makes a bus over this database, for clusters without another one.
-  package func makeBus() throws(PostgreSQLOpenError) -> PostgreSQLBus {
+  public func makeBus() throws(PostgreSQLOpenError) -> PostgreSQLBus {
     let opener = opener
     do {
       return try PostgreSQLBus(scope: options.schema ?? "throng", logger: logger) { () throws(PostgreSQLError) in
@@ -285,11 +288,11 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
   }
 
   /// Nodes, shards and the age of heartbeats, for operators. Blocks.
-  package func clusterContents() throws -> LeaseContents { try withLease { try $0.read() } }
+  public func clusterContents() throws -> LeaseContents { try withLease { try $0.read() } }
 
   /// Marks a node as draining, which it sees itself. Blocks.
   /// - Returns: false where there is no such node.
-  package func markDraining(_ node: NodeNumber) throws -> Bool { try withLease { try $0.markDraining(node) } }
+  public func markDraining(_ node: NodeNumber) throws -> Bool { try withLease { try $0.markDraining(node) } }
 
   /// A connection of its own: that of the lease belongs to the thread of the engine.
   private func withLease<Value>(_ body: (PostgreSQLLease) throws -> Value) throws -> Value {
@@ -301,7 +304,9 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
     return try body(lease)
   }
 
-  package func read<Value: Sendable>(
+  /// Reads in one snapshot, with one of the connections that reads share, when it is the
+  /// requester's turn.
+  func read<Value: Sendable>(
     _ isolation: ReadIsolation = .snapshot, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async throws(StoreError) -> Value {
     try checkOpen()
@@ -310,7 +315,7 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
     }
   }
 
-  /// Users take turns: one in very many live rooms may sign in with many sessions.
+  /// Reads for a sign-in.
   func readForSignIn<Value: Sendable>(
     of user: UserID, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async throws(StoreError) -> Value {
@@ -320,12 +325,18 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
     }
   }
 
-  package func readForSearch<Value: Sendable>(
+  /// Reads for a search, which waits for others and lets no other read wait.
+  func readForSearch<Value: Sendable>(
     of reader: UserID?, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async throws(StoreError) -> Value {
     try checkOpen()
-    return try await searches.run(for: reader, logger) { connection throws(StoreError) in
-      try await connection.read(.snapshot, body).get()
+    guard searches.enter(reader) else { throw StoreError(.unavailable, "too many searches wait") }
+    defer { searches.leave(reader) }
+    do throws(StoreError) {
+      return try await searches.connection.read(.snapshot, body).get()
+    } catch {
+      if error.kind == .unavailable { logger.error("cannot search", metadata: ["error": "\(error)"]) }
+      throw error
     }
   }
 

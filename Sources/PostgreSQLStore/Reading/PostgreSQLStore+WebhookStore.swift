@@ -1,13 +1,12 @@
 import GroupRuntime
-import StoreTables
 
-extension PostgreSQLStore {
+extension PostgreSQLStore: WebhookStore {
   /// How many entries wait, and how many were given up: counted once, at the start.
-  package func webhookCounts() async throws(StoreError) -> WebhookCounts {
+  public func webhookCounts() async throws(StoreError) -> WebhookCounts {
     let leadership = options.leadership
     return try await read { db in
       let lanes = try db.rows("SELECT lane, count(*) FROM webhook GROUP BY lane", []) {
-        (lane: try $0.value(WebhookEntry.Lane.self), count: try $0.value(Int.self))
+        (lane: try $0.value(WebhookEntry.Lane.init), count: Int(try $0.integer()))
       }
       return WebhookCounts(
         pending: lanes.reduce(0) { leadership.owns($1.lane) ? $0 + $1.count : $0 },
@@ -19,7 +18,7 @@ extension PostgreSQLStore {
   /// one moment: otherwise a later page could have an entry whose predecessor was missing from an
   /// earlier one, because its number came before others', and its commit behind.
   /// - Parameter lane: nil = of all lanes that this process leads.
-  package func webhooks(
+  public func webhooks(
     in lane: WebhookEntry.Lane?, after: Int64, limit: Int, bytes: Int
   ) async throws(StoreError) -> [WebhookEntry] {
     let leadership = options.leadership
@@ -40,6 +39,27 @@ extension PostgreSQLStore {
         }
         return entries
       }
+    }
+  }
+
+  /// Entries that were given up, by their number.
+  public func webhookFailures(after: Int64, limit: Int, bytes: Int) async throws(StoreError) -> [WebhookFailure] {
+    try await read { db in
+      var failures: [WebhookFailure] = []
+      var (last, sum) = (after, 0)
+      while sum < bytes, failures.count < limit {
+        let wanted = min(64, limit - failures.count)
+        let page = try db.rows(
+          "SELECT \(WebhookRows.failureColumns) FROM webhookFailure WHERE number > $1 ORDER BY number LIMIT $2", [last, wanted],
+          WebhookRows.failure)
+        for failure in page where sum < bytes {
+          sum += failure.entry.data.count
+          failures.append(failure)
+        }
+        guard page.count == wanted, let number = page.last?.number else { break }
+        last = number
+      }
+      return failures
     }
   }
 }

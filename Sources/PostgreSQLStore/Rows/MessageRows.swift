@@ -1,95 +1,183 @@
 import GroupModel
 import GroupRuntime
-import StoreTables
 
-/// Statements of `message` rows.
+/// `message` rows.
 enum MessageRows {
+  /// The kind of the content, as on the wire.
+  private enum Kind: String {
+    case text = "Text"
+    case custom = "Custom"
+    case tips = "GroupTips"
+  }
+
+  private static let columns = [
+    "seq", "timestamp", "sender", "kind", "isRevoked", "isFromManager", "needReadReceipt", "priority", "platform", "msgID",
+    "clientMsgID", "nameCard", "atUserIDList", "content",
+  ]
+
+  /// The columns that `message(of:_:)` reads, of `source`.
+  static let allColumns = columns.map { "m.\($0)" }.joined(separator: ", ") + ", c.changeSeq, c.editTime, c.pinned"
+  static let source = "message AS m LEFT JOIN messageChange AS c ON c.number = m.number AND c.seq = m.seq"
+
   // The message before must exist, because `seq` has no gap (Protocol.md, "Sending"), unless
   // retention has removed it: the number is NULL otherwise, and the statement fails. Not EXISTS: for one
   // within OR the planner may hash the messages with this `seq` of all groups.
   static let appendSQL = """
-    INSERT INTO message (number, \(Message.columns.names)) VALUES (
+    INSERT INTO message (number, \(columns.joined(separator: ", "))) VALUES (
     (SELECT g.number FROM groupRecord AS g WHERE g.groupID = $1
-    AND ((SELECT m.seq FROM message AS m WHERE m.number = g.number AND m.seq = \(seq) - 1) IS NOT NULL OR g.firstSeq = \(seq))),
-    \(Message.columns.places("$", from: 2)))
+    AND ((SELECT m.seq FROM message AS m WHERE m.number = g.number AND m.seq = $2 - 1) IS NOT NULL OR g.firstSeq = $2)),
+    \(columns.indices.map { "$\($0 + 2)" }.joined(separator: ", ")))
     """
-  fileprivate static let seq = "$\(Message.columns.place(of: "seq") + 1)"
+
+  static func append(_ message: Message, _ transaction: WriteTransaction) throws {
+    guard let seq = message.seq else { throw StoreError(.inconsistent, "message \(message.msgID) has no seq") }
+    let (kind, content) = parts(of: message.content)
+    let mentions = try jsonColumn(message.atUserIDList)
+    try transaction.run(appendSQL) { arguments in
+      arguments.append(message.groupID.rawValue)
+      arguments.append(seq)
+      arguments.append(message.timestamp)
+      arguments.append(message.sender.rawValue)
+      arguments.append(kind.rawValue)
+      arguments.append(message.isRevoked)
+      arguments.append(message.isFromManager)
+      arguments.append(message.needReadReceipt)
+      arguments.append(message.priority.rawValue)
+      arguments.append(message.platform.rawValue)
+      arguments.append(message.msgID)
+      arguments.append(message.clientMsgID)
+      arguments.append(message.nameCard)
+      arguments.append(mentions)
+      arguments.append(content)
+    }
+  }
 
   // Retention may remove a message between the decision to change it and its commit.
-  fileprivate static let reviseSQL = """
+  private static let reviseSQL = """
     WITH g AS (SELECT number, firstSeq FROM groupRecord WHERE groupID = $1),
     revised AS (
-      UPDATE message AS m SET \(Message.columns.assignments("$", from: 2, to: ["kind", "isRevoked", "content"])) FROM g
-      WHERE m.number = g.number AND m.seq = \(seq) AND m.msgID = $\(Message.columns.place(of: "msgID") + 1) RETURNING m.seq)
-    SELECT seq FROM revised UNION ALL SELECT firstSeq FROM g WHERE firstSeq > \(seq)
+      UPDATE message AS m SET kind = $4, isRevoked = $5, content = $6 FROM g
+      WHERE m.number = g.number AND m.seq = $2 AND m.msgID = $3 RETURNING m.seq)
+    SELECT seq FROM revised UNION ALL SELECT firstSeq FROM g WHERE firstSeq > $2
     """
-}
 
-extension WriteTransaction {
-  func append(_ message: Message) throws {
-    if message.seq == nil { throw StoreError(.inconsistent, "message \(message.msgID) has no seq") }
-    try run(MessageRows.appendSQL) { try bind(message, &$0) }
+  static func revise(_ message: Message, _ transaction: WriteTransaction) throws {
+    let (kind, content) = parts(of: message.content)
+    try transaction.runForOne(
+      reviseSQL,
+      [message.groupID.rawValue, message.seq ?? .max, message.msgID, kind.rawValue, message.isRevoked, content]
+    ) { missing(message) }
+    if message.changeSeq > 0 { try MessageChangeRows.put(message, transaction) }
   }
 
-  private func bind(_ message: Message, _ arguments: inout StatementArguments) throws(StoreError) {
-    arguments.append(message.groupID.rawValue)
-    try message.write(to: &arguments)
+  static func missing(_ message: Message) -> String {
+    "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)"
   }
 
-  func revise(_ message: Message) throws {
-    try runForOne(MessageRows.reviseSQL, binding: { try bind(message, &$0) }) { missing(message) }
+  static func message(of group: GroupID, _ row: inout RowReader) throws -> Message {
+    let seq = try row.integer()
+    let timestamp = try row.instant()
+    let sender = try row.value(UserID.init(stored:))
+    let kind = try row.value(Kind.init)
+    let isRevoked = try row.flag()
+    let isFromManager = try row.flag()
+    let needReadReceipt = try row.flag()
+    let priority = try row.value(Priority.init)
+    let platform = try row.value(Platform.init(rawValue:))
+    let msgID = try row.text()
+    let clientMsgID = try row.optionalText()
+    let nameCard = try row.text()
+    let atUserIDList: [String] = try row.json(else: [])
+    var message = Message(
+      msgID: msgID, groupID: group, seq: seq, sender: sender, nameCard: nameCard, timestamp: timestamp,
+      content: content(kind, try row.text()), priority: priority, clientMsgID: clientMsgID, atUserIDList: atUserIDList,
+      isRevoked: isRevoked, platform: platform, isFromManager: isFromManager, needReadReceipt: needReadReceipt)
+    if let changeSeq = try row.optionalInteger() {
+      message.changeSeq = changeSeq
+      message.editTime = try row.instant()
+      message.isPinned = try row.integer() > 0
+    }
+    return message
   }
-}
 
-private func missing(_ message: Message) -> String {
-  "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)"
-}
+  private static func parts(of content: Message.Content) -> (Kind, String) {
+    switch content {
+    case .text(let text): (.text, text)
+    case .custom(let data): (.custom, data)
+    case .tips(let tips): (.tips, tips)
+    }
+  }
 
-extension PostgreSQLConnection {
-  package func seqBounds(number: Int64) throws -> ClosedRange<Int64>? {
-    let bounds = try rows("SELECT min(seq), max(seq) FROM message WHERE number = $1", [number]) {
+  private static func content(_ kind: Kind, _ text: String) -> Message.Content {
+    switch kind {
+    case .text: .text(text)
+    case .custom: .custom(text)
+    case .tips: .tips(text)
+    }
+  }
+
+  // MARK: Reading
+
+  /// A binary search: `seq` has no gap, and there is no index by time.
+  static func firstSeq(number: Int64, notBefore: WallInstant, in db: PostgreSQLConnection) throws -> Int64? {
+    let bounds = try db.rows("SELECT min(seq), max(seq) FROM message WHERE number = $1", [number]) {
       (first: try $0.optionalInteger(), last: try $0.optionalInteger())
     }.first
     guard let first = bounds?.first, let last = bounds?.last else { return nil }
-    return first...last
+    var (low, high) = (first, last + 1)
+    while low < high {
+      let middle = low + (high - low) / 2
+      let times = try db.rows("SELECT timestamp FROM message WHERE number = $1 AND seq = $2", [number, middle]) {
+        try $0.instant()
+      }
+      guard let time = times.first else { throw StoreError(.inconsistent, "message \(middle) of a group is missing") }
+      if time < notBefore { low = middle + 1 } else { high = middle }
+    }
+    return low > last ? nil : low
   }
 
-  package func newestSeq(number: Int64) throws -> Int64? {
-    try rows("SELECT max(seq) FROM message WHERE number = $1", [number]) { try $0.optionalInteger() }.first ?? nil
+  /// The newest message that is kept.
+  static func newestSeq(number: Int64, in db: PostgreSQLConnection) throws -> Int64? {
+    try db.rows("SELECT max(seq) FROM message WHERE number = $1", [number]) { try $0.optionalInteger() }.first ?? nil
   }
 
-  package func timestamp(of seq: Int64, number: Int64) throws -> WallInstant? {
-    try rows("SELECT timestamp FROM message WHERE number = $1 AND seq = $2", [number, seq]) { try $0.instant() }.first
-  }
-
-  func newestMessage(of group: GroupID, number: Int64) throws -> Message? {
-    try rows("SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = $1 ORDER BY m.seq DESC LIMIT 1", [number]) {
-      try Message.read(of: group, &$0)
+  static func newest(of group: GroupID, number: Int64, in db: PostgreSQLConnection) throws -> Message? {
+    try db.rows("SELECT \(allColumns) FROM \(source) WHERE m.number = $1 ORDER BY m.seq DESC LIMIT 1", [number]) {
+      try message(of: group, &$0)
     }.first
   }
 
-  package func messages(of group: GroupID, number: Int64, seqs: [Int64]) throws -> [Message] {
-    let found = try rows(
-      "SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = $1 AND m.seq = ANY ($2)", [number, seqs]
-    ) { try Message.read(of: group, &$0) }
+  /// Messages by their `seq`, in that order; unknown ones are left out.
+  static func messages(of group: GroupID, number: Int64, seqs: [Int64], in db: PostgreSQLConnection) throws -> [Message] {
+    let found = try db.rows("SELECT \(allColumns) FROM \(source) WHERE m.number = $1 AND m.seq = ANY ($2)", [number, seqs]) {
+      try message(of: group, &$0)
+    }
     let bySeq = Dictionary(found.map { ($0.seq, $0) }) { $1 }
     return seqs.compactMap { bySeq[$0] }
   }
 
-  package func sentMessages(number: Int64, in range: ClosedRange<Int64>) throws -> [SentMessage] {
-    try rows(
+  /// The messages with a clientMsgID, by `seq`, without their texts.
+  static func sent(number: Int64, in range: ClosedRange<Int64>, _ db: PostgreSQLConnection) throws -> [SentMessage] {
+    try db.rows(
       """
-      SELECT \(SentMessage.columnNames) FROM message
+      SELECT seq, timestamp, sender, msgID, clientMsgID FROM message
       WHERE number = $1 AND seq BETWEEN $2 AND $3 AND clientMsgID IS NOT NULL ORDER BY seq
-      """, [number, range.lowerBound, range.upperBound], SentMessage.read)
+      """, [number, range.lowerBound, range.upperBound]
+    ) { row in
+      let seq = try row.integer()
+      let timestamp = try row.instant()
+      let sender = try row.value(UserID.init(stored:))
+      let msgID = try row.text()
+      return SentMessage(sender: sender, clientMsgID: try row.text(), msgID: msgID, seq: seq, timestamp: timestamp)
+    }
   }
 }
 
-/// Statements of `messageChange` rows: what messages have since they were changed.
-private enum MessageChangeRows {
+/// `messageChange` rows: what messages have since they were changed, and the group's last change.
+enum MessageChangeRows {
   // The message must exist, unless retention has removed it. A message that stays pinned keeps the
   // change that pinned it.
-  static let putSQL = """
+  private static let putSQL = """
     WITH g AS (SELECT number, firstSeq FROM groupRecord WHERE groupID = $1),
     put AS (
       INSERT INTO messageChange (number, seq, changeSeq, editTime, pinned)
@@ -100,43 +188,43 @@ private enum MessageChangeRows {
       RETURNING seq)
     SELECT seq FROM put UNION ALL SELECT firstSeq FROM g WHERE firstSeq > $2
     """
-}
 
-extension WriteTransaction {
-  func noteChange(of message: Message) throws {
-    try runForOne(
-      MessageChangeRows.putSQL,
+  static func put(_ message: Message, _ transaction: WriteTransaction) throws {
+    try transaction.runForOne(
+      putSQL,
       [
         message.groupID.rawValue, message.seq ?? .max, message.msgID, message.changeSeq, message.editTime, message.isPinned,
       ]
-    ) { missing(message) }
+    ) { MessageRows.missing(message) }
   }
 
-  func put(changeSeq: Int64, at time: WallInstant, in group: GroupID) throws {
-    try runForOne(
+  static func put(
+    _ changeSeq: Int64, at time: WallInstant, in group: GroupID, _ transaction: WriteTransaction
+  ) throws {
+    try transaction.runForOne(
       "UPDATE groupRecord SET changeSeq = $2, changeTime = $3 WHERE groupID = $1", [group.rawValue, changeSeq, time]
     ) { "no group \(group) to change" }
   }
-}
 
-extension PostgreSQLConnection {
-  package func changes(number: Int64, after changeSeq: Int64, limit: Int) throws -> [(changeSeq: Int64, seq: Int64)] {
-    try rows(
+  static func changes(
+    number: Int64, after changeSeq: Int64, limit: Int, in db: PostgreSQLConnection
+  ) throws -> [(changeSeq: Int64, seq: Int64)] {
+    try db.rows(
       "SELECT changeSeq, seq FROM messageChange WHERE number = $1 AND changeSeq > $2 ORDER BY changeSeq LIMIT $3",
       [number, changeSeq, limit]
     ) { (changeSeq: try $0.integer(), seq: try $0.integer()) }
   }
 
   /// The pinned messages, the last pinned first.
-  func pinned(number: Int64) throws -> [Int64] {
-    try rows("SELECT seq FROM messageChange WHERE number = $1 AND pinned > 0 ORDER BY pinned DESC", [number]) {
+  static func pinned(number: Int64, in db: PostgreSQLConnection) throws -> [Int64] {
+    try db.rows("SELECT seq FROM messageChange WHERE number = $1 AND pinned > 0 ORDER BY pinned DESC", [number]) {
       try $0.integer()
     }
   }
 }
 
-/// Statements of `reaction` rows, and of the users who gave each.
-private enum ReactionRows {
+/// `reaction` rows, the users who gave each, and those that are still to be deleted.
+enum ReactionRows {
   // A message that retention has removed stays as it is.
   private static let live = """
     WITH g AS (SELECT number, firstSeq FROM groupRecord WHERE groupID = $1),
@@ -144,19 +232,19 @@ private enum ReactionRows {
     """
   private static let removed = "SELECT firstSeq FROM g WHERE firstSeq > $2"
   private static let giveSQL = "given AS (INSERT INTO reactionUser SELECT number, $3, $4, $5 FROM live RETURNING kind)"
-  static let beginSQL = """
+  private static let beginSQL = """
     \(live), \(giveSQL),
     begun AS (INSERT INTO reaction SELECT number, $2, $3, 1, $6 FROM live RETURNING kind)
     SELECT kind FROM begun UNION ALL \(removed)
     """
-  static let addSQL = """
+  private static let addSQL = """
     \(live), \(giveSQL),
     counted AS (
       UPDATE reaction AS r SET count = r.count + 1 FROM live WHERE r.number = live.number AND r.seq = $2 AND r.kind = $3
       RETURNING r.kind)
     SELECT kind FROM counted UNION ALL \(removed)
     """
-  static let removeSQL = """
+  private static let removeSQL = """
     \(live),
     taken AS (
       DELETE FROM reactionUser AS u USING live WHERE u.number = live.number AND u.kind = $3 AND u.userID = $4
@@ -169,27 +257,26 @@ private enum ReactionRows {
       WHERE r.number = taken.number AND r.seq = $2 AND r.kind = $3 AND r.count <= 1 RETURNING r.kind)
     SELECT kind FROM counted UNION ALL SELECT kind FROM ended UNION ALL \(removed)
     """
-}
 
-extension WriteTransaction {
-  func update(_ reaction: ReactionUpdate) throws {
-    var values: [any StatementValue] = [reaction.group.rawValue, reaction.seq, reaction.number, reaction.user.rawValue]
+  static func update(_ update: ReactionUpdate, _ transaction: WriteTransaction) throws {
+    var values: [any StatementValue] = [update.group.rawValue, update.seq, update.number, update.user.rawValue]
     let sql: String
-    if reaction.isAdded {
-      values.append(reaction.changeSeq)
-      let isFirst = reaction.number == reaction.changeSeq
-      if isFirst { values.append(reaction.reaction) }
-      sql = isFirst ? ReactionRows.beginSQL : ReactionRows.addSQL
+    if update.isAdded {
+      values.append(update.changeSeq)
+      let isFirst = update.number == update.changeSeq
+      if isFirst { values.append(update.reaction) }
+      sql = isFirst ? beginSQL : addSQL
     } else {
-      sql = ReactionRows.removeSQL
+      sql = removeSQL
     }
-    try runForOne(sql, values) {
-      "no reaction \(reaction.number) of message \(reaction.seq) of \(reaction.group) that \(reaction.user) can change"
+    try transaction.runForOne(sql, values) {
+      "no reaction \(update.number) of message \(update.seq) of \(update.group) that \(update.user) can change"
     }
   }
 
-  func removeReactions(of seq: Int64, in group: GroupID) throws {
-    try runForOne(
+  /// Removes the reactions of a message; their users are deleted in the background.
+  static func remove(of seq: Int64, in group: GroupID, _ transaction: WriteTransaction) throws {
+    try transaction.runForOne(
       """
       WITH g AS (SELECT number FROM groupRecord WHERE groupID = $1),
       removed AS (DELETE FROM reaction AS r USING g WHERE r.number = g.number AND r.seq = $2 RETURNING r.number, r.kind),
@@ -198,13 +285,11 @@ extension WriteTransaction {
       """, [group.rawValue, seq]
     ) { "no group \(group) with reactions" }
   }
-}
 
-extension PostgreSQLConnection {
-  package func reactions(
-    to seqs: [Int64], number: Int64, reader: UserID?, users: Int
+  static func reactions(
+    to seqs: [Int64], number: Int64, reader: UserID?, users: Int, in db: PostgreSQLConnection
   ) throws -> [Int64: [StoredReaction]] {
-    let rows = try self.rows(
+    let rows = try db.rows(
       """
       SELECT r.seq, r.kind, r.reaction, r.count,
       (SELECT u.userID FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind AND u.userID = $3) IS NOT NULL
@@ -215,7 +300,7 @@ extension PostgreSQLConnection {
       let found = StoredReaction(number: kind, reaction: reaction, count: Int(try row.integer()), isByReader: try row.flag())
       return (seq: seq, found: found)
     }
-    let givers = users > 0 ? try self.users(of: rows.map(\.found.number), number: number, limit: users) : [:]
+    let givers = users > 0 ? try self.users(of: rows.map(\.found.number), number: number, limit: users, in: db) : [:]
     var reactions: [Int64: [StoredReaction]] = [:]
     for var row in rows {
       row.found.users = givers[row.found.number] ?? []
@@ -224,14 +309,16 @@ extension PostgreSQLConnection {
     return reactions
   }
 
-  private func users(of kinds: [Int64], number: Int64, limit: Int) throws -> [Int64: [UserID]] {
-    let found = try rows(
+  private static func users(
+    of kinds: [Int64], number: Int64, limit: Int, in db: PostgreSQLConnection
+  ) throws -> [Int64: [UserID]] {
+    let rows = try db.rows(
       """
       SELECT wanted.kind, u.userID FROM unnest($2) AS wanted (kind) CROSS JOIN LATERAL (
         SELECT userID, time FROM reactionUser WHERE number = $1 AND kind = wanted.kind ORDER BY time LIMIT $3) AS u
       ORDER BY wanted.kind, u.time
       """, [number, kinds, limit]
-    ) { (try $0.integer(), try $0.value(UserID.self)) }
-    return Dictionary(grouping: found, by: \.0).mapValues { $0.map(\.1) }
+    ) { (try $0.integer(), try $0.value(UserID.init(stored:))) }
+    return Dictionary(grouping: rows, by: \.0).mapValues { $0.map(\.1) }
   }
 }

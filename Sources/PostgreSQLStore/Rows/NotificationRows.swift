@@ -1,70 +1,71 @@
 import Foundation
 import GroupModel
 import GroupRuntime
-import StoreEngine
-import StoreTables
 
-/// Parts of statements of `notification` rows. An addressee is a user, the managers of a group, or the members of a
+/// `notification` rows. An addressee is a user, the managers of a group, or the members of a
 /// disbanded group. The users behind it are resolved when a list is read: a notification is one row
 /// however large the group is.
 enum NotificationRows {
-  static let columns = SystemNotification.columns + SystemNotification.profileColumns
+  private static let columns =
+    "timestamp, kind, groupID, opUser, applicationID, reason, data, groupName, platform, opNickName, opFaceURL"
 
   /// Where the addressees of a statement come from, as a table `named` with the column `addressee`.
   /// No userID begins with "@". The addressee is NULL without the group, and the insertion fails.
-  enum Addressees: String {
+  private enum Addressees: String {
     case users = "unnest($1) AS named (addressee)"
     case managers =
       "(SELECT '@managers:' || g.number AS addressee FROM (SELECT 1) AS one LEFT JOIN groupRecord AS g ON g.groupID = $1) AS named"
     case members =
       "(SELECT '@members:' || g.number AS addressee FROM (SELECT 1) AS one LEFT JOIN groupRecord AS g ON g.groupID = $1) AS named"
   }
-}
 
-extension WriteTransaction {
-  func put(_ notification: SystemNotification, for recipients: NotificationRecipients) throws {
+  static func put(
+    _ notification: SystemNotification, for recipients: NotificationRecipients, _ transaction: WriteTransaction
+  ) throws {
     switch recipients {
     // A repeated user gets one.
     case .users(let users):
       let names = Set(users).map(\.rawValue).sorted()
-      if !names.isEmpty { try put(notification, for: .users, names) }
-    case .managers(of: let group): try put(notification, for: .managers, group.rawValue)
+      if !names.isEmpty { try put(notification, for: .users, names, transaction) }
+    case .managers(of: let group): try put(notification, for: .managers, group.rawValue, transaction)
     }
   }
 
-  /// Notifies the members of a group of its end.
-  func put(_ notification: SystemNotification, forMembersOf group: GroupID) throws {
-    try put(notification, for: .members, group.rawValue)
+  /// A notification of the end of a group.
+  static func put(
+    _ notification: SystemNotification, forMembersOf group: GroupID, _ transaction: WriteTransaction
+  ) throws {
+    try put(notification, for: .members, group.rawValue, transaction)
   }
 
-  private func put(
-    _ notification: SystemNotification, for addressees: NotificationRows.Addressees, _ names: any StatementValue
+  private static func put(
+    _ notification: SystemNotification, for addressees: Addressees, _ names: any StatementValue, _ transaction: WriteTransaction
   ) throws {
     let named = addressees.rawValue
     if let application = notification.applicationID {
-      try run(
+      try transaction.run(
         """
         DELETE FROM notification AS n USING \(named) WHERE n.addressee = named.addressee AND n.kind = $2 AND n.applicationID = $3
         """, [names, notification.kind.rawValue, application])
     }
     // One number for all addressees. The operator's profile is that of this transaction.
-    try run(
+    try transaction.run(
       """
       WITH numbered AS (SELECT nextval('notificationNumber') AS number)
-      INSERT INTO notification (addressee, number, \(NotificationRows.columns.names))
-      SELECT named.addressee, numbered.number, \(SystemNotification.columns.places("$", from: 3)), op.nickName, op.faceURL
-      FROM numbered CROSS JOIN \(named) LEFT JOIN userInfo AS op ON op.userID = $2
-      """
-    ) { arguments in
-      names.append(to: &arguments)
-      arguments.append(userID(inEncoded: notification.opUser))
-      try notification.write(to: &arguments)
-    }
-    try trim(named, names)
+      INSERT INTO notification (addressee, number, \(columns))
+      SELECT named.addressee, numbered.number, $2, $3, $4, $5, $6, $7, $8, $9, $10, op.nickName, op.faceURL
+      FROM numbered CROSS JOIN \(named) LEFT JOIN userInfo AS op ON op.userID = $11
+      """,
+      [
+        names, notification.timestamp, notification.kind.rawValue, notification.groupID.rawValue, notification.opUser,
+        notification.applicationID, notification.reason, notification.data, notification.groupName,
+        notification.platform?.rawValue, userID(inEncoded: notification.opUser),
+      ])
+    try trim(named, names, transaction)
   }
 
-  private func trim(_ named: String, _ names: any StatementValue) throws {
-    try run(
+  private static func trim(_ named: String, _ names: any StatementValue, _ transaction: WriteTransaction) throws {
+    try transaction.run(
       """
       DELETE FROM notification AS old USING \(named) WHERE old.addressee = named.addressee AND old.number <= (
         SELECT kept.number FROM notification AS kept WHERE kept.addressee = named.addressee
@@ -74,43 +75,64 @@ extension WriteTransaction {
 
   private struct EncodedOperator: Decodable { let userID: String? }
 
-  private func userID(inEncoded member: String) -> String? {
+  private static func userID(inEncoded member: String) -> String? {
     (try? JSONDecoder().decode(EncodedOperator.self, from: Data(member.utf8)))?.userID
   }
 
   // MARK: Disbanded groups
 
   /// Moves the end of a disbanded group to the own notifications of some members, with its number.
-  func deliver(membersOf group: Int64, _ users: [String]) throws {
-    try run(
+  static func deliver(membersOf group: Int64, _ users: [String], _ transaction: WriteTransaction) throws {
+    try transaction.run(
       """
-      INSERT INTO notification (addressee, number, \(NotificationRows.columns.names))
-      SELECT named.addressee, n.number, \(NotificationRows.columns.names(of: "n"))
+      INSERT INTO notification (addressee, number, \(columns))
+      SELECT named.addressee, n.number, \(columns.split(separator: ", ").map { "n.\($0)" }.joined(separator: ", "))
       FROM unnest($1) AS named (addressee) CROSS JOIN notification AS n WHERE n.addressee = '@members:' || $2::bigint
       ON CONFLICT DO NOTHING
       """, [users, group])
-    try trim(NotificationRows.Addressees.users.rawValue, users)
+    try trim(Addressees.users.rawValue, users, transaction)
   }
 
-  /// Removes what a group that is gone has notified.
-  func forgetNotifications(of group: Int64) throws {
-    try run("DELETE FROM notification WHERE addressee = ANY ($1)", [["@managers:\(group)", "@members:\(group)"]])
+  static func forget(group: Int64, _ transaction: WriteTransaction) throws {
+    try transaction.run("DELETE FROM notification WHERE addressee = ANY ($1)", [["@managers:\(group)", "@members:\(group)"]])
   }
-}
 
-extension PostgreSQLConnection {
-  package func newestNotifications(of user: UserID, since: WallInstant) throws -> [NumberedNotification] {
-    try rows(
+  // MARK: Lists
+
+  /// The newest notifications of a user, at most `SystemNotification.kept`.
+  static func newest(of user: UserID, since: WallInstant, _ db: PostgreSQLConnection) throws -> [NumberedNotification] {
+    try db.rows(
       """
       WITH named (addressee) AS (
         SELECT $1 UNION ALL SELECT '@managers:' || managed.number FROM (\(MemberRows.managedGroupsSQL)) AS managed
         UNION ALL SELECT '@members:' || d.number FROM dismissedGroup AS d JOIN member AS m ON m.number = d.number AND m.userID = $1)
-      SELECT \(NumberedNotification.columns.names(of: "found"))
+      SELECT found.number, \(columns.split(separator: ", ").map { "found.\($0)" }.joined(separator: ", "))
       FROM named CROSS JOIN LATERAL (
         SELECT * FROM notification AS n WHERE n.addressee = named.addressee AND n.timestamp >= $2
         ORDER BY n.number DESC LIMIT \(SystemNotification.kept)) AS found
       ORDER BY found.number DESC LIMIT \(SystemNotification.kept)
-      """, [user.rawValue, since], NumberedNotification.read)
+      """, [user.rawValue, since]
+    ) { row in
+      let number = try row.integer()
+      return NumberedNotification(number: number, notification: try notification(&row))
+    }
+  }
+
+  private static func notification(_ row: inout RowReader) throws -> SystemNotification {
+    let timestamp = try row.instant()
+    let kind = try row.value(SystemNotification.Kind.init)
+    let groupID = try row.value(GroupID.init)
+    let opUser = try row.text()
+    let applicationID = try row.optionalText()
+    let reason = try row.optionalText()
+    let data = try row.optionalText()
+    let groupName = try row.optionalText()
+    let platform = try row.optionalValue(Platform.init(rawValue:))
+    let nickName = try row.optionalText()
+    return SystemNotification(
+      kind: kind, groupID: groupID, groupName: groupName, opUser: opUser, applicationID: applicationID, reason: reason,
+      data: data, timestamp: timestamp, platform: platform,
+      operatorProfile: .make(nickName: nickName ?? "", faceURL: try row.optionalText() ?? ""))
   }
 }
 
@@ -130,7 +152,7 @@ enum NotificationOrder {
       case .notify(_, .users(let recipients)): users.formUnion(recipients.map(\.rawValue))
       case .notify(_, .managers(of: let group)): managed.insert(group.rawValue)
       // The same transaction may notify the new manager.
-      case .putMember(let member, in: _, isKnown: _) where member.role.isManager: users.insert(member.userID.rawValue)
+      case .putMember(let member, in: _) where member.role.isManager: users.insert(member.userID.rawValue)
       case .dismiss(let group, _, notifying: .some): disbanded.insert(group.rawValue)
       default: continue
       }

@@ -1,9 +1,8 @@
 import GroupRuntime
-import StoreEngine
 
 /// A transaction whose statements are sent without waiting. Some fail by themselves where the stored
 /// rows contradict them; of the others the counts are checked before COMMIT is sent.
-final class WriteTransaction: ChangeWriter {
+final class WriteTransaction {
   private enum Check {
     case none
     /// One row was changed or returned; otherwise the text says what is wrong.
@@ -12,6 +11,7 @@ final class WriteTransaction: ChangeWriter {
   }
 
   let connection: PostgreSQLConnection
+  let appends = WebhookAppends()
   private var checks: [Check] = []
   private var needsCheck = false
   /// COMMIT was sent: what has failed since may be durable.
@@ -35,9 +35,8 @@ final class WriteTransaction: ChangeWriter {
   }
 
   /// Sends a statement that fails by itself, or whatever it finds is right.
-  func run(_ sql: String, binding bind: (inout StatementArguments) throws -> Void) throws {
-    try connection.send(sql, encoding: bind)
-    checks.append(.none)
+  func run(_ sql: String, binding bind: (inout StatementArguments) -> Void) throws(PostgreSQLError) {
+    try send(sql, .none, bind)
   }
 
   func run(_ sql: String, _ values: [any StatementValue]) throws(PostgreSQLError) {
@@ -51,16 +50,6 @@ final class WriteTransaction: ChangeWriter {
   ) throws(PostgreSQLError) {
     needsCheck = true
     try send(sql, .one(otherwise)) { for value in values { value.append(to: &$0) } }
-  }
-
-  /// Sends a statement that must change or return one row.
-  /// - Parameter otherwise: what is wrong where it does not.
-  func runForOne(
-    _ sql: String, binding bind: (inout StatementArguments) throws -> Void, otherwise: @escaping () -> String
-  ) throws {
-    needsCheck = true
-    try connection.send(sql, encoding: bind)
-    checks.append(.one(otherwise))
   }
 
   /// Sends a statement whose result is looked at before anybody hears of the transaction.
@@ -89,24 +78,6 @@ final class WriteTransaction: ChangeWriter {
       case .one(let otherwise): if result.changedCount != 1 { throw StoreError(.inconsistent, otherwise()) }
       case .result(let body): try body(result)
       }
-    }
-  }
-
-  func apart(_ body: () throws -> Void) throws -> StoreError? {
-    try run("SAVEPOINT apart", [])
-    try check()
-    do {
-      try body()
-      try check()
-      try run("RELEASE SAVEPOINT apart", [])
-      return nil
-    } catch {
-      let failure = StoreError(describing: error)
-      if failure.kind == .unavailable { throw error }
-      forgetSent()
-      try run("ROLLBACK TO SAVEPOINT apart", [])
-      try check()
-      return failure
     }
   }
 

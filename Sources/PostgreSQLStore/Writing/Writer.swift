@@ -3,27 +3,27 @@ import Foundation
 import GroupModel
 import GroupRuntime
 import Logging
-import StoreEngine
-import StoreTables
 import Synchronization
 
-/// The one writer of this process. It runs on a queue of its own.
-final class Writer: StoreWriter, @unchecked Sendable {
-  let core: WriterCore
+/// The one writer of this process: everything pending shares one transaction, and completions
+/// follow the COMMIT in order. It runs on a queue of its own.
+final class Writer: @unchecked Sendable {
+  let queue: CommitQueue
   private let worker = DispatchQueue(label: "throng.store.writer")
   /// Nil while this process is no node.
   private let node: Mutex<Int64?>
   private let connect: @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection
   private let options: PostgreSQLOptions
+  private let logger: Logger
+  private let persists = Atomic<Bool>(true)
   private let isRemoved = Atomic<Bool>(false)
   private let isProbing = Atomic<Bool>(false)
   private let inDoubt = InDoubt()
   private let measured = Mutex(WriterHolds())
   /// Where messages are removed, it gets the groups of new ones.
-  let backlog: GroupBacklog?
+  let backlog: RetentionBacklog?
   let connections = WriterConnections()
-  /// Nil = this process has the database alone.
-  private let fence = Mutex<CommitFence?>(nil)
+  let meter = CommitMeter()
   /// @unchecked: used on `worker` only, like the number of the last batch.
   private var connection: PostgreSQLConnection?
   private var lastBatch: Int64 = 0
@@ -33,18 +33,18 @@ final class Writer: StoreWriter, @unchecked Sendable {
   init(
     _ connection: PostgreSQLConnection, node: Int64?,
     connect: @escaping @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection,
-    backlog: GroupBacklog?, options: PostgreSQLOptions, logger: Logger
+    backlog: RetentionBacklog?, options: PostgreSQLOptions, logger: Logger
   ) {
-    core = WriterCore(options.engine, clocks: SystemClocks(), logger: logger)
+    queue = CommitQueue(options)
     self.backlog = backlog
     self.connection = connection
     self.node = Mutex(node)
     self.connect = connect
     self.options = options
+    self.logger = logger
   }
 
-  var queue: CommitQueue { core.queue }
-  private var logger: Logger { core.logger }
+  var canPersist: Bool { persists.load(ordering: .acquiring) }
 
   /// Ends the sessions that the last process left.
   func begin(sessionsEndedAt time: WallInstant) throws {
@@ -53,9 +53,9 @@ final class Writer: StoreWriter, @unchecked Sendable {
       try transact(isAwaited: false) { transaction in
         if postsUserOffline {
           // No platform is kept of a session.
-          try transaction.check()
-          for user in try transaction.connection.onlineUsers() {
-            try transaction.append(WebhookEntry(.userOffline, .presence(user, .unknown), in: .user(user), at: time))
+          for user in try UserRows.onlineUsers(in: transaction) {
+            let entry = WebhookEntry(.userOffline, .presence(user, .unknown), in: .user(user), at: time)
+            try WebhookRows.append(entry, transaction)
           }
         }
         try transaction.run("UPDATE knownUser SET offlineSince = $1 WHERE offlineSince = 0", [time])
@@ -63,11 +63,23 @@ final class Writer: StoreWriter, @unchecked Sendable {
     }
   }
 
+  func commit(_ commit: Commit) {
+    switch queue.enqueue(commit) {
+    case .wake: wake()
+    case .queued: break
+    case .full(let mustWake):
+      note(failure: StoreError(.unavailable, "the database does not keep up: too many commits wait"))
+      if mustWake { wake() }
+    case .closed: refuse(commit, "the store is closed")
+    case .fenced: refuse(commit, "another node decides for the group")
+    }
+  }
+
   /// Starts the work of each second: makes users durable, probes a failed store.
   func tick() {
-    if queue.request(flushUsers: true) { wake() }
+    if queue.flushUsers() { wake() }
     // A probe of a host that is silent takes seconds, and commits wait behind it: one at a time.
-    if !core.canPersist, !isProbing.exchange(true, ordering: .acquiringAndReleasing) {
+    if !canPersist, !isProbing.exchange(true, ordering: .acquiringAndReleasing) {
       worker.async {
         self.probe()
         self.isProbing.store(false, ordering: .releasing)
@@ -83,7 +95,7 @@ final class Writer: StoreWriter, @unchecked Sendable {
       defer { measured.withLock { $0.note(task.rawValue, options.clocks.monotonic - start) } }
       return Result { try inBackground(body) }.mapError(StoreError.init(describing:))
     }
-    if case .failure(let failure) = outcome, failure.kind == .unavailable { core.note(failure: failure) }
+    if case .failure(let failure) = outcome { note(failure: failure) }
     return try outcome.get()
   }
 
@@ -104,16 +116,11 @@ final class Writer: StoreWriter, @unchecked Sendable {
   /// Waits until every commit has been answered. Call it with the queue closed.
   func finish() {
     worker.sync {
-      while let batch = queue.nextBatch() { perform(batch, ()) }
-      if let batch = queue.lastBatch() { perform(batch, ()) }
+      while let batch = queue.nextBatch() { perform(batch) }
+      let users = queue.pendingUpdates
+      if !users.isEmpty { perform(CommitQueue.Batch(users: users, leaseCount: queue.leaseCount)) }
       connection = nil
     }
-  }
-
-  /// Lets only those commits through that the fence admits.
-  func use(_ fence: CommitFence) {
-    self.fence.withLock { $0 = fence }
-    queue.use(fence)
   }
 
   /// Writes as this node from now on.
@@ -126,7 +133,7 @@ final class Writer: StoreWriter, @unchecked Sendable {
   /// The node was removed: nothing is written any more.
   func didRemoveNode() {
     guard !isRemoved.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    core.note(failure: StoreError(.unavailable, "another process has taken over the database: this one writes nothing more"))
+    note(failure: StoreError(.unavailable, "another process has taken over the database: this one writes nothing more"))
   }
 
   /// Waits for commits of which nobody knows yet whether they are durable. A group must not be read
@@ -134,33 +141,116 @@ final class Writer: StoreWriter, @unchecked Sendable {
   func waitForFates() async throws(StoreError) { try await inDoubt.wait() }
 
   // A block for each batch: background work gets its turn however many commits wait.
-  func wake() {
+  private func wake() {
     worker.async {
       guard let batch = self.queue.nextBatch() else { return }
-      self.perform(batch, ())
+      self.perform(batch)
       self.wake()
     }
   }
+
+  // Asynchronous, because a caller may hold a lock that its completion wants.
+  private func refuse(_ commit: Commit, _ reason: String) {
+    commit.generation.markBroken()
+    Self.refusals.async { commit.completion(.failure(StoreError(.unavailable, reason))) }
+  }
+
+  private static let refusals = DispatchQueue(label: "throng.store.refusals")
 }
 
 // MARK: - Commits
 
 extension Writer {
-  func write(
-    _ batch: CommitQueue.Batch, _ access: Void, _ body: (WriteTransaction) throws -> Void
-  ) throws(StoreError) {
+  /// The place of a commit's after-events among those of its transaction.
+  private typealias Outcome = Result<Range<Int>, StoreError>
+
+  private func perform(_ batch: CommitQueue.Batch) {
+    let clocks = SystemClocks()
+    let begun = clocks.monotonic
+    let outcomes = outcomes(of: batch)
+    let ended = clocks.monotonic
+    var failures = 0
+    for (commit, outcome) in zip(batch.commits, outcomes) where outcome.isFailure {
+      commit.generation.markBroken()
+      failures += 1
+    }
+    if !batch.commits.isEmpty {
+      meter.record(nanoseconds: ended.nanoseconds(since: begun), commits: batch.commits.count, failures: failures)
+    }
+    if let backlog {
+      for (commit, outcome) in zip(batch.commits, outcomes) where !outcome.isFailure { backlog.noteAppends(commit.changes) }
+    }
+    for (commit, outcome) in zip(batch.commits, outcomes) { commit.completion(outcome) }
+  }
+
+  private func outcomes(of batch: CommitQueue.Batch) -> [Commit.Answer] {
     do {
-      try transact(isAwaited: !batch.commits.isEmpty, leaseCount: batch.leaseCount) { transaction in
-        if self.options.isShared { try NotificationOrder.lock(batch.commits.lazy.flatMap(\.changes), transaction) }
-        try transaction.put(batch.users)
-        try body(transaction)
-      }
+      return try durable(batch, apart: false)
+    } catch let failure where StoreError(describing: failure).kind == .unavailable {
+      return failed(batch, StoreError(describing: failure))
     } catch {
-      throw StoreError(describing: error)
+      // A commit contradicts the stored rows: a savepoint for each lets only that one fail.
+      do {
+        return try durable(batch, apart: true)
+      } catch {
+        return failed(batch, StoreError(describing: error))
+      }
     }
   }
 
-  func didWrite(_ commits: [Commit]) { backlog?.noteAppends(commits) }
+  private func failed(_ batch: CommitQueue.Batch, _ failure: StoreError) -> [Commit.Answer] {
+    note(failure: failure)
+    return batch.commits.map { .failure($0.generation.isBroken ? .abandoned : failure) }
+  }
+
+  /// Writes the batch in one transaction, durable when this returns.
+  /// - Parameter apart: a commit that is `.inconsistent` fails alone instead of failing all.
+  private func durable(_ batch: CommitQueue.Batch, apart: Bool) throws -> [Commit.Answer] {
+    var outcomes: [Outcome] = []
+    var appends = WebhookAppends()
+    try transact(isAwaited: !batch.commits.isEmpty, leaseCount: batch.leaseCount) { transaction in
+      (outcomes, appends) = ([], transaction.appends)
+      if self.options.isShared { try NotificationOrder.lock(batch.commits.lazy.flatMap(\.changes), transaction) }
+      try UserRows.put(batch.users, transaction)
+      for commit in batch.commits {
+        if commit.generation.isBroken {
+          outcomes.append(.failure(.abandoned))
+        } else if apart {
+          outcomes.append(try self.applyApart(commit, transaction))
+        } else {
+          outcomes.append(.success(try self.apply(commit, transaction)))
+        }
+      }
+    }
+    queue.removeDurable(batch.users)
+    return outcomes.map { outcome in outcome.map { Array(appends.entries[$0]) } }
+  }
+
+  private func apply(_ commit: Commit, _ transaction: WriteTransaction) throws -> Range<Int> {
+    let first = transaction.appends.entries.count
+    for change in commit.changes { try transaction.apply(change) }
+    return first..<transaction.appends.entries.count
+  }
+
+  private func applyApart(_ commit: Commit, _ transaction: WriteTransaction) throws -> Outcome {
+    try transaction.run("SAVEPOINT apart", [])
+    try transaction.check()
+    do {
+      let appended = try apply(commit, transaction)
+      try transaction.check()
+      try transaction.run("RELEASE SAVEPOINT apart", [])
+      return .success(appended)
+    } catch {
+      let failure = StoreError(describing: error)
+      if failure.kind == .unavailable { throw error }
+      transaction.forgetSent()
+      try transaction.run("ROLLBACK TO SAVEPOINT apart", [])
+      try transaction.check()
+      commit.generation.markBroken()
+      logger.error("commit refused", metadata: ["error": "\(failure)"])
+      return .failure(failure)
+    }
+  }
 
   /// Runs the body in a transaction and commits it. Returns only when the transaction is durable.
   /// - Parameters:
@@ -204,10 +294,10 @@ extension Writer {
       transaction = begun
       try body(begun)
       try begun.commit()
-      core.noteSuccess()
+      noteSuccess()
     } catch {
       if (error as? PostgreSQLError)?.isFenced == true {
-        if let fence = fence.withLock({ $0 }) { fence.wasRefused() } else { didRemoveNode() }
+        if let fence = queue.fence { fence.wasRefused() } else { didRemoveNode() }
       }
       if current.isOpen {
         transaction?.forgetSent()
@@ -239,8 +329,7 @@ extension Writer {
       inDoubt.end()
       guard fate else { throw LostTransaction(error: failure) }
       logger.notice("a commit whose answer was lost is durable")
-      core.noteSuccess()
-      return
+      return noteSuccess()
     }
     // The callers hear of a failure. The next transaction asks again, and no group is read before.
     logger.error("nobody knows yet whether a commit is durable", metadata: ["error": "\(StoreError(describing: failure))"])
@@ -282,9 +371,21 @@ extension Writer {
           "INSERT INTO probe VALUES (1, clock_timestamp()) ON CONFLICT (id) DO UPDATE SET time = excluded.time", [])
       }
     } catch {
-      let failure = StoreError(describing: error)
-      if failure.kind == .unavailable { core.note(failure: failure) }
+      note(failure: StoreError(describing: error))
     }
+  }
+
+  // MARK: Health
+
+  private func note(failure: StoreError) {
+    guard failure.kind == .unavailable else { return }
+    if persists.exchange(false, ordering: .acquiringAndReleasing) {
+      logger.error("cannot write to the store", metadata: ["error": "\(failure)"])
+    }
+  }
+
+  private func noteSuccess() {
+    if !persists.exchange(true, ordering: .acquiringAndReleasing) { logger.notice("the store can be written to again") }
   }
 }
 
@@ -337,4 +438,12 @@ final class InDoubt: Sendable {
       throw StoreError(.unavailable, "nobody knows yet whether a commit is durable")
     }
   }
+}
+
+extension Result {
+  fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
+}
+
+extension StoreError {
+  fileprivate static let abandoned = StoreError(.abandoned, "an earlier commit of the same generation failed")
 }

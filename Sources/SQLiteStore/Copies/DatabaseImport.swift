@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
-import StoreTables
 import WireProtocol
 
 /// Makes a database of an export (Operations.md, "Export").

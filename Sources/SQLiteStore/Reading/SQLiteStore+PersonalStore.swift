@@ -1,20 +1,29 @@
 import GRDB
 import GroupModel
 import GroupRuntime
-import StoreEngine
-import StoreTables
 
-extension SQLiteStore {
-  package func application(_ id: String) async throws(StoreError) -> StoredApplication? {
+extension SQLiteStore: PersonalStore {
+  /// The application of an id, handled or not; nil where there is none, or it ended over a week
+  /// ago.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func application(_ id: String) async throws(StoreError) -> StoredApplication? {
     try await read { db in
       try db.rows(
-        "SELECT \(ApplicationRows.isOfLiveGroup), \(GroupApplication.columns.names) FROM application WHERE id = ?",
-        [id.column], StoredApplication.read
-      ).first
+        "SELECT \(ApplicationRows.isOfLiveGroup), \(ApplicationRows.columns) FROM application WHERE id = ?", [id.column]
+      ) { row in
+        let isGroupThere = try row.flag()
+        return StoredApplication(application: try ApplicationRows.application(&row), isGroupGone: !isGroupThere)
+      }.first
     }
   }
 
-  package func applications(
+  /// Applications that a user may decide, handled ones included, newest first; those of disbanded
+  /// groups are left out.
+  /// - Parameters:
+  ///   - user: nil = an application administrator, who may decide all requests to join.
+  ///   - before: only those with a smaller number; 0 = from the newest.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func applications(
     decidableBy user: UserID?, before: Int64, limit: Int
   ) async throws(StoreError) -> [NumberedApplication] {
     let end = before == 0 ? Int64.max : before
@@ -22,10 +31,10 @@ extension SQLiteStore {
       guard let user else {
         return try db.rows(
           """
-          SELECT number, \(GroupApplication.columns.names) FROM application INDEXED BY applicationOfKind
+          SELECT number, \(ApplicationRows.columns) FROM application INDEXED BY applicationOfKind
           WHERE kind = 'Join' AND isGroupGone = 0 AND number < ? AND \(ApplicationRows.isOfLiveGroup)
           ORDER BY number DESC LIMIT ?
-          """, [end, max(0, limit)], NumberedApplication.read)
+          """, [end, max(0, limit)], NumberedApplication.init(row:))
       }
       let sources = try [ApplicationSource.invitations] + ApplicationSource.groups(managedBy: user, db)
       return try NewestFirst.merged(sources, below: end, atMost: limit) { source, below in
@@ -34,21 +43,40 @@ extension SQLiteStore {
     }
   }
 
-  package func applications(
+  /// Applications that a user has sent, handled ones included, newest first; those of disbanded
+  /// groups are left out.
+  /// - Parameter before: only those with a smaller number; 0 = from the newest.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func applications(
     sentBy user: UserID, before: Int64, limit: Int
   ) async throws(StoreError) -> [NumberedApplication] {
     let end = before == 0 ? Int64.max : before
     return try await read { db in
       try db.rows(
         """
-        SELECT number, \(GroupApplication.columns.names) FROM application INDEXED BY applicationOfSender
+        SELECT number, \(ApplicationRows.columns) FROM application INDEXED BY applicationOfSender
         WHERE fromUser = ? AND isGroupGone = 0 AND number < ? AND \(ApplicationRows.isOfLiveGroup)
         ORDER BY number DESC LIMIT ?
-        """, [user.rawValue, end, max(0, limit)], NumberedApplication.read)
+        """, [user.rawValue, end, max(0, limit)], NumberedApplication.init(row:))
     }
   }
 
-  package func unreadApplications(of user: UserID?, limit: Int) async throws(StoreError) -> Int {
+  /// The marks of those who may decide an application; users without a mark are absent.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func readMarks(ofDecidersOf application: GroupApplication) async throws(StoreError) -> [UserID: WallInstant] {
+    try await read { db in
+      guard let user = application.toUser else {
+        return try ReadMarks.applicationMarks(ofManagersOf: application.groupID, in: db)
+      }
+      let mark = try ReadMarks.mark(.applications, of: user, in: db)
+      return mark > 0 ? [user: WallInstant(milliseconds: mark)] : [:]
+    }
+  }
+
+  /// The number of received applications that are newer than the user's mark, or all for an
+  /// application administrator, who has none; at most `limit`.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func unreadApplications(of user: UserID?, limit: Int) async throws(StoreError) -> Int {
     try await read { db in
       guard let user else {
         return try db.count(
@@ -57,7 +85,7 @@ extension SQLiteStore {
           WHERE kind = 'Join' AND isGroupGone = 0 AND \(ApplicationRows.isOfLiveGroup) LIMIT ?)
           """, [limit])
       }
-      let mark = try db.readMark(.applications, of: user)
+      let mark = try ReadMarks.mark(.applications, of: user, in: db)
       let invitations = try db.count(
         """
         SELECT count(*) FROM (SELECT 1 FROM application INDEXED BY applicationOfInvitedByTime
@@ -71,6 +99,41 @@ extension SQLiteStore {
           ON application.groupNumber = m.number AND application.kind = 'Join' AND application.addTime > ? LIMIT ?)
           """, [user.rawValue, mark, limit - invitations]))
     }
+  }
+
+  /// Up to when the user has read applications; unset = none.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func applicationsReadThrough(by user: UserID) async throws(StoreError) -> WallInstant {
+    WallInstant(milliseconds: try await read { try ReadMarks.mark(.applications, of: user, in: $0) })
+  }
+
+  /// Notifications of the user, and of the managers of groups that the user manages, newest first.
+  /// - Parameters:
+  ///   - since: only those with a timestamp at or after it.
+  ///   - before: only those with a smaller number; 0 = from the newest.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func notifications(
+    of user: UserID, since: WallInstant, before: Int64, limit: Int
+  ) async throws(StoreError) -> [NumberedNotification] {
+    try await read { db in
+      let newest = try NotificationRows.newest(of: user, since: since, db)
+      return Array(newest.drop { before > 0 && $0.number >= before }.prefix(max(0, limit)))
+    }
+  }
+
+  /// The number of those notifications, at or after an instant, that are newer than the mark.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func unreadNotifications(of user: UserID, since: WallInstant) async throws(StoreError) -> Int {
+    try await read { db in
+      let mark = try ReadMarks.mark(.notifications, of: user, in: db)
+      return try NotificationRows.newest(of: user, since: since, db).count { $0.number > mark }
+    }
+  }
+
+  /// Up to which number the user has read notifications; 0 = none.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func notificationsReadThrough(by user: UserID) async throws(StoreError) -> Int64 {
+    try await read { try ReadMarks.mark(.notifications, of: user, in: $0) }
   }
 }
 
@@ -88,17 +151,23 @@ private enum ApplicationSource {
     case .invitations:
       try db.rows(
         """
-        SELECT number, \(GroupApplication.columns.names) FROM application INDEXED BY applicationOfInvited
+        SELECT number, \(ApplicationRows.columns) FROM application INDEXED BY applicationOfInvited
         WHERE toUser = ? AND isGroupGone = 0 AND number < ? AND \(ApplicationRows.isOfLiveGroup) ORDER BY number DESC LIMIT 1
-        """, [user.rawValue, number], NumberedApplication.read
+        """, [user.rawValue, number], NumberedApplication.init(row:)
       ).first
     case .requests(let groupNumber):
       try db.rows(
         """
-        SELECT number, \(GroupApplication.columns.names) FROM application INDEXED BY applicationOfGroup
+        SELECT number, \(ApplicationRows.columns) FROM application INDEXED BY applicationOfGroup
         WHERE groupNumber = ? AND kind = 'Join' AND isGroupGone = 0 AND number < ? ORDER BY number DESC LIMIT 1
-        """, [groupNumber, number], NumberedApplication.read
+        """, [groupNumber, number], NumberedApplication.init(row:)
       ).first
     }
+  }
+}
+
+extension NumberedApplication {
+  fileprivate init(row: inout RowReader) throws {
+    self.init(number: try row.integer(), application: try ApplicationRows.application(&row))
   }
 }

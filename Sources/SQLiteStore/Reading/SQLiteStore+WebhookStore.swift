@@ -1,10 +1,11 @@
 import GRDB
 import GroupModel
 import GroupRuntime
-import StoreTables
 
-extension SQLiteStore {
-  package func webhookCounts() async throws(StoreError) -> WebhookCounts {
+extension SQLiteStore: WebhookStore {
+  /// How many entries wait, and how many were given up: counted once, at the start.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func webhookCounts() async throws(StoreError) -> WebhookCounts {
     try await read { db in
       WebhookCounts(
         pending: try db.count("SELECT coalesce(sum(count), 0) FROM webhook", []),
@@ -12,7 +13,10 @@ extension SQLiteStore {
     }
   }
 
-  package func webhooks(
+  /// Entries that wait, by their number, and so in the order of their commits.
+  /// - Parameter lane: nil = of all lanes.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func webhooks(
     in lane: WebhookEntry.Lane?, after: Int64, limit: Int, bytes: Int
   ) async throws(StoreError) -> [WebhookEntry] {
     // A row that begins before `after` may hold messages behind it.
@@ -36,5 +40,34 @@ extension SQLiteStore {
       }
       return entries
     }
+  }
+
+  /// Entries that were given up, by their number.
+  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
+  public func webhookFailures(after: Int64, limit: Int, bytes: Int) async throws(StoreError) -> [WebhookFailure] {
+    try await read { db in
+      try db.rows(
+        "SELECT \(WebhookRows.failureColumns) FROM webhookFailure WHERE number > ? ORDER BY number LIMIT ?", [after, limit],
+        bytes: bytes, { $0.entry.data.count }, WebhookRows.failure)
+    }
+  }
+}
+
+extension Database {
+  /// The first rows of a query, until they have so many bytes; one is always among them.
+  fileprivate func rows<Value>(
+    _ sql: String, _ arguments: [(any DatabaseValueConvertible)?], bytes: Int, _ size: (Value) -> Int,
+    _ make: (inout RowReader) throws -> Value
+  ) throws -> [Value] {
+    let cursor = try Row.fetchCursor(cachedStatement(sql: sql), arguments: StatementArguments(arguments))
+    var values: [Value] = []
+    var sum = 0
+    while sum < bytes, let row = try cursor.next() {
+      var columns = RowReader(row)
+      let value = try make(&columns)
+      sum += size(value)
+      values.append(value)
+    }
+    return values
   }
 }

@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
-import StoreTables
 
-/// Reads the columns of a row.
-struct RowReader: ColumnReader {
+/// Reads the columns of a row from left to right. An unexpected value throws `.inconsistent` and
+/// never traps: it comes from a disk.
+struct RowReader {
   private let row: Row
   private var index = 0
 
@@ -16,6 +16,11 @@ struct RowReader: ColumnReader {
     return (row[index] as DatabaseValue).storage
   }
 
+  mutating func integer() throws(StoreError) -> Int64 {
+    guard let value = try optionalInteger() else { throw unexpectedValue() }
+    return value
+  }
+
   mutating func optionalInteger() throws(StoreError) -> Int64? {
     switch next() {
     case .int64(let value): return value
@@ -24,7 +29,18 @@ struct RowReader: ColumnReader {
     }
   }
 
-  mutating func optionalFlag() throws(StoreError) -> Bool? { try optionalInteger().map { $0 != 0 } }
+  mutating func instant() throws(StoreError) -> WallInstant { WallInstant(milliseconds: try integer()) }
+
+  mutating func optionalInstant() throws(StoreError) -> WallInstant? {
+    try optionalInteger().map(WallInstant.init(milliseconds:))
+  }
+
+  mutating func flag() throws(StoreError) -> Bool { try integer() != 0 }
+
+  mutating func text() throws(StoreError) -> String {
+    guard let value = try optionalText() else { throw unexpectedValue() }
+    return value
+  }
 
   mutating func optionalText() throws(StoreError) -> String? {
     switch next() {
@@ -37,6 +53,11 @@ struct RowReader: ColumnReader {
     }
   }
 
+  mutating func bytes() throws(StoreError) -> [UInt8] {
+    guard let value = try optionalBytes() else { throw unexpectedValue() }
+    return value
+  }
+
   mutating func optionalBytes() throws(StoreError) -> [UInt8]? {
     switch next() {
     case .blob(let bytes): return Array(bytes)
@@ -45,15 +66,31 @@ struct RowReader: ColumnReader {
     }
   }
 
-  mutating func optionalBlock() throws(StoreError) -> SeqBlock? {
-    guard let bytes = try optionalBytes() else { return nil }
-    guard let block = SeqBlock(bytes: bytes) else { throw unexpectedValue() }
-    return block
+  /// A text that stands for a value of the model.
+  mutating func value<Value>(_ make: (String) -> Value?) throws(StoreError) -> Value {
+    guard let value = make(try text()) else { throw unexpectedValue() }
+    return value
   }
 
-  func isNext(_ name: StaticString) -> Bool { row.columnNames.dropFirst(index).first == "\(name)" }
+  /// A text that stands for a value of the model, or NULL.
+  mutating func optionalValue<Value>(_ make: (String) -> Value?) throws(StoreError) -> Value? {
+    guard let text = try optionalText() else { return nil }
+    guard let value = make(text) else { throw unexpectedValue() }
+    return value
+  }
 
-  func unexpectedValue() -> StoreError {
+  /// A list or a dictionary kept as JSON; NULL is the empty one.
+  mutating func json<Value: Decodable>(else empty: Value) throws(StoreError) -> Value {
+    guard let text = try optionalText() else { return empty }
+    do {
+      return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+    } catch {
+      throw unexpectedValue()
+    }
+  }
+
+  // Names the column, never the value, which may be a user's text.
+  private func unexpectedValue() -> StoreError {
     let name = row.columnNames.dropFirst(index - 1).first ?? "?"
     return StoreError(.inconsistent, "column \(name) holds a value that does not belong there")
   }
@@ -76,6 +113,15 @@ extension String {
   }
 }
 
+/// A list or a dictionary as JSON with sorted keys; nil for the empty one. JSON writes NUL as
+/// \u0000.
+func jsonColumn<Value: Encodable & Collection>(_ value: Value) throws -> String? {
+  if value.isEmpty { return nil }
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  return String(decoding: try encoder.encode(value), as: UTF8.self)
+}
+
 extension Database {
   /// Runs a statement that stays prepared.
   /// - Returns: how many rows it changed.
@@ -89,35 +135,22 @@ extension Database {
   func rows<Value>(
     _ sql: String, _ arguments: [(any DatabaseValueConvertible)?], _ make: (inout RowReader) throws -> Value
   ) throws -> [Value] {
+    let cursor = try Row.fetchCursor(cachedStatement(sql: sql), arguments: StatementArguments(arguments))
     var values: [Value] = []
-    try visit(sql, arguments) { row in
-      values.append(try make(&row))
-      return true
+    while let row = try cursor.next() {
+      var columns = RowReader(row)
+      values.append(try make(&columns))
     }
     return values
   }
 
-  /// Gives a body the rows of a query that stays prepared, until it returns false.
-  /// - Returns: whether there may be more rows.
-  @discardableResult
-  func visit(
-    _ sql: String, _ arguments: [(any DatabaseValueConvertible)?], _ body: (inout RowReader) throws -> Bool
-  ) throws -> Bool {
-    let cursor = try Row.fetchCursor(cachedStatement(sql: sql), arguments: StatementArguments(arguments))
-    while let row = try cursor.next() {
-      var columns = RowReader(row)
-      guard try body(&columns) else { return true }
-    }
-    return false
-  }
-
   /// The single number that a query returns.
   func count(_ sql: String, _ arguments: [(any DatabaseValueConvertible)?]) throws -> Int {
-    try rows(sql, arguments) { try $0.value(Int.self) }.first ?? 0
+    try rows(sql, arguments) { Int(try $0.integer()) }.first ?? 0
   }
 
   /// The group's number; nil where there is no such group.
-  package func number(of group: GroupID) throws -> Int64? {
+  func number(of group: GroupID) throws -> Int64? {
     try rows("SELECT number FROM groupRecord WHERE groupID = ?", [group.rawValue]) { try $0.integer() }.first
   }
 }

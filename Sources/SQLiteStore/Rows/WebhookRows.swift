@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
-import StoreTables
 import WireProtocol
 
 /// `webhook` and `webhookFailure` rows.
@@ -10,19 +9,20 @@ import WireProtocol
 /// Messages that follow each other in a group share a row, which only says where they are: beside
 /// its message, an after-event costs next to nothing.
 enum WebhookRows {
+  static let failureColumns = "number, id, lane, type, timestamp, attempts, lastError, data"
+
   /// The most messages of one row, and so many numbers are kept free for them.
   static let messagesPerRow: Int64 = 64
 
-  private static let places = WebhookRow.columns.map { $0.name == "seq" ? "firstSeq" : $0.name }.joined(separator: ", ")
   private static let insertSQL = """
-    INSERT INTO webhook (\(places), count, isIndexed) VALUES (\(WebhookRow.columns.places("?")), 1, ?)
+    INSERT INTO webhook (number, lane, count, isIndexed, id, type, timestamp, since, data) VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)
     """
   private static let insertMessagesSQL = """
     INSERT INTO webhook (number, lane, count, isIndexed, groupNumber, firstSeq)
     VALUES (?, ?, ?, 0, (SELECT number FROM groupRecord WHERE groupID = ?), ?)
     """
-  fileprivate static let insertFailureSQL = """
-    INSERT INTO webhookFailure (\(WebhookFailure.columns.names)) VALUES (\(WebhookFailure.columns.places("?")))
+  private static let insertFailureSQL = """
+    INSERT INTO webhookFailure (id, lane, type, timestamp, attempts, lastError, data) VALUES (?, ?, ?, ?, ?, ?, ?)
     """
 
   /// The last number that is in use.
@@ -32,8 +32,14 @@ enum WebhookRows {
 
   static func insert(_ entry: WebhookEntry, as number: Int64, isIndexed: Bool = false, in db: Database) throws {
     try db.run(insertSQL) { binding in
-      try WebhookRow(entry, number: number).write(to: &binding)
+      binding.append(number)
+      binding.append(entry.lane.text)
       binding.append(isIndexed)
+      binding.append(entry.id)
+      binding.append(entry.type.rawValue)
+      binding.append(entry.timestamp)
+      binding.append(entry.since)
+      binding.append(bytes: entry.data)
     }
   }
 
@@ -77,32 +83,40 @@ enum WebhookRows {
       $0.append(numbers.upperBound)
     }
   }
-}
 
-extension SQLiteTransaction {
-  func removeWebhooks(_ numbers: [Int64]) throws { try WebhookRows.remove(numbers, in: db) }
-
-  func giveUp(_ entry: WebhookEntry, attempts: Int, _ error: String) throws {
-    if entry.storedNumber > 0 { try WebhookRows.remove([entry.storedNumber], in: db) }
-    let failure = WebhookFailure(number: 0, entry: entry, attempts: attempts, lastError: error)
-    try db.run(WebhookRows.insertFailureSQL) { try failure.write(to: &$0) }
+  /// Where the row is gone already, the failure is all the same kept: the entry was not posted.
+  static func giveUp(_ entry: WebhookEntry, attempts: Int, _ error: String, in db: Database) throws {
+    if entry.storedNumber > 0 { try remove([entry.storedNumber], in: db) }
+    try db.run(insertFailureSQL) { binding in
+      binding.append(entry.id)
+      binding.append(entry.lane.text)
+      binding.append(entry.type.rawValue)
+      binding.append(entry.timestamp)
+      binding.append(Int64(attempts))
+      binding.append(error)
+      binding.append(bytes: entry.data)
+    }
   }
 
-  func removeWebhookFailures(_ numbers: [Int64]) throws {
+  static func removeFailures(_ numbers: [Int64], in db: Database) throws {
     for number in numbers { try db.run("DELETE FROM webhookFailure WHERE number = ?") { $0.append(number) } }
   }
 
-  // Numbers grow by one, and those that were tried again are missing: fewer may be left.
-  func trimWebhookFailures(keeping count: Int) throws {
+  /// Numbers grow by one, and those that were tried again are missing: fewer may be left.
+  static func trimFailures(keeping count: Int, in db: Database) throws {
     try db.run("DELETE FROM webhookFailure WHERE number <= (SELECT max(number) FROM webhookFailure) - ?", [count])
   }
-}
 
-extension Database {
-  package func webhookFailures(after number: Int64, limit: Int) throws -> [WebhookFailure] {
-    try rows(
-      "SELECT \(WebhookFailure.numberedColumns) FROM webhookFailure WHERE number > ? ORDER BY number LIMIT ?", [number, limit],
-      WebhookFailure.readNumbered)
+  static func failure(_ row: inout RowReader) throws -> WebhookFailure {
+    let number = try row.integer()
+    let id = try row.text()
+    let lane = try row.value(WebhookEntry.Lane.init)
+    let type = try row.value(WebhookType.init(rawValue:))
+    let timestamp = try row.instant()
+    let attempts = Int(clamping: try row.integer())
+    let error = try row.text()
+    let entry = WebhookEntry(id: id, type, data: try row.bytes(), in: lane, at: timestamp, since: timestamp, number: 0)
+    return WebhookFailure(number: number, entry: entry, attempts: attempts, lastError: error)
   }
 }
 
@@ -132,36 +146,57 @@ extension WebhookRows {
     case messages(MessageRange)
   }
 
-  static let columns =
-    WebhookRow.columns.map { $0.name == "seq" ? "firstSeq AS seq" : $0.name }.joined(separator: ", ") + ", count, isIndexed"
+  static let columns = "number, lane, count, isIndexed, groupNumber, firstSeq, id, type, timestamp, since, data"
 
-  static func waiting(_ reader: inout RowReader) throws -> Waiting {
-    let row = try WebhookRow.read(&reader)
-    let (count, isIndexed) = (try reader.integer(), try reader.flag())
-    guard let groupNumber = row.groupNumber, let seq = row.seq, case .group(let group) = row.lane else {
-      return .entry(try row.entry())
+  static func waiting(_ row: inout RowReader) throws -> Waiting {
+    let number = try row.integer()
+    let lane = try row.value(WebhookEntry.Lane.init)
+    let count = try row.integer()
+    let isIndexed = try row.flag()
+    let groupNumber = try row.optionalInteger()
+    let firstSeq = try row.optionalInteger()
+    if let groupNumber, let firstSeq, case .group(let group) = lane {
+      return .messages(
+        MessageRange(
+          number: number, group: group, groupNumber: groupNumber, count: count, isIndexed: isIndexed, firstSeq: firstSeq))
     }
-    return .messages(
-      MessageRange(
-        number: row.number, group: group, groupNumber: groupNumber, count: count, isIndexed: isIndexed, firstSeq: seq))
+    let id = try row.text()
+    let type = try row.value(WebhookType.init(rawValue:))
+    let timestamp = try row.instant()
+    let since = try row.instant()
+    return .entry(
+      WebhookEntry(id: id, type, data: try row.bytes(), in: lane, at: timestamp, since: since, number: number))
   }
 
   /// The entries of messages as they are now, with their senders' profiles of now.
   static func entries(of range: MessageRange, in db: Database) throws -> [WebhookEntry] {
     let last = range.firstSeq + range.count - 1
     let messages = try db.rows(
-      "SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq",
+      "SELECT \(MessageRows.allColumns) FROM \(MessageRows.source) WHERE m.number = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq",
       [range.groupNumber, range.firstSeq, last]
-    ) { try Message.read(of: range.group, &$0) }
+    ) { try MessageRows.message(of: range.group, &$0) }
     let senders = Set(messages.map(\.sender)).filter { $0 != .administrator }
-    let profiles = try db.profiles(of: Array(senders))
+    let profiles = try UserInfoRows.profiles(of: Array(senders), in: db)
     let found = Dictionary(uniqueKeysWithValues: messages.lazy.map { ($0.seq, $0) })
     return zip(range.firstSeq...last, range.number...).map { seq, number in
-      guard let message = found[seq] else {
-        return WebhookEntry(lostMessage: seq, in: .group(range.group), groupNumber: range.groupNumber, number: number)
-      }
+      guard let message = found[seq] else { return lost(seq, of: range, as: number) }
       return WebhookEntry(messageSent: MessageInfo(message, senderProfile: profiles[message.sender]), number: number)
     }
+  }
+
+  /// Nothing removes a message before `copyMessages`, but what comes behind it must not wait for a
+  /// damaged table.
+  private static func lost(_ seq: Int64, of range: MessageRange, as number: Int64) -> WebhookEntry {
+    let data = JSONWriter.text(capacity: 128) { writer in
+      writer.object { writer in
+        writer.member("groupID", range.group.rawValue)
+        writer.key("message")
+        writer.object { $0.member("seq", Int(seq)) }
+      }
+    }
+    let time = WallInstant(milliseconds: 0)
+    return WebhookEntry(
+      id: "\(range.groupNumber)-\(seq)", .messageSent, data: data, in: .group(range.group), at: time, since: time, number: number)
   }
 
   /// Gives the events of messages rows of their own, because the messages will be removed.
@@ -194,11 +229,16 @@ extension WebhookRows {
     try visit("webhook WHERE isIndexed = 0 AND lane = ? AND number >= ?", [lane.text, recent], db, body)
   }
 
-  /// - Returns: false where the body has returned it.
   @discardableResult
   private static func visit(
-    _ source: String, _ arguments: [(any DatabaseValueConvertible)?], _ db: Database, _ body: (Waiting) throws -> Bool
+    _ source: String, _ arguments: StatementArguments, _ db: Database, _ body: (Waiting) throws -> Bool
   ) throws -> Bool {
-    try !db.visit("SELECT \(columns) FROM \(source) ORDER BY number", arguments) { try body(waiting(&$0)) }
+    let cursor = try Row.fetchCursor(
+      db.cachedStatement(sql: "SELECT \(columns) FROM \(source) ORDER BY number"), arguments: arguments)
+    while let row = try cursor.next() {
+      var columns = RowReader(row)
+      guard try body(try waiting(&columns)) else { return false }
+    }
+    return true
   }
 }

@@ -46,6 +46,7 @@ struct WebhookAppends {
 
   private let numbers: WebhookNumbers
   private var open: [GroupID: OpenRow] = [:]
+  private var stored: [WebhookEntry] = []
 
   init(_ numbers: WebhookNumbers) { self.numbers = numbers }
 
@@ -57,22 +58,25 @@ struct WebhookAppends {
     // Its number is larger than those kept free for more messages.
     try finish(entry.lane, in: db)
     let users = entry.shownUsers
-    if !users.isEmpty { entry.show(try db.profiles(of: users)) }
+    let shown = entry.encoded(showing: users.isEmpty ? [:] : try UserInfoRows.profiles(of: users, in: db))
     let number = numbers.take()
-    try WebhookRows.insert(entry, as: number, in: db)
-    entry.didStore(as: number)
+    try WebhookRows.insert(shown, as: number, in: db)
+    stored.append(shown.stored(as: number))
   }
 
   private mutating func append(_ entry: WebhookEntry, of seq: Int64, in group: GroupID, _ db: Database) throws {
     if let row = open[group], row.firstSeq + row.count == seq, row.count < WebhookRows.messagesPerRow {
       open[group]?.count += 1
-      return entry.didStore(as: row.number + row.count)
+      return stored.append(entry.stored(as: row.number + row.count))
     }
     try finish(entry.lane, in: db)
     let number = numbers.take(WebhookRows.messagesPerRow)
     open[group] = OpenRow(number: number, firstSeq: seq, count: 1)
-    entry.didStore(as: number)
+    stored.append(entry.stored(as: number))
   }
+
+  /// The entries since the last call, as they are stored.
+  mutating func takeStored() -> [WebhookEntry] { exchange(&stored, with: []) }
 
   /// Writes the row of a lane; later entries of it get another.
   mutating func finish(_ lane: WebhookEntry.Lane, in db: Database) throws {

@@ -4,13 +4,20 @@ import GroupRuntime
 
 /// The entries of a group or user: those in memory, and whether the store has more.
 struct OutboxLane {
-  /// The first may be in flight.
+  /// What becomes of the first entry.
+  private enum Head {
+    /// It may be posted. Next: inFlight.
+    case ready
+    /// Next: ready, waiting.
+    case inFlight
+    /// An attempt has failed. Next: ready.
+    case waiting(until: MonotonicInstant)
+  }
+
   private(set) var entries: Deque<WebhookEntry> = []
-  var isInFlight = false
-  /// How often the first entry was tried.
-  var attempts = 0
-  /// When the first entry is tried again; nil = it was not tried, or its time has come.
-  var due: MonotonicInstant?
+  private var head = Head.ready
+  /// How many attempts of the first entry have failed.
+  private(set) var attempts = 0
   /// The gain under which its stored entries were added (`LaneOwnership`); nil = it has been lost.
   private(set) var gain: Int64?
   /// The largest number that was in memory.
@@ -39,12 +46,30 @@ struct OutboxLane {
   var isEmpty: Bool { entries.isEmpty && backlog == nil }
 
   /// Whether the first entry may be posted.
-  var isReady: Bool { !entries.isEmpty && !isInFlight && due == nil }
+  var isReady: Bool { if case .ready = head { !entries.isEmpty } else { false } }
+
+  /// Whether the first entry is being posted.
+  var isInFlight: Bool { if case .inFlight = head { true } else { false } }
+
+  /// When the first entry may be tried again; nil = its time has come, or it is being posted.
+  var due: MonotonicInstant? { if case .waiting(let due) = head { due } else { nil } }
 
   /// Whether the store has more, and half of the lane's part of memory is free.
   func isReadable(_ bounds: OutboxQueue.Bounds) -> Bool { backlog != nil && storedCount <= bounds.entriesPerLane / 2 }
 
   func holds(_ number: Int64) -> Bool { entries.contains { $0.storedNumber == number } }
+
+  // MARK: Attempts
+
+  mutating func beginAttempt() { head = .inFlight }
+
+  mutating func endAttempt() { head = .ready }
+
+  mutating func noteFailure() { attempts += 1 }
+
+  mutating func wait(until due: MonotonicInstant) { head = .waiting(until: due) }
+
+  mutating func endWait() { head = .ready }
 
   // MARK: Adding
 
@@ -102,7 +127,31 @@ struct OutboxLane {
     }
   }
 
-  /// The store's entry was done before it was read.
+  /// Lets the store's entries come once more behind a number, but for one that is being posted.
+  /// - Returns: those that have left memory.
+  mutating func readAgain(after number: Int64) -> [WebhookEntry] {
+    var removed: [WebhookEntry] = []
+    var behind: Deque<(number: Int64?, entry: WebhookEntry)> = []
+    let (known, isHeadKept) = (entries, isInFlight)
+    entries = []
+    for entry in known {
+      if entry.storedNumber > number, !isHeadKept || !entries.isEmpty {
+        removed.append(entry)
+      } else if let last = removed.last {
+        behind.append((last.storedNumber, entry))
+      } else {
+        entries.append(entry)
+      }
+    }
+    storedCount -= removed.count
+    if !isHeadKept, known.first != entries.first { restart() }
+    lastNumber = number
+    leave()
+    backlog?.behind.prepend(contentsOf: behind)
+    return removed
+  }
+
+  /// The store's entry was done before it was read, or is being posted.
   mutating func skip(_ number: Int64) { lastNumber = number }
 
   /// The store has no more.
@@ -121,14 +170,20 @@ struct OutboxLane {
   }
 
   /// Removes entries; the one that is being posted stays.
-  mutating func removeAll(where isRemoved: (WebhookEntry) -> Bool) -> [WebhookEntry] {
-    let head = entries.first
-    let posted = isInFlight ? head : nil
-    let removed = entries.filter { $0 !== posted && isRemoved($0) }
-    entries.removeAll { $0 !== posted && isRemoved($0) }
-    storedCount -= removed.count { $0.storedNumber > 0 }
-    if entries.first !== head { restart() }
-    return Array(removed)
+  /// - Returns: each with the attempts that have failed.
+  mutating func removeAll(where isRemoved: (WebhookEntry) -> Bool) -> [(entry: WebhookEntry, attempts: Int)] {
+    let posted = isInFlight ? entries.popFirst() : nil
+    let (first, attempts) = (entries.first, attempts)
+    var removed = entries.filter(isRemoved).map { (entry: $0, attempts: 0) }
+    entries.removeAll(where: isRemoved)
+    storedCount -= removed.count { $0.entry.storedNumber > 0 }
+    if let posted {
+      entries.prepend(posted)
+    } else if let first, isRemoved(first) {
+      removed[0].attempts = attempts
+      restart()
+    }
+    return removed
   }
 
   /// Forgets what the store has, because another process posts it, or it was gained anew. Entries that are
@@ -136,7 +191,7 @@ struct OutboxLane {
   /// - Returns: the stored entries that have left memory.
   mutating func forgetStored(gain: Int64?) -> [WebhookEntry] {
     endBacklog()
-    let removed = removeAll { $0.storedNumber > 0 }
+    let removed = removeAll { $0.storedNumber > 0 }.map(\.entry)
     lastNumber = isInFlight ? entries.first?.storedNumber ?? 0 : 0
     self.gain = gain
     return removed
@@ -145,6 +200,6 @@ struct OutboxLane {
   /// Another entry is the first now.
   private mutating func restart() {
     attempts = 0
-    due = nil
+    head = .ready
   }
 }

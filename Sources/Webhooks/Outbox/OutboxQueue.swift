@@ -161,8 +161,12 @@ struct OutboxQueue {
     if var lane = lanes.removeValue(forKey: entry.lane) {
       defer { put(lane, entry.lane) }
       adopt(&lane, gain: gain)
-      // A read has found it before.
-      if number <= lane.lastNumber { return .left }
+      if number <= lane.lastNumber {
+        // A read has found it before, or one of a later commit was posted before it, such as one of
+        // counters or of retryWebhooks: the store knows.
+        if !lane.holds(number) { for entry in lane.readAgain(after: number - 1) { stored.remove(entry) } }
+        return .left
+      }
       // Behind the scan, earlier entries of the lane may be in the store only.
       guard lane.backlog == nil, scan.isPast(number), hasRoom(for: lane) else {
         lane.leave(posted: number)
@@ -208,7 +212,7 @@ struct OutboxQueue {
 
   /// Stores a lane, and lists it where its first entry is ready, or it has space for more.
   private mutating func put(_ lane: consuming OutboxLane, _ name: WebhookEntry.Lane) {
-    guard !lane.isEmpty || lane.isInFlight else { return }
+    guard !lane.isEmpty else { return }
     if lane.isReady, !lane.isListed {
       lane.isListed = true
       ready.append(name)
@@ -233,7 +237,7 @@ struct OutboxQueue {
         forget(name, gains)
         continue
       }
-      lanes[name]?.isInFlight = true
+      lanes[name]?.beginAttempt()
       inFlight += 1
       receiver.attemptBegins()
       return entry
@@ -266,7 +270,7 @@ struct OutboxQueue {
     while let first = retries.min, first.due <= now {
       retries.removeMin()
       guard lanes[first.lane]?.due == first.due, var lane = lanes.removeValue(forKey: first.lane) else { continue }
-      lane.due = nil
+      lane.endWait()
       put(lane, first.lane)
     }
   }
@@ -284,7 +288,7 @@ struct OutboxQueue {
     }
     guard var lane = lanes.removeValue(forKey: entry.lane) else { return .delivered }
     defer { put(lane, entry.lane) }
-    lane.isInFlight = false
+    lane.endAttempt()
     if outcome == .delivered {
       removeFirst(of: &lane)
       return .delivered
@@ -296,7 +300,7 @@ struct OutboxQueue {
       for entry in lane.forgetStored(gain: gain) { stored.remove(entry) }
       return .left
     }
-    if outcome != .notSent { lane.attempts += 1 }
+    if outcome != .notSent { lane.noteFailure() }
     switch schedule.decision(afterAttempts: max(1, lane.attempts), of: entry.since, now: wall) {
     case .giveUp:
       let attempts = lane.attempts
@@ -304,7 +308,7 @@ struct OutboxQueue {
       return .givenUp(attempts: attempts)
     case .retry(let instant):
       let due = now.advanced(byMilliseconds: max(1, instant.milliseconds(since: wall)))
-      lane.due = due
+      lane.wait(until: due)
       retries.insert(Retry(due: due, lane: entry.lane))
       return .retry
     }
@@ -319,14 +323,6 @@ struct OutboxQueue {
     } else {
       volatile.remove(entry)
     }
-  }
-
-  /// An attempt was broken off, because the process ends.
-  mutating func abandon(_ entry: WebhookEntry) {
-    inFlight -= 1
-    guard var lane = lanes.removeValue(forKey: entry.lane) else { return }
-    lane.isInFlight = false
-    put(lane, entry.lane)
   }
 
   /// The store has removed entries that were done.
@@ -348,11 +344,9 @@ struct OutboxQueue {
     for name in names {
       if let lane = lanes[name], isStale(lane, name, gains) { forget(name, gains) }
       guard var lane = lanes.removeValue(forKey: name) else { continue }
-      let (head, attempts) = (lane.entries.first, lane.attempts)
-      for entry in lane.removeAll(where: { isExpired($0, at: wall) }) {
-        expired.append((entry, entry === head ? attempts : 0))
-        release(entry)
-      }
+      let removed = lane.removeAll { isExpired($0, at: wall) }
+      for (entry, _) in removed { release(entry) }
+      expired += removed
       put(lane, name)
     }
     return expired
@@ -372,8 +366,7 @@ struct OutboxQueue {
     }
     defer { put(lane, entry.lane) }
     if lane.isInFlight, lane.entries.first?.storedNumber == entry.storedNumber { return false }
-    let removed = lane.removeAll { $0.storedNumber == entry.storedNumber }
-    for entry in removed { release(entry) }
+    for (entry, _) in lane.removeAll(where: { $0.storedNumber == entry.storedNumber }) { release(entry) }
     finished.insert(entry.storedNumber)
     return true
   }
@@ -462,7 +455,11 @@ struct OutboxQueue {
     guard lane.backlog != nil, lane.gain == current.gain, lane.lastNumber >= current.read.after else { return }
     for entry in entries where entry.storedNumber > lane.lastNumber {
       lane.pass(entry.storedNumber)
-      if finished.contains(entry.storedNumber) { lane.skip(entry.storedNumber) } else { append(entry, to: &lane) }
+      if finished.contains(entry.storedNumber) || lane.holds(entry.storedNumber) {
+        lane.skip(entry.storedNumber)
+      } else {
+        append(entry, to: &lane)
+      }
     }
     if isWhole, lane.backlog?.leftCount == current.leftCount { lane.endBacklog() }
   }

@@ -4,8 +4,8 @@ import GroupRuntime
 import Logging
 import Synchronization
 
-/// Posts after-events until the application has them (Protocol.md, "Webhooks"). The client's thread
-/// does the work; callers only hand entries over and wake it.
+/// Posts after-events until the application has them (Protocol.md, "Webhooks"). `OutboxMachine`
+/// decides what is done. The client's thread does it; callers only hand entries over and wake it.
 public final class WebhookOutbox: WebhookPoster {
   /// The bounds of an outbox.
   public struct Configuration: Sendable {
@@ -24,53 +24,8 @@ public final class WebhookOutbox: WebhookPoster {
     }
   }
 
-  fileprivate struct Failure {
-    let entry: WebhookEntry
-    let attempts: Int
-    let error: String
-  }
-
-  fileprivate struct State {
-    var queue: OutboxQueue
-    /// Stored entries that wait.
-    var pending: Int
-    var failures: Int
-    /// Changes that the store is to make, and those that it is making.
-    var delivered: [Int64] = []
-    var givenUp: [Failure] = []
-    var isCommitting = false
-    /// When the store is to remove what was delivered, at the latest.
-    var removalDue: MonotonicInstant?
-    var isTrimming = false
-    /// Some were given up because too many wait, and the commit of that has not begun.
-    var hasTrimmed = false
-    var isRetrying = false
-    /// After a failure of the store.
-    var storeRetry: MonotonicInstant?
-    /// Where too many wait and all of the oldest are being posted.
-    var trimRetry: MonotonicInstant?
-    var timer: MonotonicInstant?
-    /// The lanes of this process have changed, or others have left entries in the store.
-    var isSearchDue = false
-    /// When what waits in the store is to be counted again.
-    var reviewDue: MonotonicInstant?
-    var isReviewing = false
-    /// When it was counted last.
-    var lastReview: MonotonicInstant?
-    var lastError = ""
-    var isStopped = false
-  }
-
-  private static let changesPerCommit = 2000
-  private static let givenUpPerCommit = 100
-  /// Delivered entries are removed in such numbers, or after such a time, in milliseconds: pages of
-  /// the store that become empty as a whole are not written. `kill -9` posts it again.
-  private static let deliveredPerCommit = 1000
-  private static let removalDelay: Int64 = 250
-  private static let readBytes = 4 << 20
-  private static let reviewDelay = Duration.seconds(1)
-  /// How often a process with nothing to do counts what waits: what no other has told of is found by then.
-  private static let reviewInterval = Duration.seconds(60)
+  private static let pageBytes = 4 << 20
+  private static let lettersPerPage = 100
   private static let maxArriving = 10_000
   /// So many arrive before the client's thread is woken where it can post none of them.
   private static let arrivingPerWake = 1000
@@ -79,27 +34,25 @@ public final class WebhookOutbox: WebhookPoster {
   private let client: WebhookClient
   private let store: any WebhookStore
   private let groups: any GroupStore
-  /// The lanes that this process posts; nil = all lanes.
-  private let ownership: (any LaneOwnership)?
+  private let isShared: Bool
+  private let ownership: any LaneOwnership
   private let clocks: any Clocks
   private let alarms: any Alarms
   private let counter = WebhookCounter()
   private let log: WebhookLog
   private let logger: Logger
-  private let state: Mutex<State>
-  /// Entries on their way to the queue. Threads that must not wait take this lock and not that of
-  /// `state`, which the client's thread holds for longer and gives way to all others.
+  private let machine: Mutex<OutboxMachine>
+  /// Entries on their way to the machine. Threads that must not wait take this lock and not the
+  /// machine's, which the client's thread holds for longer and gives way to all others.
   private let arriving = Mutex<[WebhookEntry]>([])
-  private let isWorkDue = Atomic<Bool>(false)
-  /// Nothing can be posted before the end of an attempt or a timer, which bring more work.
-  private let isBlocked = Atomic<Bool>(false)
+  private let signal = WorkSignal()
 
   /// An outbox that goes on with what the store has.
   /// - Parameters:
   ///   - store: keeps the entries.
   ///   - groups: makes changes of them durable.
   ///   - ownership: the lanes that this process posts, where several share the store; `searchStore` is
-  ///     called with each change.
+  ///     called with each change. Nil = all lanes.
   ///   - alarms: tell when a retry is due.
   public init(
     _ configuration: Configuration, client: WebhookClient, store: any WebhookStore, groups: any GroupStore,
@@ -110,21 +63,20 @@ public final class WebhookOutbox: WebhookPoster {
     self.client = client
     self.store = store
     self.groups = groups
-    self.ownership = ownership
+    isShared = ownership != nil
+    self.ownership = ownership ?? SoleOwnership()
     clocks = client.clocks
     self.alarms = alarms
     log = WebhookLog(logger, client.clocks)
     self.logger = logger
-    let queue = OutboxQueue(
-      retention: configuration.retention, maxInFlight: configuration.maxInFlight, readsStore: counts.pending > 0)
-    state = Mutex(State(queue: queue, pending: counts.pending, failures: counts.failures))
+    machine = Mutex(OutboxMachine(configuration, counts, isShared: isShared))
     wake()
   }
 
   /// How many entries wait, those in memory only included.
   public var pendingCount: Int {
-    admitArriving()
-    return state.withLock { $0.pending + $0.queue.volatileCount }
+    handle()
+    return machine.withLock { $0.pendingCount }
   }
 
   public func post(_ entry: WebhookEntry) {
@@ -133,366 +85,149 @@ public final class WebhookOutbox: WebhookPoster {
       return arriving.count
     }
     // The client's thread is behind: the caller waits for it, and memory stays bounded.
-    if count >= WebhookOutbox.maxArriving { admitArriving() }
+    if count >= WebhookOutbox.maxArriving { handle() }
     // The bound of those that wait is kept within a sixteenth.
     let perWake = min(WebhookOutbox.arrivingPerWake, configuration.maxPending / 16)
-    if count >= perWake || !isBlocked.load(ordering: .sequentiallyConsistent) { wake() }
-  }
-
-  /// Adds what has arrived to the queue. It is taken under the lock of `state`, so that no later
-  /// entry comes before it.
-  private func admitArriving() {
-    let lost = state.withLock { state -> [WebhookEntry] in
-      let entries = arriving.withLock { exchange(&$0, with: []) }
-      return entries.filter { entry in
-        let gain = gain(of: entry.lane)
-        if entry.storedNumber > 0, gain != nil { state.pending += 1 }
-        return state.queue.post(entry, gain: gain) == .lost
-      }
-    }
-    for entry in lost {
-      counter.count(entry.type, .lost)
-      log.warn("a webhook was lost: too many are in memory", ["type": "\(entry.type.rawValue)", "id": "\(entry.id)"])
-    }
-  }
-
-  private func gain(of lane: WebhookEntry.Lane) -> Int64? { ownership.map { $0.gain(of: lane) } ?? 0 }
-
-  /// Lets the client's thread work, once for all calls until it does.
-  private func wake() {
-    guard !isWorkDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    client.perform(isDeferrable: true) { [weak self] in self?.work() }
+    if count >= perWake || !signal.isBlocked { wake() }
   }
 
   public func searchStore() {
-    if ownership == nil { return }
-    state.withLock { state in
-      state.isSearchDue = true
-      state.reviewDue = clocks.monotonic
-    }
+    guard isShared else { return }
+    handle(.lanesChanged)
     wake()
   }
 
-  // MARK: Work, on the client's thread
+  // MARK: Inputs
 
-  private func work() {
-    isWorkDue.store(false, ordering: .sequentiallyConsistent)
-    isBlocked.store(false, ordering: .sequentiallyConsistent)
-    admitArriving()
-    let now = clocks.monotonic
-    state.withLock { state in
-      if let retry = state.storeRetry, retry <= now { state.storeRetry = nil }
-      if let retry = state.trimRetry, retry <= now { state.trimRetry = nil }
+  /// Lets the machine take what has arrived, then an input, and does what follows.
+  private func handle(_ input: OutboxInput? = nil) {
+    let context = OutboxMachine.Context(now: clocks.now, ownership: ownership)
+    let actions = machine.withLock { machine in
+      // Under the machine's lock, so that no later entry comes before these. Entries of which an
+      // input tells must not look new once their numbers are gone.
+      let entries = arriving.withLock { exchange(&$0, with: []) }
+      return machine.handle(.posted(entries), in: context) + (input.map { machine.handle($0, in: context) } ?? [])
     }
-    searchIfDue()
-    startAttempts()
-    startTrim()
-    startReview()
-    commitChanges()
-    startRead()
-    setTimer()
-    let isBlocked = state.withLock { $0.queue.isFull || $0.queue.isReceiverDown && ($0.queue.inFlight > 0 || $0.timer != nil) }
-    // Entries from before this call have woken the thread.
-    self.isBlocked.store(isBlocked, ordering: .sequentiallyConsistent)
+    for action in actions { perform(action) }
   }
 
-  private func searchIfDue() {
-    guard let ownership else { return }
-    state.withLock { state in
-      guard state.isSearchDue else { return }
-      state.isSearchDue = false
-      state.queue.review(through: ownership.lastGain, gain)
-    }
+  /// Lets the client's thread work, once for all calls until it does.
+  private func wake() {
+    guard signal.request() else { return }
+    client.perform(isDeferrable: true) { [weak self] in self?.work(.woken) }
   }
 
-  private func startAttempts() {
-    while let entry = state.withLock({ $0.isStopped ? nil : $0.queue.next(at: clocks.monotonic, gain) }) { attempt(entry) }
+  /// On the client's thread.
+  private func work(_ input: OutboxInput) {
+    signal.begin()
+    handle(input)
+    signal.end(isBlocked: machine.withLock { $0.isBlocked })
   }
 
-  private func setTimer() {
-    let now = clocks.monotonic
-    let due = state.withLock { state -> MonotonicInstant? in
-      guard !state.isStopped,
-        let due = [
-          state.queue.nextDue(at: now), state.storeRetry, state.trimRetry, state.isReviewing ? nil : state.reviewDue,
-          state.isCommitting || state.storeRetry != nil ? nil : state.removalDue,
-        ].compactMap({ $0 }).min(),
-        due < state.timer ?? .distantFuture
-      else { return nil }
-      state.timer = due
-      return due
-    }
-    guard let due else { return }
-    alarms.schedule(at: due, on: DispatchQueue.global()) { [weak self] in self?.timerFired(due) }
-  }
+  // MARK: Actions
 
-  private func timerFired(_ due: MonotonicInstant) {
-    state.withLock { if $0.timer == due { $0.timer = nil } }
-    wake()
-  }
-
-  // MARK: Attempts
-
-  private func attempt(_ entry: WebhookEntry) {
-    client.post(WebhookRequest(id: entry.id, entry.type, at: entry.timestamp, data: entry.data)) { [self] in
-      attemptEnded(entry, $0)
+  private func perform(_ action: OutboxAction) {
+    switch action {
+    case .post(let entry):
+      client.post(WebhookRequest(id: entry.id, entry.type, at: entry.timestamp, data: entry.data)) { [self] in
+        attemptEnded(entry, $0)
+      }
+    case .commit(let changes):
+      // The store's thread must not wait for the machine's lock.
+      commit(changes) { [self] answer in
+        let isDurable = (try? answer.get()) != nil
+        client.perform { self.work(.committed(isDurable: isDurable)) }
+      }
+    case .read(let read):
+      Task {
+        let input = await input(from: read)
+        client.perform { [self] in work(input) }
+      }
+    case .setTimer(let due):
+      alarms.schedule(at: due, on: DispatchQueue.global()) { [weak self] in
+        self?.handle(.timerFired(due))
+        self?.wake()
+      }
+    case .tell(let event): tell(event)
     }
   }
 
   private func attemptEnded(_ entry: WebhookEntry, _ result: Result<HTTPResponse, HTTPError>) {
-    let outcome: OutboxQueue.Outcome
-    var error = ""
     switch result {
-    case .success(let response) where response.isSuccess: outcome = .delivered
+    case .success(let response) where response.isSuccess:
+      counter.count(entry.type, .delivered)
+      handle(.attemptEnded(entry, .delivered, error: ""))
     case .success(let response):
-      outcome = .failed(isAnswered: true)
-      error = "the status is \(response.status)"
-    case .failure(let failure) where failure.code == .shutDown:
-      return state.withLock { $0.queue.abandon(entry) }
+      counter.count(entry.type, .failed)
+      handle(.attemptEnded(entry, .failed(isAnswered: true), error: "the status is \(response.status)"))
+    // The process ends: the store has the entry, or gets it.
+    case .failure(let failure) where failure.code == .shutDown: return
     case .failure(let failure):
-      outcome = failure.code.isReceivers ? .failed(isAnswered: failure.code == .tooLarge) : .notSent
-      error = failure.description
+      counter.count(entry.type, failure.code.isReceivers ? .failed : .notSent)
+      let outcome = failure.code.isReceivers ? OutboxQueue.Outcome.failed(isAnswered: failure.code == .tooLarge) : .notSent
+      handle(.attemptEnded(entry, outcome, error: failure.description))
     }
-    finish(entry, outcome, error)
     wake()
   }
 
-  private func finish(_ entry: WebhookEntry, _ outcome: OutboxQueue.Outcome, _ error: String) {
-    let (now, wall) = (clocks.monotonic, clocks.wall)
-    let isOwn = gain(of: entry.lane) != nil
-    let ended = state.withLock { state in
-      let wasDown = state.queue.isReceiverDown
-      let consequence = state.queue.finish(entry, outcome, at: now, wall: wall, gain)
-      var givenUp: [Failure] = []
-      switch consequence {
-      case .delivered:
-        if entry.storedNumber > 0 {
-          if isOwn { state.pending -= 1 }
-          state.delivered.append(entry.storedNumber)
-          if state.removalDue == nil { state.removalDue = now.advanced(byMilliseconds: WebhookOutbox.removalDelay) }
-        }
-      case .retry, .left: break
-      case .givenUp(let attempts): givenUp = [Failure(entry: entry, attempts: attempts, error: error)]
-      }
-      if outcome != .delivered {
-        givenUp += state.queue.giveUpExpired(at: wall, gain).map { expired in
-          Failure(entry: expired.entry, attempts: expired.attempts, error: expired.attempts > 0 ? error : "not tried: \(error)")
-        }
-      }
-      state.giveUp(givenUp)
-      return (consequence, givenUp, wasDown: wasDown, isDown: state.queue.isReceiverDown)
-    }
-    switch outcome {
-    case .delivered: counter.count(entry.type, .delivered)
-    case .failed: counter.count(entry.type, .failed)
-    case .notSent: counter.count(entry.type, .notSent)
-    }
-    note(ended.1)
-    if ended.isDown, !ended.wasDown {
-      logger.warning("the receiver of webhooks does not answer", metadata: ["error": "\(error)"])
-    } else if ended.wasDown, !ended.isDown {
-      logger.notice("the receiver of webhooks answers again")
-    }
-  }
-
-  private func note(_ givenUp: [Failure]) {
-    for failure in givenUp {
-      counter.count(failure.entry.type, .givenUp)
-      log.warn(
-        "a webhook was given up",
-        [
-          "type": "\(failure.entry.type.rawValue)", "id": "\(failure.entry.id)", "attempts": "\(failure.attempts)",
-          "error": "\(failure.error)",
-        ])
-    }
-  }
-
-  // MARK: The store
-
-  /// Lets the store forget what was delivered, and keep what was given up: one commit at a time.
-  private func commitChanges() {
-    let now = clocks.monotonic
-    let batch = state.withLock { state -> (delivered: [Int64], givenUp: [Failure], lost: Int)? in
-      let isRemovalDue = state.delivered.count >= WebhookOutbox.deliveredPerCommit || state.removalDue.map { $0 <= now } ?? false
-      guard !state.isCommitting, !state.isTrimming, !state.isTrimDue(configuration), state.storeRetry == nil,
-        isRemovalDue || !state.givenUp.isEmpty
-      else { return nil }
-      state.isCommitting = true
-      state.hasTrimmed = false
-      let delivered = Array(state.delivered.prefix(WebhookOutbox.changesPerCommit))
-      let givenUp = Array(state.givenUp.prefix(WebhookOutbox.givenUpPerCommit))
-      state.delivered.removeFirst(delivered.count)
-      state.givenUp.removeFirst(givenUp.count)
-      state.removalDue = state.delivered.isEmpty ? nil : now
-      return (delivered, givenUp, max(0, state.failures - configuration.maxPending))
-    }
-    guard let batch else { return }
-    var changes = batch.givenUp.map { StoreChange.giveUpWebhook($0.entry, attempts: $0.attempts, lastError: $0.error) }
-    if !batch.delivered.isEmpty { changes.append(.removeWebhooks(batch.delivered)) }
-    if batch.lost > 0 { changes.append(.trimWebhookFailures(keeping: configuration.maxPending)) }
-    // The store's thread must not wait for the lock of `state`.
-    commit(changes) { [self] isDurable in client.perform { self.didCommit(batch, isDurable) } }
-  }
-
-  private func didCommit(_ batch: (delivered: [Int64], givenUp: [Failure], lost: Int), _ isDurable: Bool) {
-    // Entries that the queue will still hear of must not look new once their numbers are gone.
-    admitArriving()
-    state.withLock { state in
-      state.isCommitting = false
-      if isDurable {
-        state.queue.didRemove(batch.delivered + batch.givenUp.map(\.entry.storedNumber))
-        state.failures -= batch.lost
-      } else {
-        state.delivered = batch.delivered + state.delivered
-        state.removalDue = state.delivered.isEmpty ? nil : clocks.monotonic
-        state.givenUp = batch.givenUp + state.givenUp
-        state.storeRetry = clocks.monotonic.advanced(byMilliseconds: 1000)
-      }
-    }
-    if isDurable, batch.lost > 0 {
-      logger.warning("the oldest failures of webhooks were removed", metadata: ["count": "\(batch.lost)"])
-    }
-    work()
-  }
-
-  private func commit(_ changes: [StoreChange], _ completion: @escaping @Sendable (Bool) -> Void) {
+  private func commit(_ changes: [StoreChange], _ completion: @escaping @Sendable (Commit.Answer) -> Void) {
     groups.commit(
-      Commit(changes: changes, generation: CommitGeneration()) { [log] result in
-        if case .failure(let error) = result { log.warn("webhooks could not be stored", ["error": "\(error)"]) }
-        completion((try? result.get()) != nil)
+      Commit(changes: changes, generation: CommitGeneration()) { [log] answer in
+        if case .failure(let error) = answer { log.warn("webhooks could not be stored", ["error": "\(error)"]) }
+        completion(answer)
       })
   }
 
-  private func startRead() {
-    let read = state.withLock { state -> (OutboxQueue.Read, bytes: Int)? in
-      guard !state.isStopped, !state.isTrimming, !state.isTrimDue(configuration), state.storeRetry == nil else { return nil }
-      return state.queue.nextRead().map { ($0, min(WebhookOutbox.readBytes, state.queue.bytesPerRead)) }
-    }
-    guard let (read, bytes) = read else { return }
-    Task {
-      do throws(StoreError) {
+  private func input(from read: StoreRead) async -> OutboxInput {
+    do throws(StoreError) {
+      switch read {
+      case .next(let read, let bytes):
         let entries = try await store.webhooks(in: read.lane, after: read.after, limit: read.limit, bytes: bytes)
         let isWhole = entries.count < read.limit && entries.reduce(0) { $0 + $1.estimatedBytes } < bytes
-        client.perform { [self] in
-          admitArriving()
-          state.withLock { $0.queue.didRead(entries, isWhole: isWhole, gain) }
-          work()
-        }
-      } catch {
-        noteReadFailure(error) { $0.queue.didFailRead() }
-        wake()
+        return .entriesRead(entries, isWhole: isWhole)
+      case .oldest(let limit):
+        return .oldestRead(try await store.webhooks(in: nil, after: 0, limit: limit, bytes: WebhookOutbox.pageBytes))
+      case .counts: return .counted(try await store.webhookCounts())
       }
+    } catch {
+      return .readFailed(read, error)
     }
   }
 
-  private func noteReadFailure(_ error: StoreError, _ change: (inout State) -> Void) {
-    let isStopped = state.withLock { state in
-      change(&state)
-      state.storeRetry = clocks.monotonic.advanced(byMilliseconds: 1000)
-      return state.isStopped
+  private func tell(_ event: OutboxEvent) {
+    switch event {
+    case .lost(let entry):
+      counter.count(entry.type, .lost)
+      log.warn("a webhook was lost: too many are in memory", ["type": "\(entry.type.rawValue)", "id": "\(entry.id)"])
+    case .givenUp(let letter):
+      counter.count(letter.entry.type, .givenUp)
+      log.warn(
+        "a webhook was given up",
+        [
+          "type": "\(letter.entry.type.rawValue)", "id": "\(letter.entry.id)", "attempts": "\(letter.attempts)",
+          "error": "\(letter.error)",
+        ])
+    case .receiverIsDown(let error):
+      logger.warning("the receiver of webhooks does not answer", metadata: ["error": "\(error)"])
+    case .receiverIsBack: logger.notice("the receiver of webhooks answers again")
+    case .deadLettersRemoved(let count):
+      logger.warning("the oldest failures of webhooks were removed", metadata: ["count": "\(count)"])
+    case .readFailed(let error): log.warn("webhooks could not be read", ["error": "\(error)"])
     }
-    // The end of the process closes the store.
-    if !isStopped { log.warn("webhooks could not be read", ["error": "\(error)"]) }
-  }
-
-  /// Counts what waits for this process. A count beside other work is wrong by that work: where nothing
-  /// is left and the count says otherwise, the store is searched, and it is made again.
-  private func startReview() {
-    guard let ownership else { return }
-    let now = clocks.monotonic
-    let isDue = state.withLock { state -> Bool in
-      if state.reviewDue == nil, state.isIdle {
-        let last = state.lastReview ?? now
-        state.reviewDue = state.pending != 0 ? now + WebhookOutbox.reviewDelay : max(now, last + WebhookOutbox.reviewInterval)
-      }
-      guard let due = state.reviewDue, due <= now, !state.isReviewing, !state.isStopped, state.storeRetry == nil else {
-        return false
-      }
-      (state.reviewDue, state.isReviewing, state.lastReview) = (nil, true, now)
-      return true
-    }
-    guard isDue else { return }
-    Task {
-      do throws(StoreError) {
-        let counts = try await store.webhookCounts()
-        client.perform { [self] in
-          admitArriving()
-          state.withLock { state in
-            state.isReviewing = false
-            state.pending = max(0, counts.pending - state.queue.finishingCount)
-            state.failures = counts.failures
-            if state.isIdle, state.pending > 0 { state.queue.review(through: ownership.lastGain, gain) }
-          }
-          work()
-        }
-      } catch {
-        noteReadFailure(error) { state in (state.isReviewing, state.reviewDue) = (false, clocks.monotonic) }
-        wake()
-      }
-    }
-  }
-
-  /// Gives up the oldest entries where more wait than may. It runs alone, because rows that were read
-  /// before a commit look as if they still waited. Commits and reads wait for it, then it for them.
-  private func startTrim() {
-    let trim = state.withLock { state -> (excess: Int, limit: Int)? in
-      guard state.isTrimDue(configuration), !state.isTrimming, !state.isCommitting, !state.queue.isReading else { return nil }
-      state.isTrimming = true
-      let excess = min(state.excess(configuration), WebhookOutbox.givenUpPerCommit)
-      return (excess, excess + configuration.maxInFlight + state.queue.finishingCount)
-    }
-    guard let (excess, limit) = trim else { return }
-    Task {
-      do throws(StoreError) {
-        let oldest = try await store.webhooks(
-          in: nil, after: 0, limit: limit, bytes: WebhookOutbox.readBytes)
-        client.perform { [self] in
-          withdraw(excess, of: oldest)
-          startRead()
-          commitChanges()
-          work()
-        }
-      } catch {
-        noteReadFailure(error) { $0.isTrimming = false }
-        wake()
-      }
-    }
-  }
-
-  private func withdraw(_ count: Int, of oldest: [WebhookEntry]) {
-    let reason = "more than \(configuration.maxPending) requests wait"
-    let givenUp = state.withLock { state in
-      state.isTrimming = false
-      var givenUp: [Failure] = []
-      for entry in oldest where givenUp.count < count {
-        guard state.queue.withdraw(entry, gain: gain(of: entry.lane)) else { continue }
-        givenUp.append(Failure(entry: entry, attempts: 0, error: reason))
-      }
-      state.giveUp(givenUp)
-      state.hasTrimmed = !givenUp.isEmpty
-      if givenUp.isEmpty { state.trimRetry = clocks.monotonic.advanced(byMilliseconds: 1000) }
-      return givenUp
-    }
-    note(givenUp)
   }
 
   // MARK: Administration
 
   public func retryFailures() async throws(StoreError) -> Int {
-    let known = state.withLock { state -> Int? in
-      guard !state.isRetrying, !state.isStopped else { return nil }
-      state.isRetrying = true
-      return state.failures
-    }
     // Those of the moment: what fails again is left for the next call.
-    guard var known else { return 0 }
-    defer { state.withLock { $0.isRetrying = false } }
-    if ownership != nil { known = try await store.webhookCounts().failures }
+    guard var known = machine.withLock({ $0.beginRetry() }) else { return 0 }
+    defer { machine.withLock { $0.endRetry() } }
+    if isShared { known = try await store.webhookCounts().failures }
     var retried = 0
     var last: Int64 = 0
     while retried < known {
       let page = try await store.webhookFailures(
-        after: last, limit: min(WebhookOutbox.givenUpPerCommit, known - retried), bytes: WebhookOutbox.readBytes)
+        after: last, limit: min(WebhookOutbox.lettersPerPage, known - retried), bytes: WebhookOutbox.pageBytes)
       guard let end = page.last?.number else { break }
       last = end
       try await retry(page)
@@ -503,18 +238,20 @@ public final class WebhookOutbox: WebhookPoster {
 
   private func retry(_ failures: [WebhookFailure]) async throws(StoreError) {
     let now = clocks.wall
-    let entries = failures.map { failure in
+    let changes = failures.map { failure in
       let entry = failure.entry
-      return WebhookEntry(
-        id: entry.id, entry.type, data: entry.data, in: entry.lane, at: entry.timestamp, since: now, number: 0)
+      return StoreChange.appendWebhook(
+        WebhookEntry(id: entry.id, entry.type, data: entry.data, in: entry.lane, at: entry.timestamp, since: now, number: 0))
     }
-    let changes = entries.map { StoreChange.appendWebhook($0) } + [.removeWebhookFailures(failures.map(\.number))]
-    let isDurable = await withCheckedContinuation { continuation in
-      commit(changes) { continuation.resume(returning: $0) }
+    guard case .success(let entries) = await commit(changes + [.removeWebhookFailures(failures.map(\.number))]) else {
+      throw StoreError(.unavailable, "webhooks could not be stored")
     }
-    guard isDurable else { throw StoreError(.unavailable, "webhooks could not be stored") }
-    state.withLock { $0.failures = max(0, $0.failures - failures.count) }
+    machine.withLock { $0.didRetry(failures.count) }
     for entry in entries { post(entry) }
+  }
+
+  private func commit(_ changes: [StoreChange]) async -> Commit.Answer {
+    await withCheckedContinuation { continuation in commit(changes) { continuation.resume(returning: $0) } }
   }
 
   // MARK: The end
@@ -522,39 +259,38 @@ public final class WebhookOutbox: WebhookPoster {
   /// Ends all requests, and stores what is in memory only, so that the next start posts it. The
   /// store must still be open.
   public func stop() async {
-    state.withLock { $0.isStopped = true }
+    handle(.stop)
     await client.shutDown()
-    admitArriving()
-    let changes = state.withLock { state in
-      let delivered = state.delivered
-      let givenUp = state.givenUp
-      (state.delivered, state.givenUp) = ([], [])
-      return givenUp.map { StoreChange.giveUpWebhook($0.entry, attempts: $0.attempts, lastError: $0.error) }
-        + [.removeWebhooks(delivered)] + state.queue.volatileEntries.map { StoreChange.appendWebhook($0) }
-    }
-    _ = await withCheckedContinuation { continuation in
-      commit(changes) { continuation.resume(returning: $0) }
-    }
+    handle()
+    _ = await commit(machine.withLock { $0.end() })
   }
 }
 
-extension WebhookOutbox.State {
-  /// Whether nothing is left to do for what is known.
-  fileprivate var isIdle: Bool { queue.isIdle && !isCommitting && delivered.isEmpty && givenUp.isEmpty }
-
-  /// How many more wait than may.
-  fileprivate func excess(_ configuration: WebhookOutbox.Configuration) -> Int {
-    pending + queue.volatileCount - configuration.maxPending
+/// Whether the client's thread is to work. Any thread asks for it, without a lock.
+private final class WorkSignal: Sendable {
+  private enum State: UInt8, AtomicRepresentable {
+    /// Next: due, blocked.
+    case idle
+    /// The thread was asked. Next: idle.
+    case due
+    /// Nothing can be posted before the end of an attempt or a timer, which ask for work
+    /// themselves. Next: due, idle.
+    case blocked
   }
 
-  /// Whether entries are to be given up before anything else is done.
-  fileprivate func isTrimDue(_ configuration: WebhookOutbox.Configuration) -> Bool {
-    excess(configuration) > 0 && pending > 0 && !isStopped && !hasTrimmed && storeRetry == nil && trimRetry == nil
-  }
+  private let state = Atomic(State.idle)
 
-  fileprivate mutating func giveUp(_ failed: [WebhookOutbox.Failure]) {
-    givenUp += failed
-    failures += failed.count
-    pending -= failed.count { $0.entry.storedNumber > 0 }
+  var isBlocked: Bool { state.load(ordering: .sequentiallyConsistent) == .blocked }
+
+  /// - Returns: whether the thread is to be called.
+  func request() -> Bool { state.exchange(.due, ordering: .sequentiallyConsistent) != .due }
+
+  /// The thread begins, and takes what has arrived until then.
+  func begin() { state.store(.idle, ordering: .sequentiallyConsistent) }
+
+  /// What has arrived since it began has asked again.
+  func end(isBlocked: Bool) {
+    guard isBlocked else { return }
+    _ = state.compareExchange(expected: .idle, desired: .blocked, ordering: .sequentiallyConsistent)
   }
 }

@@ -62,6 +62,39 @@ import WireProtocol
     #expect(pipeline.isEmpty)
   }
 
+  /// The store answers with its after-events, and those of later decisions are not touched.
+  @Test func afterEventsArePostedAsTheStoreHasThem() {
+    func posts(_ names: String...) -> Decision {
+      var decision = Self.decision("a")
+      decision.effects = names.map { name in
+        .post(WebhookEntry(id: name, .messageSent, data: [], in: .group("g"), at: 0, since: 0, number: 0))
+      }
+      return decision
+    }
+    func stored(_ decision: Decision, _ numbers: [Int64]) -> [WebhookEntry] {
+      zip(decision.effects, numbers).compactMap { effect, number in
+        if case .post(let entry) = effect { entry.stored(as: number) } else { nil }
+      }
+    }
+    func numbers() -> [Int64] {
+      var numbers: [Int64] = []
+      while let entry = pipeline.popDeliverable(from: box, at: clocks) {
+        for case .post(let entry) in entry.decision.effects { numbers.append(entry.storedNumber) }
+      }
+      return numbers
+    }
+    let (first, second) = (posts("1", "in memory only", "2"), posts("3"))
+    for decision in [first, Self.decision(), second] { append(decision) }
+    pipeline.didCommit([stored(first, [7, 8, 9])[2], stored(first, [7])[0]])
+    #expect(numbers() == [7, 0, 9])
+    pipeline.didCommit(stored(second, [10]))
+    #expect(numbers() == [10])
+    for decision in [first, second] { append(decision) }
+    pipeline.didCommit()
+    pipeline.didCommit(stored(second, [11]))
+    #expect(numbers() == [0, 0, 0, 11])
+  }
+
   @Test func failedCorrectionsReturnToTheState() {
     pipeline.append(corrections: [Self.change("a")])
     append(Self.decision())

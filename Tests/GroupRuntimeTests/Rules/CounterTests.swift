@@ -197,7 +197,7 @@ import ThrongTestKit
     let made = entries(write)
     #expect(made.count == 1 && write.effects == [.post(made[0])] && made[0].type == .countersChanged)
     #expect(try JSON(made[0].data) == ["groupID": "g", "opTime": .instant(scene.clocks.wall), "counters": ["a": 1, "b": 2]])
-    #expect(made[0].lane == .group("g") && made[0].storedNumber > 0)
+    #expect(scene.counterEntries == made && made[0].lane == .group("g") && scene.counterEntries[0].storedNumber > 0)
   }
 
   @Test func writesOfATenthOfASecondShareOne() throws {

@@ -51,8 +51,9 @@ final class Scene {
   private(set) var topic: any GroupTopic
   private(set) var sessions: [String: SessionKey] = [:]
   var state: GroupState?
-  /// The last write of counters.
+  /// The last write of counters, and its after-events as they were stored.
   private(set) var counterWrite: GroupState.CounterWrite?
+  private(set) var counterEntries: [WebhookEntry] = []
   /// Everything that was stored.
   var messages: [Message] { store.allMessages(of: "g") }
 
@@ -164,7 +165,7 @@ final class Scene {
   /// Stores changes of counters, and publishes what is due.
   private func commitCounters(isLast: Bool = false) throws {
     if let write = state?.beginCounterWrite(isLast: isLast, at: clocks.now) {
-      try commit(write.changes)
+      counterEntries = try commit(write.changes)
       counterWrite = write
       state?.counters.didWrite(write.entries)
     }
@@ -172,9 +173,10 @@ final class Scene {
   }
 
   private func carryOut(_ decision: Decision, by caller: Caller) throws -> Outcome {
+    var decision = decision
     if decision.disbands { try commitCounters(isLast: true) }
     if case .counters = decision.answer { try commitCounters() }
-    if !decision.changes.isEmpty { try commit(decision.changes) }
+    if !decision.changes.isEmpty { decision.effects.replace(by: try commit(decision.changes)) }
     let notified = decision.changes.compactMap { self.notified(by: $0) }
     for effect in decision.effects { perform(effect) }
     if decision.disbands { state = nil }
@@ -274,16 +276,18 @@ final class Scene {
   }
 
   /// Returns when the changes are stored.
-  func commit(_ changes: [StoreChange]) throws {
+  /// - Returns: the after-events among them as they are stored.
+  @discardableResult
+  func commit(_ changes: [StoreChange]) throws -> [WebhookEntry] {
     let done = DispatchSemaphore(value: 0)
-    let outcome = Mutex<StoreError?>(nil)
+    let outcome = Mutex<Commit.Answer>(.success([]))
     store.commit(
-      Commit(changes: changes, generation: CommitGeneration()) { result in
-        if case .failure(let error) = result { outcome.withLock { $0 = error } }
+      Commit(changes: changes, generation: CommitGeneration()) { answer in
+        outcome.withLock { $0 = answer }
         done.signal()
       })
     done.wait()
-    if let error = outcome.withLock({ $0 }) { throw error }
+    return try outcome.withLock { $0 }.get()
   }
 
   private func perform(_ effect: Effect) {

@@ -1,7 +1,6 @@
 import Foundation
 import GroupModel
 import GroupRuntime
-import StoreTables
 import Testing
 import ThrongTestKit
 import WireProtocol

@@ -1,7 +1,6 @@
 import Dispatch
 import GroupModel
 import GroupRuntime
-import StoreTables
 import Testing
 import ThrongTestKit
 

@@ -1,4 +1,3 @@
-import StoreTables
 import Testing
 import ThrongTestKit
 

@@ -1,6 +1,5 @@
 import GroupModel
 import GroupRuntime
-import StoreTables
 import Testing
 import ThrongTestKit
 

@@ -283,7 +283,7 @@ extension GroupState {
       guard older > 0, member.firstVisibleSeq < visible,
         let changed = roster.update(member.userID, { $0.firstVisibleSeq = visible })
       else { continue }
-      decision.changes.append(.putMember(changed, in: record.id, isKnown: true))
+      decision.changes.append(.putMember(changed, in: record.id))
     }
   }
 }

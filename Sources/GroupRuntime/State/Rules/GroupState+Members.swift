@@ -276,7 +276,7 @@ extension GroupState {
       change(&member)
       member.changeTime = context.now
     }
-    if let changed { decision.changes.append(.putMember(changed, in: record.id, isKnown: true)) }
+    if let changed { decision.changes.append(.putMember(changed, in: record.id)) }
   }
 
   /// Removes a member, and stores the record of the former member where one is of use.

@@ -1,0 +1,115 @@
+import DequeModule
+import GroupModel
+import Synchronization
+
+/// Shares the readers of a store fairly: users take turns, however many reads each requests, and
+/// no user has all readers at once. Reads of one user run in the order of their requests.
+package final class ReadScheduler: Sendable {
+  /// The user or server that a read is for.
+  private enum Party: Hashable {
+    case user(UserID)
+    /// An application administrator, or the server itself.
+    case server
+  }
+
+  private struct Waiting {
+    let requester: Requester?
+    let continuation: CheckedContinuation<Bool, Never>
+  }
+
+  private struct State {
+    var running = 0
+    var runningByParty: [Party: Int] = [:]
+    var queues: [Party: Deque<Waiting>] = [:]
+    /// Parties with a queue, beginning with the next.
+    var turns: Deque<Party> = []
+    var waitingCount = 0
+  }
+
+  private let state = Mutex(State())
+  private let readers: Int
+  private let readersPerParty: Int
+
+  /// - Parameter readers: how many reads run at once; a party has at most half of them.
+  package init(readers: Int) {
+    self.readers = readers
+    readersPerParty = max(1, readers / 2)
+  }
+
+  /// The number of waiting reads.
+  package var waitingCount: Int { state.withLock { $0.waitingCount } }
+
+  /// Runs `body` when it is the requester's turn.
+  /// - Throws: `.cancelled` where the requester has gone before that.
+  package func run<Value: Sendable>(
+    for requester: Requester?, _ body: @Sendable () async throws(StoreError) -> Value
+  ) async throws(StoreError) -> Value {
+    let party: Party = requester?.userID.map { .user($0) } ?? .server
+    guard await acquire(party, requester) else { throw StoreError(.cancelled, "whoever asked has gone") }
+    defer { release(party) }
+    return try await body()
+  }
+
+  private func acquire(_ party: Party, _ requester: Requester?) async -> Bool {
+    if requester?.isGone == true { return false }
+    return await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        if state.queues[party] == nil, canRun(party, state) {
+          begin(party, &state)
+          return true
+        }
+        if state.queues[party] == nil { state.turns.append(party) }
+        state.queues[party, default: []].append(Waiting(requester: requester, continuation: continuation))
+        state.waitingCount += 1
+        return false
+      }
+      if isFree { continuation.resume(returning: true) }
+    }
+  }
+
+  private func release(_ party: Party) {
+    let (next, gone) = state.withLock { state in
+      state.running -= 1
+      state.runningByParty[party] = state.runningByParty[party].flatMap { $0 > 1 ? $0 - 1 : nil }
+      return takeNext(&state)
+    }
+    for waiting in gone { waiting.continuation.resume(returning: false) }
+    next?.continuation.resume(returning: true)
+  }
+
+  /// The next that may run, and those met on the way whose requester has gone.
+  private func takeNext(_ state: inout State) -> (Waiting?, gone: [Waiting]) {
+    var gone: [Waiting] = []
+    var looked = 0
+    while looked < state.turns.count, let party = state.turns.first {
+      guard canRun(party, state) else {
+        // Others go before this party until it has fewer readers.
+        state.turns.append(state.turns.removeFirst())
+        looked += 1
+        continue
+      }
+      state.turns.removeFirst()
+      looked = 0
+      // A party in `turns` has a waiting read.
+      guard let waiting = state.queues[party]?.popFirst() else { continue }
+      state.waitingCount -= 1
+      if state.queues[party]?.isEmpty == true { state.queues[party] = nil } else { state.turns.append(party) }
+      if waiting.requester?.isGone == true {
+        gone.append(waiting)
+        continue
+      }
+      begin(party, &state)
+      return (waiting, gone)
+    }
+    return (nil, gone)
+  }
+
+  private func canRun(_ party: Party, _ state: State) -> Bool {
+    state.running < readers && state.runningByParty[party, default: 0] < readersPerParty
+  }
+
+  private func begin(_ party: Party, _ state: inout State) {
+    state.running += 1
+    state.runningByParty[party, default: 0] += 1
+  }
+}
