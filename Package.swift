@@ -75,7 +75,7 @@ let package = Package(
       dependencies: [
         "Authentication", "CPages", "CSystem", "Cluster", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "NATSBus",
         "PostgreSQLStore",
-        "ServerConfiguration", "SQLiteStore",
+        "ServerConfiguration", "SQLiteStore", "StoreTables",
         "WebSocketTransport", "Webhooks", "WireProtocol", logging, metrics,
       ],
       exclude: ["Pages/Client", "Pages/Console", "Pages/Demo", "Pages/Shared"],
@@ -101,11 +101,15 @@ let package = Package(
       ], swiftSettings: strict),
     .target(
       name: "SQLiteStore",
-      dependencies: ["CSQLiteSettings", "GroupModel", "GroupRuntime", "WireProtocol", grdb, sqlite, heap, logging],
+      dependencies: [
+        "CSQLiteSettings", "GroupModel", "GroupRuntime", "StoreTables", "WireProtocol", grdb, sqlite, heap, logging,
+      ],
       swiftSettings: strict),
     .target(
       name: "PostgreSQLStore",
-      dependencies: ["CPostgreSQL", "Cluster", "GroupModel", "GroupRuntime", "WireProtocol", collections, logging],
+      dependencies: [
+        "CPostgreSQL", "Cluster", "GroupModel", "GroupRuntime", "StoreTables", "WireProtocol", collections, logging,
+      ],
       swiftSettings: strict),
     .target(
       name: "NATSBus", dependencies: ["CNATS", "Cluster", "GroupModel", logging], swiftSettings: strict),
@@ -114,7 +118,8 @@ let package = Package(
       name: "Webhooks",
       dependencies: ["CHTTPClient", "GroupModel", "GroupRuntime", "WireProtocol", collections, crypto, heap, logging, metrics],
       swiftSettings: strict),
-    // Layer 3: groups.
+    // Layer 3: groups, and how they are stored.
+    .target(name: "StoreTables", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol"], swiftSettings: strict),
     .target(
       name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections, heap],
       swiftSettings: strict),
@@ -192,7 +197,8 @@ let package = Package(
     .testTarget(
       name: "StoreTests",
       dependencies: [
-        "Cluster", "GroupModel", "GroupRuntime", "PostgreSQLStore", "SQLiteStore", "ThrongTestKit", "WireProtocol", grdb,
+        "Cluster", "GroupModel", "GroupRuntime", "PostgreSQLStore", "SQLiteStore", "StoreTables", "ThrongTestKit", "WireProtocol",
+        grdb,
         sqlite, logging,
       ],
       swiftSettings: strict),

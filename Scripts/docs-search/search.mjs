@@ -6,6 +6,9 @@ const weights = [
   [/\/(moving[a-z]+|firstmessage|voiceroom|classroom|workchat|threenodes)\//, 0.6],
   [/\/(configuration|reference|threatmodel)\//, 0.8],
 ];
+/** Who types a key, such as `auth.jwksFile`, asks what it means. */
+const keyed = /^[a-zA-Z]+(\.[a-zA-Z]+)+$/;
+const keyWeight = 1.6;
 const pageWeight = 12;
 const headingWeight = 6;
 const parentWeight = 2;
@@ -97,11 +100,13 @@ export function find(index, query, most = 30) {
   const asked = [...new Set(words(query))].map((word) => meanings(index, word));
   if (asked.length === 0) return [];
   const results = [];
+  const ofKey = keyed.test(query.trim());
   for (const row of index.rows) {
     const scores = asked.map((found) => score(index, row, found));
     if (scores.includes(0)) continue;
     const { url, path, text } = row;
-    results.push({ url, path, text, score: row.weight * scores.reduce((sum, one) => sum + one, 0) });
+    const weight = ofKey && /\/configuration\//.test(url) ? keyWeight : row.weight;
+    results.push({ url, path, text, score: weight * scores.reduce((sum, one) => sum + one, 0) });
   }
   return results.sort((one, other) => other.score - one.score).slice(0, most);
 }

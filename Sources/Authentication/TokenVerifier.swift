@@ -8,6 +8,8 @@ public struct TokenVerifier: Sendable {
   public struct Configuration: Sendable {
     /// The HS256 secret, at least 32 bytes; nil where HS256 is not in use.
     public var secret: [UInt8]?
+    /// The HS256 secret before it, whose tokens are good still; nil = none.
+    public var previousSecret: [UInt8]?
     /// The contents of the JWKS file, nil where there is none.
     public var keySet: Data?
     /// `auth.algorithms`; nil = HS256 where there is a secret, and those of the keys in the file.
@@ -18,9 +20,11 @@ public struct TokenVerifier: Sendable {
     public var issuer: String?
 
     public init(
-      secret: [UInt8]?, keySet: Data? = nil, algorithms: [TokenAlgorithm]? = nil, audience: String? = nil, issuer: String? = nil
+      secret: [UInt8]?, previousSecret: [UInt8]? = nil, keySet: Data? = nil, algorithms: [TokenAlgorithm]? = nil,
+      audience: String? = nil, issuer: String? = nil
     ) {
       self.secret = secret
+      self.previousSecret = previousSecret
       self.keySet = keySet
       self.algorithms = algorithms
       self.audience = audience
@@ -39,7 +43,10 @@ public struct TokenVerifier: Sendable {
   /// - Throws: a sentence for the operator where a key is unusable, or an algorithm has no key.
   public init(_ configuration: Configuration) async throws(AuthenticationError) {
     var found: [TokenKey] = []
-    if let secret = configuration.secret { found.append(try await TokenKey(secret: secret)) }
+    // Without a secret HS256 is not in use, and a former one brings it not back.
+    if let secret = configuration.secret {
+      for secret in [secret, configuration.previousSecret].compactMap({ $0 }) { found.append(try await TokenKey(secret: secret)) }
+    }
     if let keySet = configuration.keySet { found += try await JSONWebKeySet.tokenKeys(in: keySet) }
     let byAlgorithm = Dictionary(grouping: found, by: \.algorithm)
     for algorithm in configuration.algorithms ?? [] where byAlgorithm[algorithm] == nil {

@@ -23,6 +23,8 @@ static const unsigned char demo_script[] = {
   , '\n',
 #embed "../ThrongServer/Pages/Demo/client.js"
   , '\n',
+#embed "../ThrongServer/Pages/Demo/names.js"
+  , '\n',
 #embed "../ThrongServer/Pages/Demo/words.js"
   , '\n',
 #embed "../ThrongServer/Pages/Demo/drawing.js"
@@ -31,17 +33,25 @@ static const unsigned char demo_script[] = {
   , '\n',
 #embed "../ThrongServer/Pages/Demo/groups.js"
   , '\n',
+#embed "../ThrongServer/Pages/Demo/members.js"
+  , '\n',
+#embed "../ThrongServer/Pages/Demo/applications.js"
+  , '\n',
 #embed "../ThrongServer/Pages/Demo/likes.js"
   , '\n',
 #embed "../ThrongServer/Pages/Demo/stage.js"
   , '\n',
 #embed "../ThrongServer/Pages/Demo/messages.js"
   , '\n',
+#embed "../ThrongServer/Pages/Demo/reading.js"
+  , '\n',
 #embed "../ThrongServer/Pages/Demo/changes.js"
   , '\n',
 #embed "../ThrongServer/Pages/Demo/events.js"
   , '\n',
 #embed "../ThrongServer/Pages/Demo/view.js"
+  , '\n',
+#embed "../ThrongServer/Pages/Demo/keyboard.js"
   , '\n',
 #embed "../ThrongServer/Pages/Demo/frames.js"
   , '\n',

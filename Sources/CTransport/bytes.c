@@ -1,4 +1,4 @@
-#include "private.h"
+#include "bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +45,6 @@ void bytes_consume(bytes *b, size_t count) {
   b->start += count;
   if (b->start == b->end) bytes_free(b);
 }
-
-void bytes_clear(bytes *b) { b->start = b->end = 0; }
 
 void bytes_free(bytes *b) {
   free(b->data);

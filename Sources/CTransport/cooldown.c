@@ -1,4 +1,4 @@
-#include "private.h"
+#include "cooldown.h"
 
 #include <time.h>
 
@@ -12,13 +12,13 @@ static double monotonic(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static double now(const ct_loop *loop) { return loop->options.flush_clock ? loop->options.flush_clock() : monotonic(); }
+static double now(const topics *all) { return all->options->flush_clock ? all->options->flush_clock() : monotonic(); }
 
 void cooldown_cancel(ct_topic *topic) {
   if (!topic->is_cooling_down) return;
   topic->is_cooling_down = false;
-  if (topic->is_dirty) topic->loop->deferred_count--;
-  TAILQ_REMOVE(&topic->loop->cooling_down, topic, cooling_down);
+  if (topic->is_dirty) topic->of_loop->cooldowns.deferred_count--;
+  TAILQ_REMOVE(&topic->of_loop->cooldowns.topics, topic, cooling_down);
 }
 
 void cooldown_finish(ct_topic *topic) {
@@ -27,18 +27,19 @@ void cooldown_finish(ct_topic *topic) {
   if (topic->is_dirty) topic_queue_flush(topic);
 }
 
-static void finish_due(ct_loop *loop) {
-  for (ct_topic *first; (first = TAILQ_FIRST(&loop->cooling_down)) && first->cooldown_end <= now(loop);) {
+static void finish_due(topics *all) {
+  for (ct_topic *first; (first = TAILQ_FIRST(&all->cooldowns.topics)) && first->cooldown_end <= now(all);) {
     cooldown_finish(first);
   }
 }
 
 // Finishes no cooldown, whatever the time: cooldown_defers has just said that its topic is in one.
-static void arm(ct_loop *loop) {
-  if (!loop->deferred_count || ev_is_active(&loop->cooldown_timer)) return;
-  double left = TAILQ_FIRST(&loop->cooling_down)->cooldown_end - now(loop);
-  ev_timer_set(&loop->cooldown_timer, left > 0 ? left : 0, 0);
-  ev_timer_start(loop->events, &loop->cooldown_timer);
+static void arm(topics *all) {
+  cooldowns *c = &all->cooldowns;
+  if (!c->deferred_count || ev_is_active(&c->timer)) return;
+  double left = TAILQ_FIRST(&c->topics)->cooldown_end - now(all);
+  ev_timer_set(&c->timer, left > 0 ? left : 0, 0);
+  ev_timer_start(c->events, &c->timer);
 }
 
 static void on_timer(struct ev_loop *events, ev_timer *watcher, int revents) {
@@ -47,24 +48,28 @@ static void on_timer(struct ev_loop *events, ev_timer *watcher, int revents) {
   arm(watcher->data);
 }
 
-void cooldown_init(ct_loop *loop) {
-  TAILQ_INIT(&loop->cooling_down);
-  ev_timer_init(&loop->cooldown_timer, on_timer, 0, 0);
-  loop->cooldown_timer.data = loop;
+void cooldowns_begin(topics *all, struct ev_loop *events) {
+  all->cooldowns.events = events;
+  TAILQ_INIT(&all->cooldowns.topics);
+  ev_timer_init(&all->cooldowns.timer, on_timer, 0, 0);
+  all->cooldowns.timer.data = all;
 }
 
+void cooldowns_end(topics *all, struct ev_loop *events) { ev_timer_stop(events, &all->cooldowns.timer); }
+
 void cooldown_begin(ct_topic *topic) {
-  ct_loop *loop = topic->loop;
-  if (!loop->options.flush_window_ms || topic->is_cooling_down) return;
+  topics *all = topic->of_loop;
+  if (!all->options->flush_window_ms || topic->is_cooling_down) return;
   topic->is_cooling_down = true;
-  topic->cooldown_end = now(loop) + loop->options.flush_window_ms / 1e3;
-  TAILQ_INSERT_TAIL(&loop->cooling_down, topic, cooling_down);
+  topic->cooldown_end = now(all) + all->options->flush_window_ms / 1e3;
+  TAILQ_INSERT_TAIL(&all->cooldowns.topics, topic, cooling_down);
 }
 
 bool cooldown_defers(ct_topic *topic) {
-  finish_due(topic->loop);
+  topics *all = topic->of_loop;
+  finish_due(all);
   if (!topic->is_cooling_down) return false;
-  topic->loop->deferred_count++;
-  arm(topic->loop);
+  all->cooldowns.deferred_count++;
+  arm(all);
   return true;
 }

@@ -1,4 +1,4 @@
-#include "private.h"
+#include "base.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,4 +1,4 @@
-#include "private.h"
+#include "frame.h"
 
 #include <string.h>
 

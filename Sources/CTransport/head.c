@@ -1,6 +1,13 @@
-#include "private.h"
+#include "head.h"
 
+#include "other_fields.h"
+
+#include <libwebsockets.h>
 #include <string.h>
+
+_Static_assert(HEADERS_READ >= 2 * HEADERS_MAX, "the library closes without an answer beyond it");
+
+ct_text peer_address(const peer *p) { return (ct_text){.bytes = p->address, .count = strlen(p->address)}; }
 
 // The library has decoded the query and split it at each ampersand; encoding it again restores the
 // client's meaning.
@@ -45,7 +52,7 @@ static void append_header(struct lws *wsi, bytes *to, enum lws_token_indexes tok
   int count = lws_hdr_copy(wsi, copy, total + 1, token);
   ct_text value = text_trimmed(copy, count > 0 ? (size_t)count : 0);
   memmove(copy, value.bytes, value.count);
-  to->end -= (size_t)total + 1 - value.count;
+  bytes_drop_last(to, (size_t)total + 1 - value.count);
 }
 
 static const struct {
@@ -64,8 +71,7 @@ static int method_of(struct lws *wsi) {
   return -1;
 }
 
-bool head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *head) {
-  bytes *text = &socket->loop->head_text;
+bool head_read(struct lws *wsi, const peer *p, bytes *text, ct_request_head *head) {
   static const enum lws_token_indexes tokens[] = {
     WSI_TOKEN_HOST, WSI_TOKEN_ORIGIN, WSI_TOKEN_HTTP_AUTHORIZATION, WSI_TOKEN_PROTOCOL, WSI_TOKEN_X_FORWARDED_FOR};
   static const char *const names[] = {"x-forwarded-host:", "forwarded:"};
@@ -90,7 +96,7 @@ bool head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *
     *end++ = bytes_count(text);
   }
 
-  *head = (ct_request_head){.is_tls = lws_is_ssl(wsi), .is_internal = socket->is_internal};
+  *head = (ct_request_head){.is_tls = lws_is_ssl(wsi), .is_internal = p->is_internal};
   ct_text *parts[PARTS] = {&head->path, &head->query, &head->host, &head->origin, &head->authorization,
                            &head->subprotocols, &head->forwarded_for, &head->forwarded_host, &head->forwarded};
   for (int i = 0; i < PARTS; i++) {
@@ -100,7 +106,7 @@ bool head_read(struct lws *wsi, const accepted_socket *socket, ct_request_head *
   // A field that the library has swallowed may be the one that the last proxy wrote.
   if (!is_whole) head->forwarded_for = head->forwarded_host = head->forwarded = (ct_text){0};
   if (method >= 0) head->method = (ct_text){.bytes = methods[method].name, .count = strlen(methods[method].name)};
-  head->peer_address = (ct_text){.bytes = socket->address, .count = strlen(socket->address)};
+  head->peer_address = peer_address(p);
   return !is_misread;
 }
 

@@ -1,5 +1,9 @@
-#include "private.h"
+#include "http.h"
 
+#include "refusal.h"
+#include "slots.h"
+
+#include <libwebsockets.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +17,36 @@ enum {
   DISCARD_MAX = 64 * 1024 * 1024  // a body longer than this is not read to its end
 };
 
+struct exchanges {
+  const ct_options *options;
+  const ct_callbacks *callbacks;
+  bytes *head_text;
+  slot_table slots;
+  size_t answers_in_flight;  // requests from their delivery, or refusal, to the end of the answer
+  size_t answers_left;       // that are still waited for before the end
+  bool is_finishing, has_finished;
+};
+
 struct request {
-  ct_loop *loop;
+  exchanges *all;
   struct lws *wsi;
+  arrival *arrival;
+  const peer *peer;
   ct_exchange_id id;
   bytes body, response;
   bool is_head, keeps_body, is_too_large, is_answered, is_delivered;
 };
+
+exchanges *exchanges_create(const ct_options *options, const ct_callbacks *callbacks, bytes *head_text) {
+  exchanges *all = ct_allocate(1, sizeof *all);
+  *all = (exchanges){.options = options, .callbacks = callbacks, .head_text = head_text};
+  return all;
+}
+
+void exchanges_free(exchanges *all) {
+  slot_table_free(&all->slots);
+  free(all);
+}
 
 static bool header_is(struct lws *wsi, enum lws_token_indexes token, const char *value) {
   char text[32];
@@ -39,73 +66,82 @@ static int64_t body_length(struct lws *wsi) {
   return strtoll(digits.bytes, NULL, 10);
 }
 
-static request *request_open(struct lws *wsi, accepted_socket *socket) {
+static request *request_open(exchanges *all, struct lws *wsi, arrival *a, const peer *p) {
   request *r = ct_allocate(1, sizeof *r);
-  r->loop = socket->loop;
+  r->all = all;
   r->wsi = wsi;
-  r->id = slot_put(&socket->loop->exchanges, r);
+  r->arrival = a;
+  r->peer = p;
+  r->id = slot_put(&all->slots, r);
   r->is_head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
   // No public request needs a body.
-  r->keeps_body = socket->is_internal;
-  socket->request = r;
+  r->keeps_body = p->is_internal;
   return r;
 }
 
-void http_free(accepted_socket *socket) {
-  request *r = socket->request;
+void http_free(request **of_socket) {
+  request *r = *of_socket;
   if (!r) return;
-  socket->request = NULL;
-  slot_remove(&r->loop->exchanges, r->id);
+  *of_socket = NULL;
+  if (r->is_delivered || r->is_answered) {
+    r->all->answers_in_flight--;
+    if (r->all->answers_left) r->all->answers_left--;
+  }
+  slot_remove(&r->all->slots, r->id);
   bytes_free(&r->body);
   bytes_free(&r->response);
   free(r);
 }
 
-static int refuse(struct lws *wsi, accepted_socket *socket, int status, const char *reason) {
-  request *r = socket->request;
-  const ct_callbacks *callbacks = &socket->loop->callbacks;
+static bool read_head(const request *r, ct_request_head *head) { return head_read(r->wsi, r->peer, r->all->head_text, head); }
+
+static int refuse(request *r, int status, const char *reason) {
+  const ct_callbacks *callbacks = r->all->callbacks;
   ct_request_head head;
-  head_read(wsi, socket, &head);
+  read_head(r, &head);
   callbacks->refused(callbacks->context, &head, status, reason, false);
+  r->all->answers_in_flight++;
   static const char plain[] = "text/plain; charset=utf-8";
   char body[REASON_MAX];
   size_t count = refusal_body(body, sizeof body, status, reason);
   ct_text type = {.bytes = plain, .count = sizeof plain - 1}, none = {0};
-  ct_exchange_respond(r->loop, r->id, status, type, none, (const uint8_t *)body, count);
+  exchange_respond(r->all, r->id, status, type, none, (const uint8_t *)body, count);
   return 0;
 }
 
 // Reading stops until the answer: the library would loop over a second request; see finish.
-static int deliver_request(struct lws *wsi, accepted_socket *socket) {
-  request *r = socket->request;
+static int deliver_request(request *r) {
   if (r->is_delivered) return 0;
+  if (r->all->has_finished) return -1;
   r->is_delivered = true;
+  r->all->answers_in_flight++;
   ct_request_head head;
-  head_read(wsi, socket, &head);
-  arrival_set_deadline(socket->arrival, ANSWER_MS);
-  lws_rx_flow_control(wsi, 0);
-  const ct_callbacks *callbacks = &socket->loop->callbacks;
+  read_head(r, &head);
+  arrival_set_deadline(r->arrival, ANSWER_MS);
+  lws_rx_flow_control(r->wsi, 0);
+  const ct_callbacks *callbacks = r->all->callbacks;
   callbacks->requested(
     callbacks->context, r->id, &head, bytes_first(&r->body), bytes_count(&r->body), r->is_too_large);
   bytes_free(&r->body);
   return 0;
 }
 
-int http_begin(struct lws *wsi, accepted_socket *socket) {
-  http_free(socket);
-  request *r = request_open(wsi, socket);
+int http_begin(exchanges *all, struct lws *wsi, arrival *a, const peer *p, request **of_socket) {
+  http_free(of_socket);
+  if (all->has_finished) return -1;
+  request *r = *of_socket = request_open(all, wsi, a, p);
   lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
-  arrival_set_deadline(socket->arrival, BODY_MS);
+  arrival_set_deadline(a, BODY_MS);
   int64_t length = body_length(wsi);
-  if (head_is_too_long(wsi)) return refuse(wsi, socket, 431, HEADERS_TOO_LONG);
+  if (head_is_too_long(wsi)) return refuse(r, 431, HEADERS_TOO_LONG);
   ct_request_head head;
-  if (!head_read(wsi, socket, &head)) return refuse(wsi, socket, 400, HEADERS_MISREAD);
+  if (!read_head(r, &head)) return refuse(r, 400, HEADERS_MISREAD);
   if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) {
-    return refuse(wsi, socket, 411, "a body needs a Content-Length, and no Transfer-Encoding");
+    return refuse(r, 411, "a body needs a Content-Length, and no Transfer-Encoding");
   }
-  if (length < 0) return refuse(wsi, socket, 400, "the Content-Length is not one number");
-  r->is_too_large = (uint64_t)length > socket->loop->options.max_body_bytes;
-  if (length == 0 || length > DISCARD_MAX) return deliver_request(wsi, socket);
+  if (length < 0) return refuse(r, 400, "the Content-Length is not one number");
+  r->is_too_large = (uint64_t)length > all->options->max_body_bytes;
+  if (length == 0 || length > DISCARD_MAX) return deliver_request(r);
   if (header_is(wsi, WSI_TOKEN_HTTP_EXPECT, "100-continue")) {
     static const char continue_line[] = "HTTP/1.1 100 Continue\r\n\r\n";
     return lws_write(wsi, (unsigned char *)continue_line, sizeof continue_line - 1, LWS_WRITE_HTTP_HEADERS) < 0 ? -1 : 0;
@@ -113,21 +149,18 @@ int http_begin(struct lws *wsi, accepted_socket *socket) {
   return 0;
 }
 
-int http_body(accepted_socket *socket, const void *data, size_t count) {
-  request *r = socket->request;
+int http_body(request *r, const void *data, size_t count) {
   if (r && r->keeps_body && !r->is_delivered && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
   return 0;
 }
 
-int http_complete(struct lws *wsi, accepted_socket *socket) {
-  return socket->request && !socket->request->is_answered ? deliver_request(wsi, socket) : 0;
-}
+int http_complete(request *r) { return r && !r->is_answered ? deliver_request(r) : 0; }
 
-void ct_exchange_respond(
-  ct_loop *loop, ct_exchange_id exchange, int status, ct_text content_type, ct_text headers, const uint8_t *body,
+void exchange_respond(
+  exchanges *all, ct_exchange_id exchange, int status, ct_text content_type, ct_text headers, const uint8_t *body,
   size_t count
 ) {
-  request *r = slot_get(&loop->exchanges, exchange);
+  request *r = slot_get(&all->slots, exchange);
   if (!r || r->is_answered) return;
   r->is_answered = true;
   char line[128];
@@ -149,21 +182,35 @@ void ct_exchange_respond(
 
 // One request per connection. libwebsockets 4.1.6 parses the head of a second one from its buffer,
 // then reads the same buffer as the body, without end: one client would stop the loop.
-static int finish(accepted_socket *socket) {
-  http_free(socket);
+static int finish(request **of_socket) {
+  http_free(of_socket);
   return -1;
 }
 
-int http_write(struct lws *wsi, accepted_socket *socket) {
-  request *r = socket->request;
+int http_write(request **of_socket) {
+  request *r = *of_socket;
   if (!r || !r->is_answered) return 0;
   if (bytes_count(&r->response)) {
     size_t count = bytes_count(&r->response) < STEP ? bytes_count(&r->response) : STEP;
-    arrival_set_deadline(socket->arrival, PROGRESS_MS);
-    if (lws_write(wsi, (unsigned char *)bytes_first(&r->response), count, LWS_WRITE_HTTP) < 0) return -1;
+    arrival_set_deadline(r->arrival, PROGRESS_MS);
+    if (lws_write(r->wsi, (unsigned char *)bytes_first(&r->response), count, LWS_WRITE_HTTP) < 0) return -1;
     bytes_consume(&r->response, count);
   }
-  if (!bytes_count(&r->response)) return finish(socket);
-  lws_callback_on_writable(wsi);
+  // What the socket did not take is in the library, which would lose it at the end of the loop.
+  if (!bytes_count(&r->response) && !lws_partial_buffered(r->wsi)) return finish(of_socket);
+  lws_callback_on_writable(r->wsi);
   return 0;
+}
+
+bool exchanges_finish(exchanges *all, size_t at_most) {
+  if (all->has_finished) return false;
+  all->is_finishing = true;
+  all->answers_left = at_most;
+  return true;
+}
+
+bool exchanges_end(exchanges *all) {
+  if (!all->is_finishing || all->has_finished || (all->answers_in_flight && all->answers_left)) return false;
+  all->has_finished = true;
+  return true;
 }

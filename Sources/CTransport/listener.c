@@ -1,15 +1,21 @@
-#include "private.h"
+#include "listener.h"
+
+#include "bytes.h"
+#include "head.h"
+#include "wheel.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ev.h>
 #include <fcntl.h>
+#include <libwebsockets.h>
 #include <limits.h>
 #include <netdb.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -19,6 +25,31 @@ enum {
   PAUSE_MS = 500,
   RESERVED_DESCRIPTORS = 64  // that connections of the public listener leave to the others
 };
+
+typedef struct {
+  listeners *all;
+  ev_io watcher;
+  uint64_t paused_until;  // tick; 0: it is accepting
+  int descriptor_limit;   // a connection with this descriptor or a higher one is refused
+  bool is_internal;
+} listener;
+
+struct listeners {
+  struct ev_loop *events;
+  const ct_callbacks *callbacks;
+  arrivals *arrivals;
+  wheel *wheel;
+  listener listeners[2];
+  int count;
+};
+
+listeners *listeners_create(struct ev_loop *events, const ct_callbacks *callbacks, arrivals *arrivals, wheel *wheel) {
+  listeners *all = ct_allocate(1, sizeof *all);
+  *all = (listeners){.events = events, .callbacks = callbacks, .arrivals = arrivals, .wheel = wheel};
+  return all;
+}
+
+void listeners_free(listeners *all) { free(all); }
 
 static int fail(char *error, size_t error_size, const char *text) {
   snprintf(error, error_size, "%s", text);
@@ -145,45 +176,21 @@ static void write_address(const struct sockaddr_storage *from, char *to, size_t 
   }
 }
 
-void socket_adopt(arrival *a, const uint8_t *head, size_t count) {
-  ct_loop *loop = a->loop;
-  int one = 1;
-  setsockopt(a->descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);  // not for Unix sockets
-  accepted_socket *socket = ct_allocate(1, sizeof *socket);
-  socket->loop = loop;
-  socket->arrival = a;
-  socket->is_internal = a->listener->is_internal;
-  memcpy(socket->address, a->address, sizeof socket->address);
-  lws_adopt_desc_t description = {
-    .vh = socket->is_internal ? loop->internal_vhost : loop->public_vhost,
-    .type = LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP | LWS_ADOPT_ALLOW_SSL, .fd.sockfd = a->descriptor, .opaque = socket};
-  loop->adopting = socket;
-  struct lws *wsi = count ? lws_adopt_socket_vhost_readbuf(description.vh, a->descriptor, (const char *)head, count)
-                          : lws_adopt_descriptor_vhost_via_info(&description);
-  // On failure the library has closed the descriptor; if it got as far as making a wsi, WSI_DESTROY
-  // has freed our part and cleared `adopting`.
-  if (!wsi && loop->adopting) {
-    arrival_free(a);
-    free(socket);
-  }
-  loop->adopting = NULL;
-}
-
 // The PROXY header comes before TLS and HTTP.
 static void receive(listener *l, int fd, const struct sockaddr_storage *from) {
-  char address[CT_ADDRESS_SIZE];
-  const ct_callbacks *callbacks = &l->loop->callbacks;
-  write_address(from, address, sizeof address);
-  ct_text peer = {.bytes = address, .count = strlen(address)};
-  bool has_header = !l->is_internal && callbacks->announces_client && callbacks->announces_client(callbacks->context, peer);
-  arrival_begin(l, fd, address, has_header);
+  peer p = {.is_internal = l->is_internal};
+  const ct_callbacks *callbacks = l->all->callbacks;
+  write_address(from, p.address, sizeof p.address);
+  bool has_header =
+    !l->is_internal && callbacks->announces_client && callbacks->announces_client(callbacks->context, peer_address(&p));
+  arrival_begin(l->all->arrivals, fd, &p, has_header);
 }
 
 // Without descriptors or memory the client stays queued, and polling for it would be a busy loop.
-void listener_pause(listener *l, const char *reason) {
+static void pause_accepting(listener *l, const char *reason) {
   lwsl_warn("accept: %s; paused\n", reason);
-  ev_io_stop(l->loop->events, &l->watcher);
-  l->paused_until = tick_now(l->loop) + ticks(PAUSE_MS);
+  ev_io_stop(l->all->events, &l->watcher);
+  l->paused_until = tick_now(l->all->wheel) + ticks(PAUSE_MS);
 }
 
 static bool is_exhaustion(int reason) {
@@ -209,17 +216,17 @@ static void on_acceptable(struct ev_loop *events, ev_io *watcher, int revents) {
     socklen_t size = sizeof from;
     int fd = accept4(watcher->fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     // Connections without a request give way to those that may have one.
-    if (fd < 0 && errno == EMFILE && arrivals_drop_oldest(l)) continue;
-    if (fd >= l->descriptor_limit && arrivals_drop_oldest(l)) fd = lowest(fd);
+    if (fd < 0 && errno == EMFILE && arrivals_drop_oldest(l->all->arrivals, l->is_internal)) continue;
+    if (fd >= l->descriptor_limit && arrivals_drop_oldest(l->all->arrivals, l->is_internal)) fd = lowest(fd);
     if (fd >= l->descriptor_limit) {
       close(fd);
-      listener_pause(l, strerror(EMFILE));
+      pause_accepting(l, strerror(EMFILE));
       return;
     }
     if (fd >= 0) {
       receive(l, fd, &from);
     } else if (is_exhaustion(errno)) {
-      listener_pause(l, strerror(errno));
+      pause_accepting(l, strerror(errno));
       return;
     } else if (errno == EAGAIN) {
       return;
@@ -235,30 +242,34 @@ static int descriptor_limit_of(bool is_internal) {
   return limit - (quarter < RESERVED_DESCRIPTORS ? quarter : RESERVED_DESCRIPTORS);
 }
 
-void ct_loop_add_listener(ct_loop *loop, int descriptor, bool is_internal) {
-  listener *l = &loop->listeners[loop->listener_count++];
-  l->loop = loop;
+void listeners_add(listeners *all, int descriptor, bool is_internal) {
+  listener *l = &all->listeners[all->count++];
+  l->all = all;
   l->is_internal = is_internal;
   l->descriptor_limit = descriptor_limit_of(is_internal);
   ev_io_init(&l->watcher, on_acceptable, descriptor, EV_READ);
   l->watcher.data = l;
-  ev_io_start(loop->events, &l->watcher);
+  ev_io_start(all->events, &l->watcher);
 }
 
-void listener_close(listener *l) {
+static void close_one(listener *l) {
   if (l->watcher.fd < 0) return;
-  ev_io_stop(l->loop->events, &l->watcher);
+  ev_io_stop(l->all->events, &l->watcher);
   close(l->watcher.fd);
   l->watcher.fd = -1;
   l->paused_until = 0;
 }
 
-void listener_resume(listener *l, uint64_t now) {
-  if (!l->paused_until || now < l->paused_until) return;
-  l->paused_until = 0;
-  ev_io_start(l->loop->events, &l->watcher);
+void listeners_close(listeners *all) {
+  for (int i = 0; i < all->count; i++) close_one(&all->listeners[i]);
 }
 
-void listeners_close(ct_loop *loop) {
-  for (int i = 0; i < loop->listener_count; i++) listener_close(&loop->listeners[i]);
+static void resume_one(listener *l, uint64_t now) {
+  if (!l->paused_until || now < l->paused_until) return;
+  l->paused_until = 0;
+  ev_io_start(l->all->events, &l->watcher);
+}
+
+void listeners_resume(listeners *all) {
+  for (int i = 0; i < all->count; i++) resume_one(&all->listeners[i], wheel_tick(all->wheel));
 }

@@ -1,4 +1,4 @@
-#include "private.h"
+#include "offer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 // parameter with a value nor a second offer. The library only has to let RSV1 pass: it takes an
 // extension that does nothing (extension_callback), and its answer gets our parameters.
 
-enum { LEAST_BITS = 8, MOST_BITS = 15, VALUE_MAX = 16 };
+enum { LEAST_BITS = 8, MOST_BITS = DEFLATE_WINDOW_BITS };
 
 static const char NAME[] = "permessage-deflate";
 
@@ -128,23 +128,27 @@ deflate_terms deflate_terms_read(const char *text, size_t count) {
   return agreed;
 }
 
-bool deflate_confirm(ct_loop *loop, const char *name) {
-  return !strcmp(name, NAME) && loop->terms.is_agreed && --loop->terms.accept_at == 0;
+bool deflate_keeps_window(const deflate_terms *terms) {
+  return terms->is_agreed && !terms->has_no_takeover && terms->window_bits >= MOST_BITS;
+}
+
+bool deflate_confirm(deflate_terms *terms, const char *name) {
+  return !strcmp(name, NAME) && terms->is_agreed && --terms->accept_at == 0;
 }
 
 // The library has written its answer to the extension last, without a parameter.
-void deflate_answer(ct_loop *loop, struct lws_process_html_args *answer) {
+void deflate_answer(deflate_terms *terms, struct lws_process_html_args *answer) {
   static const char line[] = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
   enum { COUNT = sizeof line - 1, MORE_MAX = 128 };
   char *end = answer->p;
-  bool is_accepted = loop->terms.is_agreed && answer->max_len > MORE_MAX && !memcmp(end - COUNT, line, COUNT);
-  loop->terms.is_agreed = is_accepted;
+  bool is_accepted = terms->is_agreed && answer->max_len > MORE_MAX && !memcmp(end - COUNT, line, COUNT);
+  terms->is_agreed = is_accepted;
   if (!is_accepted) return;
   // Without a window of the client's, its connection needs no memory between two messages.
   int more = snprintf(
-    end - 2, MORE_MAX, "; client_no_context_takeover%s", loop->terms.has_no_takeover ? "; server_no_context_takeover" : "");
-  if (loop->terms.window_bits < MOST_BITS) {
-    more += snprintf(end - 2 + more, MORE_MAX - (size_t)more, "; server_max_window_bits=%d", loop->terms.window_bits);
+    end - 2, MORE_MAX, "; client_no_context_takeover%s", terms->has_no_takeover ? "; server_no_context_takeover" : "");
+  if (terms->window_bits < MOST_BITS) {
+    more += snprintf(end - 2 + more, MORE_MAX - (size_t)more, "; server_max_window_bits=%d", terms->window_bits);
   }
   more += snprintf(end - 2 + more, MORE_MAX - (size_t)more, "\r\n");
   answer->p = end - 2 + more;

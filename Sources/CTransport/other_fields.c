@@ -1,11 +1,11 @@
-#include "private.h"
+#include "other_fields.h"
 
+#include <libwebsockets.h>
 #include <string.h>
 
-// Header fields that the library has no token for. Its lws_hdr_custom_copy finds the first field of
-// a name only, which behind a proxy that adds a line of its own is the client's. So this reads the
-// library's memory of the head (parsers.c of libwebsockets 4.1 to 4.3). Behind the request line
-// the fields stand there in their order:
+// The library's lws_hdr_custom_copy finds the first field of a name only, which behind a proxy that
+// adds a line of its own is the client's. So this reads the library's memory of the head (parsers.c
+// of libwebsockets 4.1 to 4.3). Behind the request line the fields stand there in their order:
 //   a field with a token: its value and a zero; a repeated one begins with a blank;
 //   any other: two bytes of the name's length, two of the value's, four that do not matter here,
 //   the name in small letters with its colon, the value.
@@ -27,7 +27,7 @@ static size_t query_parts(struct lws *wsi, bytes *scratch) {
   int total = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS), parts = 0;
   char *copy = (char *)bytes_extend(scratch, (size_t)total + 2);
   while (lws_hdr_copy_fragment(wsi, copy, total + 2, WSI_TOKEN_HTTP_URI_ARGS, parts) >= 0) parts++;
-  scratch->end -= (size_t)total + 2;
+  bytes_drop_last(scratch, (size_t)total + 2);
   return (size_t)parts;
 }
 

@@ -1,5 +1,6 @@
-#include "private.h"
+#include "process.h"
 
+#include <libwebsockets.h>
 #include <malloc.h>
 #include <openssl/decodererr.h>
 #include <openssl/err.h>

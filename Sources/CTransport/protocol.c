@@ -1,50 +1,72 @@
-#include "private.h"
+#include "protocol.h"
+
+#include "arrivals.h"
+#include "closing.h"
+#include "flush.h"
+#include "head.h"
+#include "mask.h"
+#include "offer.h"
+#include "pings.h"
 
 #include <stdlib.h>
 
 static accepted_socket *socket_of(struct lws *wsi) { return lws_get_opaque_user_data(wsi); }
 
-static int establish(struct lws *wsi, accepted_socket *socket) {
-  ct_request_head head;
-  head_read(wsi, socket, &head);
-  http_free(socket);
-  connection *c = connection_open(wsi, socket);
-  c->handler = socket->loop->callbacks.opened(socket->loop->callbacks.context, c->id, &head);
-  arrival_free(socket->arrival);
-  socket->arrival = NULL;
-  return c->handler ? 0 : -1;
+static bool read_head(struct lws *wsi, const accepted_socket *socket, ct_request_head *head) {
+  return head_read(wsi, &socket->peer, &socket->protocol->head_text, head);
 }
 
-static void free_connection(accepted_socket *socket) {
+static int establish(struct lws *wsi, accepted_socket *socket) {
+  protocol *p = socket->protocol;
+  ct_request_head head;
+  read_head(wsi, socket, &head);
+  http_free(&socket->request);
+  connection *c = socket->connection = connection_open(p->connections, wsi, deflate_keeps_window(&p->upgrades.terms));
+  pings_start(c);
+  hangups_watch(p->hangups, c);
+  void *handler = p->callbacks->opened(p->callbacks->context, connection_id(c), &head);
+  connection_set_handler(c, handler);
+  arrival_free(socket->arrival);
+  socket->arrival = NULL;
+  return handler ? 0 : -1;
+}
+
+static void end_connection(accepted_socket *socket) {
   connection *c = socket->connection;
   socket->connection = NULL;
-  if (c) connection_free(c);
+  if (!c) return;
+  connection_end(c);
+  hangups_count(socket->protocol->hangups);
 }
 
 static void free_socket(struct lws *wsi, accepted_socket *socket) {
-  free_connection(socket);
-  http_free(socket);
+  adoption *adoption = &socket->protocol->adoption;
+  end_connection(socket);
+  http_free(&socket->request);
   if (socket->arrival) arrival_free(socket->arrival);
-  if (socket->loop->adopting == socket) socket->loop->adopting = NULL;
+  if (adoption->adopting == socket) adoption->adopting = NULL;
   lws_set_opaque_user_data(wsi, NULL);
   free(socket);
 }
 
+static protocol *protocol_of(struct lws *wsi) { return lws_context_user(lws_get_context(wsi)); }
+
 // The library has the socket. Its own time limit goes: arrivals.c has one.
 static int begin_socket(struct lws *wsi) {
-  const ct_loop *loop = lws_context_user(lws_get_context(wsi));
-  loop->adopting->arrival->wsi = wsi;
-  lws_set_opaque_user_data(wsi, loop->adopting);
+  accepted_socket *socket = protocol_of(wsi)->adoption.adopting;
+  arrival_set_wsi(socket->arrival, wsi);
+  lws_set_opaque_user_data(wsi, socket);
   lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
   return 0;
 }
 
 static int web_socket_callback(
-  struct lws *wsi, enum lws_callback_reasons reason, connection *c, void *in, size_t count
+  struct lws *wsi, enum lws_callback_reasons reason, accepted_socket *socket, void *in, size_t count
 ) {
+  connection *c = socket->connection;
   switch (reason) {
   case LWS_CALLBACK_RECEIVE:
-    connection_receive(c, in, count);
+    connection_receive(&socket->protocol->receiver, c, in, count);
     return 0;
   case LWS_CALLBACK_RECEIVE_PONG:
     connection_receive_pong(c);
@@ -59,7 +81,7 @@ static int web_socket_callback(
     connection_library_closes(c);
     return 0;
   case LWS_CALLBACK_CLOSED:
-    free_connection(lws_get_opaque_user_data(wsi));
+    end_connection(socket);
     return 0;
   default:
     return 0;
@@ -67,28 +89,29 @@ static int web_socket_callback(
 }
 
 static int http_callback(struct lws *wsi, enum lws_callback_reasons reason, accepted_socket *socket, void *in, size_t count) {
+  protocol *p = socket->protocol;
   switch (reason) {
   case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-    return upgrade_decide(wsi, socket, in);
+    return upgrade_decide(&p->upgrades, wsi, &socket->peer, in);
   case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:  // selected, and not yet answered
-    socket->loop->any_protocol[0] = '\0';
+    p->upgrades.any_protocol[0] = '\0';
     return 0;
   case LWS_CALLBACK_CONFIRM_EXTENSION_OKAY:
-    return !deflate_confirm(socket->loop, in);
+    return !deflate_confirm(&p->upgrades.terms, in);
   case LWS_CALLBACK_ADD_HEADERS:  // of the answer to an upgrade
-    mask_learn_buffer(socket->loop, in);
-    deflate_answer(socket->loop, in);
+    receiver_learn_buffer(&p->receiver, mask_service_buffer(in));
+    deflate_answer(&p->upgrades.terms, in);
     return 0;
   case LWS_CALLBACK_ESTABLISHED:
     return establish(wsi, socket);
   case LWS_CALLBACK_HTTP:
-    return http_begin(wsi, socket);
+    return http_begin(p->exchanges, wsi, socket->arrival, &socket->peer, &socket->request);
   case LWS_CALLBACK_HTTP_BODY:
-    return http_body(socket, in, count);
+    return http_body(socket->request, in, count);
   case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-    return http_complete(wsi, socket);
+    return http_complete(socket->request);
   case LWS_CALLBACK_HTTP_WRITEABLE:
-    return http_write(wsi, socket);
+    return http_write(&socket->request);
   case LWS_CALLBACK_RAW_ADOPT:  // a CONNECT: the library would tunnel
     return -1;
   default:
@@ -96,7 +119,7 @@ static int http_callback(struct lws *wsi, enum lws_callback_reasons reason, acce
   }
 }
 
-int transport_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t count) {
+int protocol_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t count) {
   switch (reason) {
   // These are not about an accepted socket.
   case LWS_CALLBACK_PROTOCOL_INIT:
@@ -107,7 +130,7 @@ int transport_callback(struct lws *wsi, enum lws_callback_reasons reason, void *
   case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
     return begin_socket(wsi);
   case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS:
-    loop_install_tls(lws_context_user(lws_get_context(wsi)), user);
+    certificate_install(&protocol_of(wsi)->certificate, user);
     return 0;
   default:
     break;
@@ -118,6 +141,6 @@ int transport_callback(struct lws *wsi, enum lws_callback_reasons reason, void *
     free_socket(wsi, socket);
     return 0;
   }
-  return socket->connection ? web_socket_callback(wsi, reason, socket->connection, in, count)
+  return socket->connection ? web_socket_callback(wsi, reason, socket, in, count)
                        : http_callback(wsi, reason, socket, in, count);
 }

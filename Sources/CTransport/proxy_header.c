@@ -1,4 +1,4 @@
-#include "private.h"
+#include "base.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,7 +1,15 @@
-#include "private.h"
+#include "receive.h"
+
+#include "bytes.h"
+#include "closing.h"
+#include "flush.h"
+#include "mask.h"
+#include "utf8.h"
 
 #include <errno.h>
+#include <libwebsockets.h>
 #include <openssl/ssl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -10,23 +18,35 @@ enum {
   CODE_MAX = 4999, RSV1 = 0x40
 };
 
-static void deliver(connection *c, const uint8_t *message, size_t count, bool is_text) {
-  c->loop->messages_received++;
-  if (c->handler) c->loop->callbacks.received(c->handler, message, count, is_text);
+void receiver_init(receiver *r, const ct_options *options) {
+  r->options = options;
+  r->inflater = inflater_create();
+  r->received = ct_allocate(options->max_message_bytes + CT_RECEIVE_PADDING, 1);
+}
+
+void receiver_free(receiver *r) {
+  inflater_free(r->inflater);
+  free(r->received);
+}
+
+void receiver_learn_buffer(receiver *r, const uint8_t *service_buffer) { r->service_buffer = service_buffer; }
+
+static void deliver(receiver *r, connection *c, const uint8_t *message, size_t count, bool is_text) {
+  r->messages++;
+  if (c->handler) c->of_loop->callbacks->received(c->handler, message, count, is_text);
 }
 
 // The library's buffer may end with the message; the JSON parser reads beyond it.
-static void deliver_whole(connection *c, const uint8_t *data, size_t count, bool is_text) {
-  if (count) memcpy(c->loop->received, data, count);
-  deliver(c, c->loop->received, count, is_text);
+static void deliver_whole(receiver *r, connection *c, const uint8_t *data, size_t count, bool is_text) {
+  if (count) memcpy(r->received, data, count);
+  deliver(r, c, r->received, count, is_text);
 }
 
-static void deliver_assembled(connection *c, bool is_text) {
-  bytes message = c->assembly;
-  c->assembly = (bytes){0};  // the handler may close the connection
-  c->checked = 0;
+static void deliver_assembled(receiver *r, connection *c, bool is_text) {
+  bytes message = bytes_take(&c->incoming.assembly);  // the handler may close the connection
+  c->incoming.checked = 0;
   memset(bytes_extend(&message, CT_RECEIVE_PADDING), 0, CT_RECEIVE_PADDING);
-  deliver(c, bytes_first(&message), bytes_count(&message) - CT_RECEIVE_PADDING, is_text);
+  deliver(r, c, bytes_first(&message), bytes_count(&message) - CT_RECEIVE_PADDING, is_text);
   bytes_free(&message);
 }
 
@@ -38,70 +58,70 @@ static bool is_utf8(const uint8_t *text, size_t count, bool is_final, size_t *wh
 
 static bool is_assembly_utf8(connection *c, bool is_final) {
   size_t whole = 0;
-  size_t unchecked = bytes_count(&c->assembly) - c->checked;
-  if (!is_utf8(bytes_first(&c->assembly) + c->checked, unchecked, is_final, &whole)) return false;
-  c->checked += whole;
+  size_t unchecked = bytes_count(&c->incoming.assembly) - c->incoming.checked;
+  if (!is_utf8(bytes_first(&c->incoming.assembly) + c->incoming.checked, unchecked, is_final, &whole)) return false;
+  c->incoming.checked += (uint32_t)whole;
   return true;
 }
 
-static void deliver_deflated(connection *c, bool is_text) {
+static void deliver_deflated(receiver *r, connection *c, bool is_text) {
   size_t count = 0, whole = 0;
-  inflate_result result = inflate_message(c->loop, &c->assembly, &count);
-  bytes_free(&c->assembly);
+  inflate_result result = inflate_message(r->inflater, &c->incoming.assembly, r->received, r->options->max_message_bytes, &count);
+  bytes_free(&c->incoming.assembly);
   if (result == INFLATE_TOO_BIG) {
     connection_fail(c, CODE_TOO_BIG, "message too big");
   } else if (result == INFLATE_INVALID) {
     connection_fail(c, CODE_INVALID, "invalid compressed data");
-  } else if (is_text && !is_utf8(c->loop->received, count, true, &whole)) {
+  } else if (is_text && !is_utf8(r->received, count, true, &whole)) {
     connection_fail(c, CODE_INVALID, "invalid UTF-8");
   } else {
-    deliver(c, c->loop->received, count, is_text);
+    deliver(r, c, r->received, count, is_text);
   }
 }
 
 // Compressing may lengthen a text a little.
-static size_t received_max(const connection *c) {
-  size_t max = c->loop->options.max_message_bytes;
-  return c->is_deflated ? max + max / 256 + 64 : max;
+static size_t received_max(const receiver *r, const connection *c) {
+  size_t max = r->options->max_message_bytes;
+  return c->incoming.is_deflated ? max + max / 256 + 64 : max;
 }
 
 static void mark_received(connection *c) {
-  c->has_received = true;
-  c->receive_turn = c->loop->turn;
+  connection_heard(c);
+  c->incoming.turn = c->of_loop->turn;
 }
 
-void connection_receive(connection *c, uint8_t *data, size_t count) {
+void connection_receive(receiver *r, connection *c, uint8_t *data, size_t count) {
   mark_received(c);
   if (c->is_closing) return;  // frames after a close frame are ignored
   bool is_text = !lws_frame_is_binary(c->wsi), is_first = lws_is_first_fragment(c->wsi);
-  if (!is_text && !c->loop->options.accepts_binary) {
+  if (!is_text && !r->options->accepts_binary) {
     connection_fail(c, CODE_UNSUPPORTED, "binary message");
     return;
   }
   size_t left = lws_remaining_packet_payload(c->wsi);
-  bool begins_frame = !c->is_inside_frame;
-  c->is_inside_frame = left > 0;
-  if (begins_frame && is_unmasked(c, data, count + left)) {
+  bool begins_frame = !c->incoming.is_inside_frame;
+  c->incoming.is_inside_frame = left > 0;
+  if (begins_frame && is_unmasked(c->wsi, r->service_buffer, data, count + left)) {
     connection_fail(c, CODE_PROTOCOL, "frame is not masked");
     return;
   }
   bool has_rsv1 = lws_get_reserved_bits(c->wsi) & RSV1;
-  c->had_rsv1 = has_rsv1;
-  if (is_first) c->is_deflated = has_rsv1;
+  c->incoming.had_rsv1 = has_rsv1;
+  if (is_first) c->incoming.is_deflated = has_rsv1;
   else if (begins_frame && has_rsv1) {
     connection_fail(c, CODE_PROTOCOL, "RSV1 on a continuation");
     return;
   }
-  size_t max = received_max(c), before = bytes_count(&c->assembly);
+  size_t max = received_max(r, c), before = bytes_count(&c->incoming.assembly);
   if (before + count > max || left > max - before - count) {
     connection_fail(c, CODE_TOO_BIG, "message too big");
     return;
   }
   bool is_final = lws_is_final_fragment(c->wsi);
-  bool is_whole = is_final && !before && !c->is_deflated;
-  if (!is_whole) bytes_append(&c->assembly, data, count);
-  if (c->is_deflated) {
-    if (is_final) deliver_deflated(c, is_text);
+  bool is_whole = is_final && !before && !c->incoming.is_deflated;
+  if (!is_whole) bytes_append(&c->incoming.assembly, data, count);
+  if (c->incoming.is_deflated) {
+    if (is_final) deliver_deflated(r, c, is_text);
     return;
   }
   size_t whole = 0;
@@ -109,8 +129,8 @@ void connection_receive(connection *c, uint8_t *data, size_t count) {
     connection_fail(c, CODE_INVALID, "invalid UTF-8");
     return;
   }
-  if (is_whole) deliver_whole(c, data, count, is_text);
-  else if (is_final) deliver_assembled(c, is_text);
+  if (is_whole) deliver_whole(r, c, data, count, is_text);
+  else if (is_final) deliver_assembled(r, c, is_text);
 }
 
 static void refuse_rsv1(connection *c) { connection_fail(c, CODE_PROTOCOL, "RSV1 on a control frame"); }
@@ -118,15 +138,15 @@ static void refuse_rsv1(connection *c) { connection_fail(c, CODE_PROTOCOL, "RSV1
 // The library lets RSV1 pass where an extension may use it; RFC 7692 section 6.1 allows it on the
 // first frame of a message alone.
 void connection_receive_pong(connection *c) {
-  c->has_received = true;
-  c->had_rsv1 = lws_get_reserved_bits(c->wsi) & RSV1;
-  if (c->had_rsv1) refuse_rsv1(c);
+  connection_heard(c);
+  c->incoming.had_rsv1 = lws_get_reserved_bits(c->wsi) & RSV1;
+  if (c->incoming.had_rsv1) refuse_rsv1(c);
 }
 
 // The library reports no ping, but its bits are there until the next frame begins.
 void connection_check_ping(connection *c) {
   bool has_rsv1 = lws_get_reserved_bits(c->wsi) & RSV1;
-  if (has_rsv1 && !c->had_rsv1 && !c->is_inside_frame && !lws_is_first_fragment(c->wsi)) refuse_rsv1(c);
+  if (has_rsv1 && !c->incoming.had_rsv1 && !c->incoming.is_inside_frame && !lws_is_first_fragment(c->wsi)) refuse_rsv1(c);
 }
 
 static int close_code(const uint8_t *payload, size_t count) {
@@ -164,7 +184,7 @@ static bool is_peer_connected(const connection *c) {
 // close without a close frame.
 void connection_library_closes(connection *c) {
   if (c->is_dead) return;
-  bool is_ending = c->loop->is_ending;
+  bool is_ending = c->of_loop->is_ending;
   if (!is_ending && c->is_closing && !c->is_close_from_peer && lws_get_close_length(c->wsi) >= 2) {
     // A breach after our close frame: without the write side the library cannot send a second one.
     connection_write(c);

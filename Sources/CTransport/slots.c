@@ -1,4 +1,6 @@
-#include "private.h"
+#include "slots.h"
+
+#include "bytes.h"
 
 #include <stdlib.h>
 

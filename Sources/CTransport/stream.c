@@ -1,7 +1,12 @@
-#include "private.h"
+#include "stream.h"
+
+#include "bytes.h"
+#include "connection.h"
+#include "frame.h"
+#include "offer.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <zlib.h>
 
 // A busy topic's entries are compressed once for all that follow its stream. A client's inflater
 // keeps what it got compressed, so a subscriber can follow that got every compressed frame since
@@ -12,7 +17,7 @@
 // group could so try texts from before, and read the lengths off the network: an epoch begins then.
 
 enum {
-  LEVEL = 5, WINDOW_BITS = 15, MEMORY_LEVEL = 8,
+  LEVEL = 5, MEMORY_LEVEL = 8,
   STREAM_BYTES = 300 * 1024,      // the compressor, and frames that wait for a flush
   STOP_SHARE = 8,                 // of what begins a stream; less, for so many seconds, ends it
   STOP_SECONDS = 5,
@@ -33,30 +38,28 @@ struct stream {
   bool is_compressing;
   bool must_renew;         // nothing may refer to what is in the window now
   bool was_in_vain;        // nobody follows the epoch that began in this second
-  LIST_ENTRY(stream) of_loop;
+  LIST_ENTRY(stream) in_list;
   ct_topic *topic;
 };
-
-bool stream_can_follow(const connection *c) { return c->has_deflate && !c->has_no_takeover && c->window_bits >= WINDOW_BITS; }
 
 static uint64_t rate(const ct_topic *topic) {
   return topic->bytes_in_second > topic->bytes_last_second ? topic->bytes_in_second : topic->bytes_last_second;
 }
 
 static void begin(ct_topic *topic) {
-  ct_loop *loop = topic->loop;
-  if (loop->stream_bytes + STREAM_BYTES > loop->options.stream_bytes) return;
+  streams *all = &topic->of_loop->streams;
+  if (all->bytes + STREAM_BYTES > topic->of_loop->options->stream_bytes) return;
   stream *s = ct_allocate(1, sizeof *s);
-  if (deflateInit2(&s->deflater, LEVEL, Z_DEFLATED, -WINDOW_BITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (deflateInit2(&s->deflater, LEVEL, Z_DEFLATED, -DEFLATE_WINDOW_BITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
     free(s);
     return;
   }
   s->topic = topic;
   s->epoch_start = UINT64_MAX;
   topic->stream = s;
-  LIST_INSERT_HEAD(&loop->streams, s, of_loop);
-  loop->stream_bytes += STREAM_BYTES;
-  loop->counters.streams++;
+  LIST_INSERT_HEAD(&all->streams, s, in_list);
+  all->bytes += STREAM_BYTES;
+  all->count++;
 }
 
 void stream_end(ct_topic *topic) {
@@ -64,9 +67,9 @@ void stream_end(ct_topic *topic) {
   if (!s) return;
   for (size_t i = 0; i < topic->recipient_count && s->follower_count; i++) stream_leave(&topic->recipients[i]);
   topic->stream = NULL;
-  LIST_REMOVE(s, of_loop);
-  topic->loop->stream_bytes -= STREAM_BYTES;
-  topic->loop->counters.streams--;
+  LIST_REMOVE(s, in_list);
+  topic->of_loop->streams.bytes -= STREAM_BYTES;
+  topic->of_loop->streams.count--;
   deflateEnd(&s->deflater);
   bytes_free(&s->log);
   free(s);
@@ -77,14 +80,14 @@ void stream_end(ct_topic *topic) {
 void stream_leave(recipient *r) {
   if (!r->follows) return;
   r->follows = false;
-  r->connection->followed = NULL;
+  connection_subscriber(r->connection)->followed = NULL;
   r->subscription->topic->stream->follower_count--;
-  r->subscription->topic->loop->counters.followers--;
+  r->subscription->topic->of_loop->streams.followers--;
 }
 
 // A connection that follows another topic changes to one that is twice as busy.
 static bool is_taken(const recipient *r) {
-  subscription *other = r->connection->followed;
+  subscription *other = connection_subscriber(r->connection)->followed;
   return other && rate(r->subscription->topic) < 2 * rate(other->topic);
 }
 
@@ -92,34 +95,34 @@ void stream_join(recipient *r) {
   ct_topic *topic = r->subscription->topic;
   stream *s = topic->stream;
   if (!s || r->follows || !r->may_follow || r->cursor != s->epoch_start || is_taken(r)) return;
-  subscription *other = r->connection->followed;
+  subscription *other = connection_subscriber(r->connection)->followed;
   if (other) stream_leave(recipient_of(other));
   r->follows = true;
-  r->connection->followed = r->subscription;
+  connection_subscriber(r->connection)->followed = r->subscription;
   s->follower_count++;
   s->was_in_vain = false;
-  topic->loop->counters.followers++;
+  topic->of_loop->streams.followers++;
 }
 
 uint64_t stream_epoch_start(const ct_topic *topic) { return topic->stream ? topic->stream->epoch_start : UINT64_MAX; }
 
 void stream_count_plain(ct_topic *topic, const recipient *r, size_t count) {
-  if (r->may_follow && !r->connection->followed) topic->stream->lost += count;
+  if (r->may_follow && !connection_subscriber(r->connection)->followed) topic->stream->lost += count;
 }
 
 void stream_count_deflated(ct_topic *topic, size_t plain, size_t deflated) {
-  topic->loop->counters.deflated_plain_bytes += plain;
-  topic->loop->counters.deflated_bytes += deflated;
+  topic->of_loop->streams.deflated_plain_bytes += plain;
+  topic->of_loop->streams.deflated_bytes += deflated;
 }
 
 // -- Epochs
 
 static bool has_enough(const ct_topic *topic) {
-  return topic->may_follow_count && topic->may_follow_count >= topic->loop->options.stream_subscribers;
+  return topic->may_follow_count && topic->may_follow_count >= topic->of_loop->options->stream_subscribers;
 }
 
 static bool is_busy(const ct_topic *topic, uint64_t share) {
-  return topic->bytes_in_second * topic->may_follow_count * share >= topic->loop->options.stream_bytes_in_second;
+  return topic->bytes_in_second * topic->may_follow_count * share >= topic->of_loop->options->stream_bytes_in_second;
 }
 
 static bool is_epoch_due(const ct_topic *topic) {
@@ -138,7 +141,7 @@ static void begin_epoch(ct_topic *topic) {
   s->was_in_vain = !s->follower_count;
   s->must_renew = false;
   s->is_compressing = true;
-  topic->loop->counters.epochs++;
+  topic->of_loop->streams.epochs++;
 }
 
 void stream_prepare(ct_topic *topic) {
@@ -169,8 +172,7 @@ void stream_compress(ct_topic *topic, entry *e, const void *payload, size_t coun
   stream *s = topic->stream;
   e->deflated_position = topic->deflated_end;
   if (!s || !s->is_compressing) return;
-  bytes *scratch = &topic->loop->scratch;
-  bytes_clear(scratch);
+  bytes *scratch = connections_scratch(topic->of_loop->connections);
   s->deflater.next_in = (uint8_t *)payload;
   s->deflater.avail_in = (uInt)count;
   do {
@@ -178,7 +180,7 @@ void stream_compress(ct_topic *topic, entry *e, const void *payload, size_t coun
     s->deflater.next_out = bytes_extend(scratch, room);
     s->deflater.avail_out = (uInt)room;
     deflate(&s->deflater, Z_SYNC_FLUSH);
-    scratch->end -= s->deflater.avail_out;
+    bytes_drop_last(scratch, s->deflater.avail_out);
   } while (!s->deflater.avail_out);
   size_t before = bytes_count(&s->log);
   frame_append(&s->log, OPCODE_DEFLATED, bytes_first(scratch), bytes_count(scratch) - TAIL);
@@ -193,8 +195,7 @@ size_t stream_lag(const ct_topic *topic, uint64_t cursor) {
 }
 
 const uint8_t *stream_frames(const ct_topic *topic, uint64_t position) {
-  const bytes *log = &topic->stream->log;
-  return log->data + log->end - (topic->deflated_end - position);
+  return bytes_last(&topic->stream->log, topic->deflated_end - position);
 }
 
 void stream_drop(ct_topic *topic, uint64_t position) {
@@ -202,17 +203,25 @@ void stream_drop(ct_topic *topic, uint64_t position) {
   bytes *log = &topic->stream->log;
   uint64_t kept = topic->deflated_end - position;
   if (!kept) bytes_clear(log);
-  else if (kept < bytes_count(log)) log->start = log->end - (size_t)kept;
+  else if (kept < bytes_count(log)) bytes_drop_first(log, bytes_count(log) - (size_t)kept);
 }
 
 // -- Every second
 
-void streams_review(ct_loop *loop) {
-  for (stream *s = LIST_FIRST(&loop->streams), *next; s; s = next) {
-    next = LIST_NEXT(s, of_loop);
+void streams_review(topics *all) {
+  for (stream *s = LIST_FIRST(&all->streams.streams), *next; s; s = next) {
+    next = LIST_NEXT(s, in_list);
     ct_topic *topic = s->topic;
     s->quiet_seconds = is_busy(topic, STOP_SHARE) ? 0 : s->quiet_seconds + 1;
     s->was_in_vain = false;
     if (s->quiet_seconds >= STOP_SECONDS) stream_end(topic);
   }
+}
+
+void streams_count(const streams *all, ct_counters *to) {
+  to->streams = all->count;
+  to->followers = all->followers;
+  to->epochs = all->epochs;
+  to->deflated_bytes = all->deflated_bytes;
+  to->deflated_plain_bytes = all->deflated_plain_bytes;
 }

@@ -1,15 +1,29 @@
-#include "private.h"
+#include "topic.h"
+
+#include "bytes.h"
+#include "connection.h"
+#include "cooldown.h"
+#include "frame.h"
+#include "stream.h"
+#include "subscription.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { COMPACT_AT = 64 * 1024, ALL_KINDS = 0xff };
 
-ct_topic *ct_topic_create(ct_loop *loop, const void *name, size_t count) {
+void topics_init(topics *all, connections *connections, const ct_options *options) {
+  all->connections = connections;
+  all->options = options;
+}
+
+void topics_free(topics *all) { subscriptions_free(&all->subscriptions); }
+
+ct_topic *topic_create(topics *all, const void *name, size_t count) {
   ct_topic *topic = ct_allocate(1, sizeof *topic + count);
   topic->name_count = count;
   if (count) memcpy(topic->name, name, count);
-  topic->loop = loop;
+  topic->of_loop = all;
   topic->compact_at = COMPACT_AT;
   return topic;
 }
@@ -18,7 +32,7 @@ static void mark_active(ct_topic *topic) {
   topic->was_used = true;
   if (topic->is_active) return;
   topic->is_active = true;
-  LIST_INSERT_HEAD(&topic->loop->active_topics, topic, active);
+  LIST_INSERT_HEAD(&topic->of_loop->active, topic, active);
 }
 
 static void mark_idle(ct_topic *topic) {
@@ -30,13 +44,13 @@ static void mark_idle(ct_topic *topic) {
 static void drain_to_send_queue(subscription *s) {
   connection *c = s->connection;
   if (recipient_of(s)->cursor == topic_end(s->topic)) return;
-  subscription_drain(s, &c->send_queue, SIZE_MAX, false);
+  subscription_drain(s, connection_send_queue(c), SIZE_MAX, false);
   connection_mark_dirty(c);
 }
 
 void connection_drain_topics(connection *c) {
   subscription *s;
-  LIST_FOREACH(s, &c->subscriptions, of_connection) drain_to_send_queue(s);
+  LIST_FOREACH(s, &connection_subscriber(c)->subscriptions, of_connection) drain_to_send_queue(s);
 }
 
 void ct_topic_destroy(ct_topic *topic) {
@@ -56,8 +70,8 @@ void ct_topic_destroy(ct_topic *topic) {
 }
 
 void ct_topic_subscribe(ct_topic *topic, ct_connection_id id, uint8_t mask) {
-  connection *c = connection_get(topic->loop, id);
-  if (!c || c->is_closing) return;
+  connection *c = connection_find_open(topic->of_loop->connections, id);
+  if (!c) return;
   subscription *s = subscription_find(topic, c);
   if (!s) {
     subscription_add(topic, c, mask);
@@ -69,7 +83,7 @@ void ct_topic_subscribe(ct_topic *topic, ct_connection_id id, uint8_t mask) {
 }
 
 void ct_topic_unsubscribe(ct_topic *topic, ct_connection_id id) {
-  connection *c = connection_get(topic->loop, id);
+  connection *c = connection_find(topic->of_loop->connections, id);
   subscription *s = c ? subscription_find(topic, c) : NULL;
   if (!s) return;
   drain_to_send_queue(s);
@@ -96,7 +110,7 @@ static void compact(ct_topic *topic) {
   }
   size_t kept = topic_lag(topic, slowest), dropped = bytes_count(&topic->log) - kept;
   size_t entries = (size_t)(slowest - topic->first_entry);
-  topic->log.start += dropped;
+  bytes_drop_first(&topic->log, dropped);
   topic->log_position += dropped;
   topic->first_entry = slowest;
   topic->entry_count -= entries;
@@ -126,15 +140,10 @@ static void append(ct_topic *topic, const void *payload, size_t count, bool skip
   if (bytes_count(&topic->log) > topic->peak) topic->peak = bytes_count(&topic->log);
 }
 
-void topic_queue_flush(ct_topic *topic) {
-  LIST_INSERT_HEAD(&topic->loop->dirty_topics, topic, dirty);
-  topic->loop->dirty_subscribers += topic->recipient_count;
-}
-
 // Entries in a cooldown must fit into one write; more would make every subscriber look slow.
 static void mark_dirty(ct_topic *topic) {
   if (topic->is_dirty) {
-    if (bytes_count(&topic->log) > topic->loop->options.send_queue_bytes / 4) cooldown_finish(topic);
+    if (bytes_count(&topic->log) > connections_send_queue_bytes(topic->of_loop->connections) / 4) cooldown_finish(topic);
     return;
   }
   bool waits = cooldown_defers(topic);
@@ -146,7 +155,7 @@ void ct_topic_publish(
   ct_topic *topic, const void *payload, size_t count, bool skippable, uint8_t kind, ct_connection_id except
 ) {
   if (!topic->recipient_count) return;
-  connection *c = except ? connection_get(topic->loop, except) : NULL;
+  connection *c = except ? connection_find(topic->of_loop->connections, except) : NULL;
   subscription *s = c ? subscription_find(topic, c) : NULL;
   bool was_current = s && recipient_of(s)->cursor == topic_end(topic);
   if (!topic->is_dirty) trim(topic);
@@ -164,17 +173,15 @@ void ct_topic_publish(
 }
 
 void ct_topic_send(ct_topic *topic, ct_connection_id id, const void *payload, size_t count) {
-  connection *c = connection_get(topic->loop, id);
-  if (!c || c->is_closing) return;
+  connection *c = connection_find_open(topic->of_loop->connections, id);
+  if (!c) return;
   subscription *s = subscription_find(topic, c);
   if (s) drain_to_send_queue(s);
-  frame_append(&c->send_queue, OPCODE_TEXT, payload, count);
-  topic->loop->counters.deliveries++;
-  connection_mark_dirty(c);
+  connection_send(c, OPCODE_TEXT, payload, count);
 }
 
 static bool is_for(const entry *e, const recipient *r) {
-  return (e->kind & r->mask) && e->except != r->connection->id;
+  return (e->kind & r->mask) && e->except != connection_id(r->connection);
 }
 
 size_t subscription_wanted_bytes(const subscription *s) {
@@ -201,30 +208,31 @@ static void count_entry(ct_topic *topic, const recipient *r, const entry *e) {
 void subscription_drain(subscription *s, bytes *to, size_t limit, bool skips) {
   ct_topic *topic = s->topic;
   recipient *r = recipient_of(s);
-  ct_counters *counters = &topic->loop->counters;
+  connections *all = topic->of_loop->connections;
   stream_join(r);
   for (; r->cursor < topic_end(topic); r->cursor++) {
     const entry *e = &topic->entries[r->cursor - topic->first_entry];
     bool is_skipped = skips && e->skippable;
     if (is_skipped || !is_for(e, r)) {
       stream_leave(r);  // it misses this entry
-      if (e->except == r->connection->id) r->exclusions--;
-      else if (is_skipped && is_for(e, r)) counters->skipped_entries++;
+      if (e->except == connection_id(r->connection)) r->exclusions--;
+      else if (is_skipped && is_for(e, r)) topic->of_loop->skipped_entries++;
     } else {
       size_t count = r->follows ? e->deflated_count : e->count;
       if (bytes_count(to) && bytes_count(to) + count > limit) return;
       bytes_append(to, frame_of(topic, e, r->follows), count);
       count_entry(topic, r, e);
-      counters->deliveries++;
+      connections_count_delivery(all);
     }
   }
   subscription_clear_pending(s);
 }
 
-void topics_free_idle(ct_loop *loop) {
-  for (ct_topic *topic = LIST_FIRST(&loop->active_topics), *next; topic; topic = next) {
+void topics_free_idle(topics *all) {
+  for (ct_topic *topic = LIST_FIRST(&all->active), *next; topic; topic = next) {
     next = LIST_NEXT(topic, active);
-    bool is_oversized = topic->log.capacity > COMPACT_AT && topic->peak < topic->log.capacity / 4;
+    size_t capacity = bytes_capacity(&topic->log);
+    bool is_oversized = capacity > COMPACT_AT && topic->peak < capacity / 4;
     if (!topic->pending_count && (!topic->was_used || is_oversized) && !topic->is_dirty) {
       drop_all(topic);
       bytes_free(&topic->log);
@@ -242,12 +250,17 @@ void topics_free_idle(ct_loop *loop) {
   }
 }
 
+void topics_count(const topics *all, ct_counters *to) {
+  to->skipped_entries = all->skipped_entries;
+  streams_count(&all->streams, to);
+}
+
 static uint64_t activity_deliveries(const ct_topic_activity *a) { return a->entries * a->subscribers; }
 
-size_t ct_loop_busiest_topics(const ct_loop *loop, ct_topic_activity *found, size_t capacity) {
+size_t topics_busiest(const topics *all, ct_topic_activity *found, size_t capacity) {
   size_t count = 0;
   ct_topic *topic;
-  LIST_FOREACH(topic, &loop->active_topics, active) {
+  LIST_FOREACH(topic, &all->active, active) {
     ct_topic_activity activity = {
       .name = {topic->name, topic->name_count}, .entries = topic->entries_last_second, .bytes = topic->bytes_last_second,
       .subscribers = topic->recipient_count};

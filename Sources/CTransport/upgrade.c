@@ -1,5 +1,8 @@
-#include "private.h"
+#include "upgrade.h"
 
+#include "refusal.h"
+
+#include <libwebsockets.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,39 +11,6 @@
 // The longest offer of subprotocols that the library can read, and the longest name in it. It copies
 // the extensions in front of its answer, where a longer field would not fit.
 enum { OFFER_MAX = 126, EXTENSIONS_MAX = 380, NAME_MAX_OFFERED = 62, KEY_MAX = 127 };
-
-const char *status_phrase(int status) {
-  static const struct {
-    int status;
-    const char *phrase;
-  } phrases[] = {
-    {200, "OK"}, {201, "Created"}, {202, "Accepted"}, {204, "No Content"}, {301, "Moved Permanently"}, {302, "Found"},
-    {304, "Not Modified"}, {400, "Bad Request"}, {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
-    {405, "Method Not Allowed"}, {408, "Request Timeout"}, {409, "Conflict"}, {411, "Length Required"},
-    {413, "Content Too Large"}, {415, "Unsupported Media Type"}, {426, "Upgrade Required"}, {429, "Too Many Requests"},
-    {431, "Request Header Fields Too Large"}, {500, "Internal Server Error"}, {503, "Service Unavailable"},
-  };
-  for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
-    if (phrases[i].status == status) return phrases[i].phrase;
-  }
-  return "Unnamed";
-}
-
-size_t refusal_body(char *to, size_t size, int status, const char *reason) {
-  int count = snprintf(to, size, "%d: %s\n", status, *reason ? reason : status_phrase(status));
-  return (size_t)count < size ? (size_t)count : size - 1;
-}
-
-size_t refusal_text(char to[REFUSAL_MAX], int status, const char *reason) {
-  char body[REASON_MAX];
-  size_t body_count = refusal_body(body, sizeof body, status, reason);
-  const char *more = status == 426 ? "Sec-WebSocket-Version: 13\r\n" : status == 405 ? "Allow: GET\r\n" : "";
-  return (size_t)snprintf(
-    to, REFUSAL_MAX,
-    "HTTP/1.1 %d %s\r\n%sContent-Type: text/plain; charset=utf-8\r\nContent-Length: %zu\r\n"
-    "Connection: close\r\n\r\n%s",
-    status, status_phrase(status), more, body_count, body);
-}
 
 static int refuse(struct lws *wsi, int status, const char *reason) {
   char response[REFUSAL_MAX];
@@ -100,10 +70,10 @@ static bool offers(const ct_text *offer, const char *wanted) {
 
 // The library refuses a client that offers only unknown names. So one protocol has the first name
 // offered until it is selected; protocol.c clears the name, which keeps it out of the answer.
-static void register_first_name(ct_loop *loop, const ct_text *offer) {
+static void register_first_name(upgrades *all, const ct_text *offer) {
   const char *at = offer->bytes;
   ct_text name = next_name(&at, at + offer->count);
-  snprintf(loop->any_protocol, sizeof loop->any_protocol, "%.*s", (int)name.count, name.bytes);
+  snprintf(all->any_protocol, sizeof all->any_protocol, "%.*s", (int)name.count, name.bytes);
 }
 
 static deflate_terms terms_of(struct lws *wsi) {
@@ -112,21 +82,21 @@ static deflate_terms terms_of(struct lws *wsi) {
   return deflate_terms_read(field, count > 0 ? (size_t)count : 0);
 }
 
-int upgrade_decide(struct lws *wsi, accepted_socket *socket, char *protocol) {
+int upgrade_decide(upgrades *all, struct lws *wsi, const peer *p, char *protocol) {
   // The library has refused an unknown upgrade, and may have freed the header table.
   if (!lws_hdr_total_length(wsi, WSI_TOKEN_UPGRADE)) return -1;
   if (strcasecmp(protocol, "websocket")) {
     protocol[0] = '-';  // h2c: not wanted, so the request is answered as plain HTTP/1.1
     return 0;
   }
-  socket->loop->any_protocol[0] = '\0';
-  deflate_terms *terms = &socket->loop->terms;
-  *terms = socket->loop->options.stream_bytes ? terms_of(wsi) : (deflate_terms){0};
-  const ct_callbacks *callbacks = &socket->loop->callbacks;
+  all->any_protocol[0] = '\0';
+  deflate_terms *terms = &all->terms;
+  *terms = all->options->stream_bytes ? terms_of(wsi) : (deflate_terms){0};
+  const ct_callbacks *callbacks = all->callbacks;
   const char *fault;
   int status = handshake_fault(wsi, terms, &fault);
   ct_request_head head;
-  if (!head_read(wsi, socket, &head)) {
+  if (!head_read(wsi, p, all->head_text, &head)) {
     status = 400;
     fault = HEADERS_MISREAD;
   }
@@ -137,6 +107,7 @@ int upgrade_decide(struct lws *wsi, accepted_socket *socket, char *protocol) {
   char reason[REASON_MAX] = "";
   status = callbacks->upgrade(callbacks->context, &head, reason, sizeof reason);
   if (status) return refuse(wsi, status, reason);
-  if (head.subprotocols.count && !offers(&head.subprotocols, socket->loop->subprotocol)) register_first_name(socket->loop, &head.subprotocols);
+  const ct_text *offer = &head.subprotocols;
+  if (offer->count && !offers(offer, all->options->subprotocol)) register_first_name(all, offer);
   return 0;
 }

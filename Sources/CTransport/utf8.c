@@ -1,4 +1,4 @@
-#include "private.h"
+#include "utf8.h"
 
 #include <string.h>
 

@@ -165,21 +165,14 @@ public final class GatewayServices: Sendable {
         tracer: tracer, activeGroups: activeGroups, actions: actions, nodes: otherNodes, clocks: clocks))
     self.cluster = links.flatMap { [absenceTimers, budgets, connectionLimiter, dispatcher, methods, observer] links in
       clusterUsers.map { users in
-        let topics = RemoteTopics(directory: directory)
-        let requests = PeerRequestHandler(
-          dispatcher: dispatcher, router: links.router, registry: registry, users: users, directory: directory,
-          budgets: budgets, methods: methods, clocks: clocks)
-        return ClusterNode(
-          links, users: users, topics: topics, directory: directory, registry: registry,
-          observation: dispatcher.observation,
-          presence: PresenceKeeper(
-            links.presence, store: links.ports.presence, userStore: stores.users, webhooks: presence, timers: absenceTimers,
-            clocks: clocks, grace: rules.limits.offlineGrace, observer: observer),
-          requests: requests,
-          entries: PeerEntryHandler(
-            links, handler: requests, users: users, topics: topics, directory: directory, budgets: budgets,
-            connectionLimiter: connectionLimiter, poster: webhooks?.poster, clocks: clocks),
-          poster: webhooks?.poster, clocks: clocks, logger: logger)
+        ClusterNode(
+          ClusterNode.Parts(
+            links: links, users: users, topics: RemoteTopics(directory: directory), directory: directory,
+            registry: registry, absenceTimers: absenceTimers, budgets: budgets, connectionLimiter: connectionLimiter,
+            grace: rules.limits.offlineGrace,
+            userStore: stores.users, presenceWebhooks: presence, poster: webhooks?.poster, clocks: clocks,
+            methods: methods, observer: observer, logger: logger),
+          dispatcher: dispatcher)
       }
     }
     administration = AdministratorRPC(

@@ -23,65 +23,110 @@ public enum NearestName {
     return costs.min() ?? wanted.count
   }
 
+  private static func distance(_ a: String, _ b: String) -> Int {
+    distances(from: Array(a)[...], toPrefixesOf: Array(b)[...]).last ?? 0
+  }
+
   // MARK: Names in camelCase
 
-  /// The name in camelCase with the fewest bytes to change, without regard to case; the first of
-  /// equals, and nil where more than a third of the name would have to change. A missing word costs
-  /// one byte: `name` means `groupName`, and `members` means `memberList`.
-  public static func near(_ name: String, among names: some Sequence<String>) -> String? {
+  /// The name in camelCase that is meant by one with slips of typing, without regard to case: the one
+  /// with the fewest. Nil where two have as few, or more than a third of the name would have to change.
+  ///
+  /// A slip is a letter too many, too few, another one, or two that have changed places. A word may have
+  /// one, and two from 8 letters on; with more it is another word. In a word of 3 letters or fewer no
+  /// letter is another one: `get` does not mean `set`. A missing word is a slip, too: `name` means
+  /// `groupName`, and `members` means `memberList`.
+  /// - Parameter fillers: the words that may be missing, in lower case; nil = any.
+  public static func near(
+    _ name: String, among names: some Sequence<String>, fillers: Set<[UInt8]>? = nil
+  ) -> String? {
     let wanted = name.utf8.map(lowercased)
     guard (1...maxBytes).contains(wanted.count) else { return nil }
-    var nearest: String?
-    var bound = max(1, wanted.count / 3) + 1
+    var (nearest, least) = ([String](), max(1, wanted.count / 3))
     for known in names {
-      guard let changes = cost(of: Array(known.utf8), for: wanted, below: bound) else { continue }
-      (nearest, bound) = (known, changes)
+      guard let slips = slips(from: words(of: Array(known.utf8)), to: wanted, atMost: least, fillers: fillers) else { continue }
+      if slips < least { nearest = [] }
+      (nearest, least) = (nearest + [known], slips)
     }
-    return nearest
+    return nearest.count == 1 ? nearest[0] : nil
   }
 
-  /// The cost of the cheapest form of a name with some neighbouring words left out, or none; nil
-  /// where no form costs less than the bound.
-  private static func cost(of name: [UInt8], for wanted: [UInt8], below bound: Int) -> Int? {
-    let (edges, bytes) = (wordEdges(of: name), name.map(lowercased))
-    var least = bound
-    for first in edges.indices {
-      for last in first..<edges.count where last > first || first == 0 {
-        let (dropped, count) = (last - first, bytes.count - (edges[last] - edges[first]))
-        // A distance is no less than the difference of the lengths.
-        guard count > 0, dropped + abs(count - wanted.count) < least else { continue }
-        least = min(least, dropped + distance(wanted, bytes[..<edges[first]] + bytes[edges[last]...]))
+  /// The fewest slips from the words of a name to another name; nil where there are more than that.
+  private static func slips(
+    from words: [ArraySlice<UInt8>], to wanted: [UInt8], atMost most: Int, fillers: Set<[UInt8]>?
+  ) -> Int? {
+    // There are no fewer slips than letters too many.
+    guard words.reduce(most, { $0 + $1.count }) >= wanted.count else { return nil }
+    // The fewest so far, by the end of the part of the wanted name that the words so far make up.
+    var reached = [(end: 0, slips: 0)]
+    for word in words {
+      let mayBeMissing = fillers?.contains(Array(word)) ?? true
+      var next: [(end: Int, slips: Int)] = []
+      func reach(_ end: Int, _ slips: Int) {
+        guard slips <= most else { return }
+        if let known = next.firstIndex(where: { $0.end == end }) {
+          next[known].slips = min(next[known].slips, slips)
+        } else {
+          next.append((end, slips))
+        }
       }
+      let bound = maxSlips(in: word)
+      for (start, slips) in reached {
+        if mayBeMissing { reach(start, slips + 1) }
+        let part = wanted[start...].prefix(word.count + bound)
+        let costs = distances(from: word, toPrefixesOf: part, replacement: word.count > 3 ? 1 : 2, atMost: bound)
+        for (length, more) in costs.enumerated() where more <= bound { reach(start + length, slips + more) }
+      }
+      if next.isEmpty { return nil }
+      reached = next
     }
-    return least < bound ? least : nil
+    return reached.first { $0.end == wanted.count }?.slips
   }
 
-  /// Where the words of a name in camelCase begin, and its end: `userIDList` is user, ID, List.
-  private static func wordEdges(of name: [UInt8]) -> [Int] {
-    let inner = name.indices.dropFirst().filter { index in
-      guard isCapital(name[index]) else { return false }
+  private static func maxSlips(in word: ArraySlice<UInt8>) -> Int { word.count < 8 ? 1 : 2 }
+
+  /// The words of a name in camelCase, in lower case: `userIDList` is user, id, list.
+  private static func words(of name: [UInt8]) -> [ArraySlice<UInt8>] {
+    let edges = name.indices.filter { index in
+      guard index > 0, isCapital(name[index]) else { return index == 0 }
       return !isCapital(name[index - 1]) || index + 1 < name.count && !isCapital(name[index + 1])
     }
-    return [0] + inner + [name.count]
+    let bytes = name.map(lowercased)
+    return zip(edges, edges.dropFirst() + [bytes.count]).map { bytes[$0..<$1] }
   }
 
   private static func isCapital(_ byte: UInt8) -> Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte }
 
   private static func lowercased(_ byte: UInt8) -> UInt8 { isCapital(byte) ? byte + 0x20 : byte }
 
-  /// The Levenshtein distance: insertions, removals and replacements.
-  private static func distance<Element: Equatable>(_ a: some Sequence<Element>, _ b: some Sequence<Element>) -> Int {
-    let b = Array(b)
-    var row = Array(0...b.count)
-    for (i, character) in a.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for j in b.indices {
-        let replaced = diagonal + (character == b[j] ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+  // MARK: Distances
+
+  /// The distance of each beginning of `b`, from the empty one to the whole: insertions, removals,
+  /// replacements, and two neighbours that change places (optimal string alignment). Empty where all
+  /// are over `most`.
+  private static func distances<Element: Equatable>(
+    from a: ArraySlice<Element>, toPrefixesOf b: ArraySlice<Element>, replacement: Int = 1, atMost most: Int = .max
+  ) -> ArraySlice<Int> {
+    let width = b.count + 1
+    // A row for each beginning of `a`.
+    var costs = Array(0..<width) + repeatElement(0, count: a.count * width)
+    for (i, element) in a.enumerated() {
+      let (before, row) = ((i - 1) * width, i * width)
+      let next = row + width
+      var least = i + 1
+      costs[next] = i + 1
+      for (j, other) in b.enumerated() {
+        var cost = min(costs[row + j] + (element == other ? 0 : replacement), costs[row + j + 1] + 1, costs[next + j] + 1)
+        if i > 0, j > 0, element == b[b.startIndex + j - 1], a[a.startIndex + i - 1] == other {
+          cost = min(cost, costs[before + j - 1] + 1)
+        }
+        costs[next + j + 1] = cost
+        least = min(least, cost)
       }
+      // No later row is cheaper, though two that change places step over this one: they cost one more
+      // than the row before it, as this row does at most.
+      if least > most { return [] }
     }
-    return row[b.count]
+    return costs.suffix(width)
   }
 }

@@ -44,6 +44,11 @@ public final class EventLoop: Sendable {
     ct_loop_run_timers(pointer)
   }
 
+  /// Lets HTTP requests be answered, then closes the listeners and calls `body`; see `Transport`.
+  func finishAnswers(atMost count: Int, then body: @escaping @Sendable () -> Void) {
+    perform { self.callbacks.finishAnswers(of: self, atMost: count, then: body) }
+  }
+
   /// The loop's counters; on its thread only.
   public func counters() -> TransportCounters {
     preconditionCurrent()

@@ -3,7 +3,8 @@ import CTransport
 /// The callbacks of the C loop, all on its own thread.
 ///
 /// @unchecked Sendable: `loop`, `executor`, `delegate` and `running` are set before the thread starts
-/// and used on it alone from then on.
+/// and used on it alone from then on; so is `whenAnswered`, which the C loop takes no more of at its
+/// end.
 final class LoopCallbacks: @unchecked Sendable {
   /// Released when the thread ends: the delegate often owns the transport.
   private var delegate: (any TransportDelegate)?
@@ -13,6 +14,8 @@ final class LoopCallbacks: @unchecked Sendable {
   private var executor: Unmanaged<LoopExecutor>?
   /// Retains the loop while its thread runs, so that `loop` needs no counted reference.
   private var running: EventLoop?
+  /// Wait for the HTTP answers in flight.
+  private var whenAnswered: [@Sendable () -> Void] = []
 
   private let announcesClients: (@Sendable (String) -> Bool)?
 
@@ -32,8 +35,21 @@ final class LoopCallbacks: @unchecked Sendable {
     return ct_loop_start(loop.pointer, "throng-loop-\(loop.index)")
   }
 
+  /// Calls `body` when HTTP answers in flight are sent, and at the loop's end at the latest.
+  func finishAnswers(of loop: EventLoop, atMost count: Int, then body: @escaping @Sendable () -> Void) {
+    guard ct_loop_finish_answers(loop.pointer, max(0, count)) else { return body() }
+    whenAnswered.append(body)
+  }
+
+  private func answered() {
+    let bodies = whenAnswered
+    whenAnswered = []
+    for body in bodies { body() }
+  }
+
   /// The thread is about to end: runs the queued work and releases the delegate and the loop.
   func end() {
+    answered()
     loop?.executor.end()
     delegate = nil
     running = nil
@@ -116,6 +132,7 @@ extension LoopCallbacks {
     table.run_jobs = { context in
       withCallbacks(context) { $0.executor?._withUnsafeGuaranteedRef { $0.drain() } ?? false }
     }
+    table.answered = { context in withCallbacks(context) { $0.answered() } }
     table.ended = { context in withCallbacks(context) { $0.end() } }
     return table
   }

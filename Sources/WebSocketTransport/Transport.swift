@@ -90,6 +90,22 @@ public final class Transport: Sendable {
     }
   }
 
+  /// Serves HTTP until no answer is in flight, then closes the listeners and calls `body`, from any
+  /// thread; before `stop`, which would cut the answers. A request that is not whole by then is not
+  /// delivered.
+  ///
+  /// An answer is in flight from the delivery of its request until the system has its last byte.
+  /// - Parameter count: of answers of each loop behind which it waits for no more.
+  public func finishAnswers(atMost count: Int = 1000, then body: @escaping @Sendable () -> Void) {
+    guard state.withLock({ $0 == .running }) else { return body() }
+    let unfinished = DispatchGroup()
+    for loop in loops {
+      unfinished.enter()
+      loop.finishAnswers(atMost: count) { unfinished.leave() }
+    }
+    unfinished.notify(queue: .global(), execute: body)
+  }
+
   /// Cuts all connections, ends the threads and waits for them. A second call returns at once.
   public func stop() async {
     let was = state.withLock { state in

@@ -71,7 +71,7 @@ public final class WebhookQuestioner: Sendable {
     case .drop: counter.count(type, .dropped)
     case .refuse(let code, message: _):
       counter.count(type, .refused)
-      log.inform("the application refused", ["type": "\(type.rawValue)", "id": "\(id)", "code": "\(code)"])
+      log.inform("the application refused", ["type": "\(type.rawValue)", "id": "\(id)", "code": .stringConvertible(code)])
     case .refuseWithUnknownCode:
       counter.count(type, .unknownCode)
       log.warn(

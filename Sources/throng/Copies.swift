@@ -80,7 +80,8 @@ struct Import: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.load()
-    let rows = try failing { () throws(StartError) in try settings.importAll(from: file == "-" ? nil : file) }
+    let (rows, note) = try failing { () throws(StartError) in try settings.importAll(from: file == "-" ? nil : file) }
+    if let note { StandardError.write(note) }
     print("ok: \(rows) rows")
   }
 }

@@ -102,11 +102,15 @@ struct TokenCheck: AsyncParsableCommand {
       throw StandardError.failure("\(error)")
     }
     let report = verifier.report(on: text, now: SystemClocks().wall)
+    let running = await settings.warningOfRunningServer()
     let width = report.rows.map(\.name.count).max() ?? 0
     for row in report.rows {
-      print(row.name + String(repeating: " ", count: width - row.name.count) + "  " + row.text)
+      let isOfAnother = row.name == "verdict" && running != nil
+      let remark = isOfAnother ? " (by this configuration, which is not that of the running server)" : ""
+      print(row.name + String(repeating: " ", count: width - row.name.count) + "  " + row.text + remark)
     }
     for warning in report.warnings { StandardError.write("warning: \(warning)") }
+    if let running { StandardError.write("warning: \(running); name its configuration: --config FILE or THRONG_CONFIG") }
     guard report.isAccepted else { throw ExitCode.failure }
   }
 

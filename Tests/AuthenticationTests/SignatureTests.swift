@@ -45,6 +45,34 @@ import Testing
     #expect(try await result(header: header, by: signer) == .wrongSignature)
   }
 
+  /// While a secret is changed, tokens of the former one are good, with and without a kid.
+  @Test func theFormerSecretVerifiesToo() async throws {
+    let former = Array("the former secret of thirty-two b".utf8)
+    let third = Array("a third secret, of thirty-two byt".utf8)
+    let both = try await TokenVerifier(.init(secret: TokenForge.secret, previousSecret: former))
+    for header in [#"{"alg":"HS256"}"#, #"{"alg":"HS256","kid":"any"}"#] {
+      for (secret, expected) in [(TokenForge.secret, nil), (former, nil), (third, TokenError.wrongSignature)] {
+        let token = try await forge.token(header: header, payload: TokenForge.goodPayload, by: .secret(secret))
+        #expect(both.verify(token, now: TokenForge.now).error == expected)
+      }
+    }
+    let expired = try await forge.token(
+      header: #"{"alg":"HS256"}"#, payload: #"{"sub":"alice","exp":1}"#, by: .secret(former))
+    #expect(both.verify(expired, now: TokenForge.now).error == .expired)
+    await #expect(throws: AuthenticationError.self) {
+      try await TokenVerifier(.init(secret: TokenForge.secret, previousSecret: Array("too short".utf8)))
+    }
+  }
+
+  /// Where HS256 is not in use, a former secret signs nobody in.
+  @Test func aFormerSecretAloneIsNone() async throws {
+    let keySet = TokenForge.keySet(try forge.ecJWK())
+    let verifier = try await TokenVerifier(.init(secret: nil, previousSecret: TokenForge.secret, keySet: keySet))
+    #expect(verifier.algorithms == [.es256])
+    let token = try await forge.token(payload: TokenForge.goodPayload)
+    #expect(verifier.verify(token, now: TokenForge.now).error == .malformed)
+  }
+
   @Test(arguments: [
     "none", "None", "NONE", "", "hs256", "HS384", "HS512", "RS512", "PS256", "ES384", "Ed25519", "HS256 ",
   ])

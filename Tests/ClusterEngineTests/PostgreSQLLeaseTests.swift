@@ -127,6 +127,27 @@ struct PostgreSQLLeaseTests {
     }
   }
 
+  @Test func `of two drains at the same instant the later one is refused where it would take the last node`() async throws {
+    try await withLeases { first, second, opener in
+      let one = try first.join(description)
+      _ = try second.join(NodeDescription(name: "two", address: "", release: "0.1.0"))
+      let earlier = try opener.connect()
+      try earlier.run("SET idle_in_transaction_session_timeout = 0")
+      try earlier.run("BEGIN")
+      try earlier.run("SELECT throng_drain($1)", [one.rawValue])
+      // It has read the tables, and waits for the end of the other one.
+      let later = Task.detached { try second.requestDrain(of: "two", evenLast: false) }
+      let waits = "SELECT count(*) FROM pg_stat_activity WHERE usename = current_user AND wait_event_type = 'Lock'"
+      let observer = try opener.connect()
+      try await waitUntil("the later one waits") { try observer.count(waits, []) == 1 }
+      try earlier.run("COMMIT")
+      #expect(try await later.value == .lastNode)
+      #expect(try first.read().nodes.map(\.isDraining) == [true, false])
+      #expect(try first.requestDrain(of: "two", evenLast: true) == .requested)
+      #expect(try first.read().nodes.map(\.isDraining) == [true, true])
+    }
+  }
+
   @Test func `a node without heartbeats is removed, and can write nothing`() async throws {
     try await withLeases { first, second, opener in
       let (one, two) = (try first.join(description), try second.join(description))

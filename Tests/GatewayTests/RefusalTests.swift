@@ -166,6 +166,7 @@ import WireProtocol
       _ = try await alice.call("inventedMethod")
       let refused = lines("request refused")
       #expect(refused.map { $0.metadata["method"] } == ["joinGroup", "unknown"])
+      #expect(refused.map { $0.metadata["sentMethod"] } == [nil, "inventedMethod"])
       #expect(refused.map { $0.metadata["code"] } == ["10010", "-32601"])
       #expect(refused.allSatisfy { $0.level == .debug && $0.metadata["userID"] == "alice" })
     }
@@ -176,6 +177,9 @@ import WireProtocol
     _ = try await backend.rpc("getGroupMemberList", #"{"groupID":"nowhere"}"#)
     _ = try await backend.rpc("dismissGroup", #"{"groupID":"nowhere"}"#)
     #expect(log.lines.map(\.message) == ["request refused", "audit"])
+    _ = try await backend.rpc(String(repeating: "x", count: 5000))
+    #expect(log.lines.last?.metadata["method"] == "unknown")
+    #expect(log.lines.last?.metadata["sentMethod"] == String(repeating: "x", count: 64))
   }
 
   @Test func aConnectionThatTheServerClosesIsTold() async throws {

@@ -67,6 +67,20 @@ import WireProtocol
     }
   }
 
+  @Test func theLogAndATraceNameMembersOfARequest() async throws {
+    try await LiveGateway.with(log: log) { live in
+      let alice = try await live.signIn("alice")
+      let trace = try await live.backend.result("trace", #""userID":"alice""#)["traceID"].string ?? ""
+      try await alice.send(#"{"jsonrpc":"2.0","id":"own","method":"ping","parms":{}}"#)
+      let answer = try await alice.reply { $0["id"] == "own" }
+      #expect(answer["result"]["serverTime"].integer != nil)
+      let told = "parms of the request (the nearest is params)"
+      #expect(lines.map { $0.metadata["parameters"] } == [told])
+      let entries = try await live.backend.result("getTrace", #""traceID":"\#(trace)""#)["entryList"].elements
+      #expect(entries.filter { $0["name"] == "ping" }.map { $0["unknownParameters"] } == [.string(told)])
+    }
+  }
+
   @Test func aStrictServerRefusesThemAndChangesNothing() async throws {
     try await LiveGateway.with(log: log, { $0.refusesUnknownParameters = true }) { live in
       let alice = try await live.signIn("alice")

@@ -161,7 +161,7 @@ import WireProtocol
   func aRequestSaysBeforeItRunsWhatItMayWrite(_ method: String, _ params: String, targets: Int, isHeavy: Bool) throws {
     let call = try #require(self.call(method, params))
     #expect(call.writeCost().targets == targets && call.writeCost().isHeavy == isHeavy)
-    #expect((call.writeCost() == .none) == (call.method?.specification.writes == false))
+    #expect((call.writeCost() == .none) == (call.method?.writes == false))
   }
 
   private func call(_ method: String, _ params: String) -> Call? {

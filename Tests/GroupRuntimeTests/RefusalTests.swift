@@ -1,6 +1,7 @@
 import GroupModel
 import Testing
 import ThrongTestKit
+import WireProtocol
 
 @testable import GroupRuntime
 
@@ -21,8 +22,14 @@ import ThrongTestKit
     ("setGroupMemberInfo", #"{"userID":"carl","customInfo":{"k":"v"},"muteUntil":9999999999999}"#),
     ("muteGroupMember", #"{"userID":"mary","muteTime":60}"#), ("muteGroup", #"{"mode":"Custom","roles":["200"]}"#),
     ("setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#),
-    ("initGroupAttributes", #"{"attributes":{"k":"v"}}"#), ("deleteGroupAttributes", #"{"keys":["unknown"]}"#),
+    ("initGroupAttributes", #"{"attributes":{"k":"v"}}"#), ("setGroupAttributes", #"{"attributes":{"k":"v"}}"#),
+    ("deleteGroupAttributes", #"{"keys":["unknown"]}"#),
+    ("setGroupCounters", #"{"counters":{"k":1}}"#), ("increaseGroupCounter", #"{"key":"k","value":1}"#),
+    ("decreaseGroupCounter", #"{"key":"k","value":1}"#),
     ("getGroupAttributes", "{}"), ("revokeGroupMessage", #"{"seq":1}"#), ("revokeGroupMessage", #"{"seq":9}"#),
+    ("modifyGroupMessage", #"{"seq":1,"text":"x"}"#), ("pinGroupMessage", #"{"seq":1,"isPinned":true}"#),
+    ("addMessageReaction", #"{"seq":1,"reaction":"r"}"#), ("removeMessageReaction", #"{"seq":1,"reaction":"r"}"#),
+    ("sendMessageReadReceipts", #"{"seqList":[1]}"#), ("unbanGroupMember", #"{"userIDList":["oscar"]}"#),
     ("markGroupMessageAsRead", "{}"), ("unreadCount", "{}"),
     ("getGroupMemberList", "{}"), ("getGroupMembersInfo", #"{"userIDList":["olga"]}"#), ("getGroupMutedMembers", "{}"),
     ("getGroupMemberInviters", #"{"userIDList":["olga"]}"#), ("getGroupMemberRoles", #"{"userIDList":["olga"]}"#),
@@ -30,7 +37,18 @@ import ThrongTestKit
     ("sendGroupTextMessage", #"{"text":"x","clientMsgID":"c","atUserIDList":["@all"]}"#),
     ("sendGroupCustomMessage", #"{"data":"x","clientMsgID":"c"}"#),
     ("getGroupHistoryMessageList", "{}"), ("sync", #"{"epoch":"e","seq":0}"#),
+    ("sendGroupSystemNotification", #"{"content":"c"}"#), ("recycleGroup", "{}"),
+    ("importGroupMembers", #"{"memberList":[{"userID":"oscar"}]}"#),
+    ("importGroupMessages", #"{"messageList":[{"sender":"mary","timestamp":1,"text":"t"}]}"#),
+    ("setUnreadCount", #"{"userID":"oscar","unreadCount":1}"#),
   ]
+
+  @Test func everyMethodOfAGroupThatWritesIsAmongThem() {
+    let named = Set(RefusalTests.requests.map(\.method))
+    for method in MethodTable().entries where method.writes && method.isOfGroup {
+      #expect(named.contains(method.name), "\(method.name)")
+    }
+  }
 
   @Test(arguments: GroupType.allCases)
   func aRefusedRequestChangesNothing(type: GroupType) throws {

@@ -440,7 +440,7 @@ async def test_every_write_leaves_an_audit_line(own):
         ("setGroupMemberInfo", {"groupID": group, "userID": "guest", "nameCard": "secret-word"}),
         ("muteGroupMember", {"groupID": group, "userID": "guest", "muteTime": 5}),
         ("muteGroup", {"groupID": group, "mode": "None"}),
-        ("kickGroupMember", {"groupID": group, "userIDList": ["guest"], "reason": "secret-word"}),
+        ("kickGroupMember", {"groupID": group, "userIDList": ["guest"], "reason": "a rule"}),
         ("transferGroupOwner", {"groupID": group, "userID": bob.user}),
         ("sendGroupTextMessage", {"groupID": group, "text": "secret-word"}),
         ("sendGroupCustomMessage", {"groupID": group, "data": "secret-word"}),
@@ -451,7 +451,7 @@ async def test_every_write_leaves_an_audit_line(own):
             {"sender": bob.user, "timestamp": 1_700_000_000_000, "text": "secret-word"}]}),
         ("setUnreadCount", {"groupID": imported, "userID": bob.user, "unreadCount": 1}),
         ("revokeGroupMessage", {"groupID": imported, "seq": 1}),
-        ("kickUser", {"userID": bob.user, "reason": "secret-word"}),
+        ("kickUser", {"userID": bob.user, "reason": "a rule"}),
         ("recycleGroup", {"groupID": group}),
         ("dismissGroup", {"groupID": imported}),
     ]
@@ -467,6 +467,22 @@ async def test_every_write_leaves_an_audit_line(own):
     done(server, "joinGroup", groupID=await own.group(alice), asUser="carol")
     server.wait_until(lambda: len(audited(server, "joinGroup")) == 1, "an audit line of a write as a user")
     assert "secret-word" not in server.log and admin_token()[:20] not in server.log
+
+
+async def test_the_audit_says_who_was_removed_and_why(own):
+    server = own.server
+    alice, bob, carol = await own.users("alice", "bob", "carol")
+    group = await own.group(alice, members=[bob, carol])
+    users = [bob.user, carol.user]
+    done(server, "muteGroupMember", groupID=group, userIDList=users, muteTime=5)
+    done(server, "kickGroupMember", groupID=group, userIDList=users, reason="they \"spam\"\n", banTime=60)
+    server.wait_until(lambda: audited(server, "kickGroupMember"), "an audit line of a removal")
+    (line,) = audited(server, "kickGroupMember")
+    assert line["userIDList"] == users and line["userCount"] == 2 and line["reason"] == "they \"spam\"\n"
+    assert audited(server, "muteGroupMember")[0]["userIDList"] == users
+    kick, mute = done(server, "listAdministratorActions")["actionList"][:2]
+    assert has(method="kickGroupMember", userIDList=users, userCount=2, reason="they \"spam\"\n")(kick)
+    assert has(method="muteGroupMember", userIDList=users, userCount=2)(mute) and "reason" not in mute
 
 
 async def test_a_batch_leaves_a_line_for_each_write(own):

@@ -3,6 +3,7 @@ import asyncio
 from urllib.parse import quote
 
 from harness.backend import done
+from harness.browser import TURNED
 from harness.receiver import Answer, Receiver
 from harness.tokens import make_token
 from harness.world import eventually
@@ -302,6 +303,41 @@ async def test_nicknames_are_shown_and_turn_nothing_around(make_server, browser)
         await page.sees(words, "#members")
     await page.sees("Ivan the Banned", "#bans")
     assert await page.run("document.querySelector('#group-title bdi').textContent") == "Tea table"
+
+
+async def test_no_text_of_others_turns_the_console_around(make_server, browser):
+    """U+202E turns around what follows; U+2069 would end the isolate in which a text stands."""
+    console = Console.make(make_server, settings={"search.messages": "true"})
+    evil = "tea\u2069\u202eevil"
+    console.join("mallory", "trudy")
+    for user in ("mallory", "olga"):
+        done(console.own, "setUserInfo", userID=user, nickName=evil, faceURL=evil, customInfo={"note": evil})
+    console.do("setGroupInfo", groupName=evil, introduction=evil, notification=evil, customInfo={"note": evil})
+    console.do("setGroupMemberInfo", userID="mallory", nameCard=f"card {evil}", customInfo={"note": evil})
+    seq = console.do("sendGroupTextMessage", asUser="mallory", text=evil)["seq"]
+    console.do("pinGroupMessage", seq=seq, isPinned=True)
+    console.do("muteGroupMember", userID="mallory", muteTime=600)
+    console.do("kickGroupMember", userIDList=["trudy"], banTime=3600, reason=evil)
+    page = await sign_in(browser, console.own, f"group/{quote(console.group, safe='')}")
+    for place in ("#group-title", "#messages", "#pins", "#members", "#muted", "#bans", "#info"):
+        await page.sees("tea", place)
+    assert await page.run(TURNED) == []
+    await page.click("#members button", "Mute")
+    await page.sees("Mute mallory", "dialog")
+    assert await page.run(TURNED) == []
+    await page.press("Escape", 27)
+    await page.click("#group-acts button", "Disband")
+    await page.sees("Disband tea", "dialog")
+    assert await page.run(TURNED) == []
+    await page.press("Escape", 27)
+    for view, place in (("groups", "#groups-table"), ("users/mallory", "#profile"), ("users/mallory", "#user-groups")):
+        await page.run(f"location.hash = '#{view}'")
+        await page.sees("tea", place)
+        assert await page.run(TURNED) == []
+    await page.run("location.hash = '#search'")
+    await find(page, "#search-words", "tea")
+    await page.sees("mallory", "#messages-found")
+    assert await page.run(TURNED) == []
 
 
 async def test_disbanding_and_recycling_say_what_they_do(make_server, browser):

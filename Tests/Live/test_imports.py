@@ -1,5 +1,6 @@
 """Moving in from another system. Imports send no events and store no tips (Protocol.md,
 "Imports")."""
+import json
 import time
 
 import pytest
@@ -177,6 +178,47 @@ async def test_a_custom_role_is_imported(server, world, groupType):
     owner, member = await world.users("owner", "member")
     group = imported(server, owner.user, groupType, [{"userID": member.user, "role": "200"}])
     assert (await info_of(member, group))["selfInfo"]["role"] == "200"
+
+
+async def test_members_bring_name_card_custom_info_and_mute_and_a_later_import_goes_on(server, world):
+    """No tip is made, so messages follow; a bad row is Fail; who is there is Invalid and stays."""
+    owner, member = await world.users("owner", "member")
+    muted, bad = world.name("muted"), world.name("bad")
+    group = imported(server, owner.user, members=[
+        {"userID": member.user, "nameCard": "Bobby", "customInfo": {"seat": "7"}}, {"userID": muted, "muteUntil": soon()}])
+    assert messages(server, group, message(1)) == [1]
+    rows = done(server, "importGroupMembers", groupID=group, memberList=[
+        {"userID": member.user, "nameCard": "Other"}, {"userID": bad, "nameCard": "x" * 51},
+        {"userID": bad, "nameCard": "fine"}])["memberList"]
+    assert rows == [{"userID": member.user, "result": "Invalid"}, {"userID": bad, "result": "Fail"}]
+    assert messages(server, group, message(2)) == [2], "the second import"
+    listed = await all_of(owner, "getGroupMemberList", "memberList", groupID=group)
+    assert [row["userID"] for row in listed] == [owner.user, *sorted([member.user, muted])]
+    found = next(row for row in listed if row["userID"] == member.user)
+    assert has(nameCard="Bobby", customInfo={"seat": "7"})(found)
+    listed = await all_of(owner, "getGroupMutedMembers", "memberList", groupID=group)
+    assert [row["userID"] for row in listed] == [muted]
+    assert denied(server, 10017, "sendGroupTextMessage", groupID=group, text="x", asUser=muted)["temporary"] is False
+    denied(server, -32602, "importGroupMembers", groupID=group, memberList=[{"userID": "x", "nameCard": 5}])
+    for client in (owner, member):
+        await client.quiet(group=group)
+
+
+def test_instants_in_seconds_are_taken_and_warned_of(make_server):
+    own = make_server()
+    seconds = THEN // 1000
+    base = {"groupType": "Public", "groupName": "g", "ownerUserID": "olga", "groupID": "g"}
+    done(own, "importGroup", **base, createTime=seconds)
+    done(own, "importGroupMembers", groupID="g", memberList=[{"userID": "mary", "joinTime": seconds + 1}])
+    messages(own, "g", {"sender": "mary", "timestamp": seconds + 2, "text": "old"})
+    done(own, "importGroup", **{**base, "groupID": "h"}, createTime=THEN)
+
+    def warnings():
+        lines = [json.loads(line) for line in own.log.splitlines() if '"an import has very old instants"' in line]
+        return [(line["method"], line["field"], line["groupID"]) for line in lines if "seconds?" in line["reason"]]
+    own.wait_until(lambda: len(warnings()) == 3, warnings)
+    assert warnings() == [
+        ("importGroup", "createTime", "g"), ("importGroupMembers", "joinTime", "g"), ("importGroupMessages", "timestamp", "g")]
 
 
 async def test_members_are_listed_in_the_order_of_their_join_times(server, world):

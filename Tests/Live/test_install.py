@@ -62,13 +62,18 @@ def test_it_puts_the_program_the_unit_and_a_configuration_below_a_prefix(machine
     assert f"systemctl enable --now {unit}\n" in done.stdout
 
     text = unit.read_text()
-    assert f"ExecStart={program} serve --config {configuration} --data-dir /var/lib/throng\n" in text
+    assert f"ExecStart={program} serve --config {configuration}\n" in text
     assert f"{program} health --config {configuration};" in text
     assert "/usr/local" not in text and " /etc/throng" not in text and "\nProtectHome=yes\n" in text
     checked = subprocess.run(
         [program, "config", "check", "--config", configuration, "--data-dir", tmp_path / "data"], env=clean_environment(),
         capture_output=True, text=True)
     assert (checked.returncode, checked.stdout) == (0, "ok\n"), checked.stderr
+    # Whatever reads the file finds the data of the service; all else is as it is without a file.
+    set_lines = [line for line in configuration.read_text().splitlines() if line and not line.startswith("#")]
+    assert set_lines == ["dataDir: /var/lib/throng"]
+    assert f"sudo -u throng {program} token alice --config {configuration}\n" in done.stdout
+    assert "before the next start" not in done.stdout
 
     builds = [call for call in machine.called() if call.startswith("swift build")]
     assert len(builds) == 2 and all("-c release --product throng --static-swift-stdlib" in call for call in builds)
@@ -96,6 +101,10 @@ def test_a_second_time_renews_all_but_the_configuration(machine, tmp_path):
     done = machine.install("--prefix", prefix)
     assert done.returncode == 0, done.stderr
     assert configuration.read_text() == "listen: 127.0.0.1:7777\n" and f"{configuration} (it was there" in done.stdout
+    assert f"Set it in {configuration} before the next start:\n  dataDir: /var/lib/throng\n" in done.stdout
+    configuration.write_text("dataDir: /srv/throng\n")
+    done = machine.install("--prefix", prefix)
+    assert done.returncode == 0 and "before the next start" not in done.stdout, done.stdout
     assert unit.read_text() == before and program.read_text().startswith("#!/bin/sh\n")
     assert not list(prefix.rglob("*.new"))
 

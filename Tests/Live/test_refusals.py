@@ -159,8 +159,11 @@ def test_the_credential_of_the_backend_is_refused_with_its_reason(make_server):
     assert answer.status == 401 and "it has no exp" in answer.text
     answer = own.post_rpc(ping, make_token("backend", adm=True, algorithm="HS512"))
     assert answer.status == 401 and "HS512" not in answer.text
-    own.wait_until(lambda: len(entries(own, "unauthorized call")) == 2, "two lines")
-    signed, unsigned = entries(own, "unauthorized call")
+    answer = own.post_rpc(ping, make_token("alice"))
+    assert answer.status == 401 and "this token is a user's" in answer.text
+    own.wait_until(lambda: len(entries(own, "unauthorized call")) == 3, "three lines")
+    signed, unsigned, of_user = entries(own, "unauthorized call")
+    assert of_user["userID"] == "alice" and "this token is a user's" in of_user["reason"]
     assert signed["userID"] == "backend" and "it has no exp" in signed["reason"]
     assert "userID" not in unsigned and 'its alg is "HS512"' in unsigned["reason"]
 
@@ -246,6 +249,16 @@ async def test_headers_that_are_too_long_are_told(telling, size):
     telling.metric_becomes("throng_http_refused_total", 1, status=431)
 
 
+async def test_the_name_of_an_unknown_method_stands_in_the_log_and_in_no_label(telling, make_world):
+    alice = await make_world(telling).user("alice")
+    for name, shown in (("addGroupMember", "addGroupMember"), ("a\u001b[2J", "a\u001b[2J"), ("é" * 40, "é" * 32)):
+        await alice.refused(-32601, name)
+        line = await entry(telling, "request refused", sentMethod=shown)
+        assert line["method"] == "unknown" and line["code"] == -32601
+    assert "\x1b" not in telling.log, "a terminal that shows the log obeys nobody"
+    assert "addGroupMember" not in telling.http("GET", "/metrics").text
+
+
 async def test_unknown_parameters_are_named_at_debug_and_ignored(telling, make_world):
     world = make_world(telling)
     alice = await world.user("alice")
@@ -256,6 +269,10 @@ async def test_unknown_parameters_are_named_at_debug_and_ignored(telling, make_w
     assert "result" in await asyncio.to_thread(telling.rpc, "getGroupMemberList", groupID=group, filtr="a secret")
     line = await entry(telling, "unknown parameters", method="getGroupMemberList")
     assert line["parameters"] == "filtr (the nearest is filter)" and "a secret" not in telling.log
+    answer = await alice.exchange({"jsonrpc": "2.0", "id": 1, "method": "joinGroup", "parms": {"groupID": "a secret"}})
+    assert answer["error"]["code"] == -32602 and answer["error"]["data"]["field"] == "groupID"
+    line = await entry(telling, "unknown parameters", method="joinGroup")
+    assert line["parameters"] == "parms of the request (the nearest is params)" and "a secret" not in telling.log
 
 
 async def test_a_strict_server_refuses_unknown_parameters(make_server, make_world):
@@ -269,6 +286,8 @@ async def test_a_strict_server_refuses_unknown_parameters(make_server, make_worl
     rows = [{"userID": bob.user, "rol": "Admin"}]
     assert (await alice.refused(-32602, "createGroup", groupType="Public", groupName="g", memberList=rows))["field"] == "rol"
     assert (await asyncio.to_thread(own.rpc, "getStats", all=True))["error"]["data"]["field"] == "all"
+    answer = await alice.exchange({"jsonrpc": "2.0", "id": "own", "method": "ping", "parms": {}})
+    assert answer["id"] == "own" and answer["error"]["code"] == -32602 and answer["error"]["data"]["field"] == "parms"
     assert not entries(own, "unknown parameters"), "a refusal has a line of its own"
     # What clients send belongs to the protocol.
     await alice.call("setGroupInfo", groupID=group, groupName="other")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.demo import guest, new_group, room, say, seat
 from harness.tcp_proxy import TCPProxy
-from test_demo import guest, new_group, room, say, seat
 
 LOOKS = {"desktop-light": (1280, 900, "light"), "desktop-dark": (1280, 900, "dark"), "phone-light": (390, 844, "light"),
          "phone-dark": (390, 844, "dark")}

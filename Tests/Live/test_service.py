@@ -26,6 +26,7 @@ def test_the_servers_file_is_right(tmp_path):
     done = run_throng("config", "check", "--config", DEPLOY / "throng.yaml", "--data-dir", tmp_path, cwd=tmp_path)
     assert done.stdout == "ok\n", done.stderr
     shown = run_throng("config", "show", "--config", DEPLOY / "throng.yaml", cwd=tmp_path).stdout
+    assert re.search(r"^dataDir +/var/lib/throng +file ", shown, re.M), "the unit does not name it"
     for key in ("path", "trustedProxies", "forwardedHeader"):
         (value,) = re.findall(rf"^{key} +(\S+) +file ", shown, re.M)
         assert value == SETTINGS[key], "the proxies are tested with other settings"

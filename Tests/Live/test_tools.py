@@ -132,6 +132,51 @@ def test_a_database_in_use_by_another_configuration_is_a_failure(make_server):
     assert str(own.process.pid) in lines(done)["database"][1]
 
 
+@pytest.mark.files
+@pytest.mark.one_process("a cluster's nodes have addresses of their own")
+def test_a_running_server_with_another_secret_and_database_is_a_warning(make_server, tmp_path):
+    """The command was not given the server's configuration: it says so, and what is missing."""
+    own = make_server(secret=None)
+    here = tmp_path / "here"
+    place = ("--data-dir", here, "--listen", own.address, "--internal-listen", own.internal_address)
+    found = lines(run_throng("doctor", *place, cwd=tmp_path))
+    assert found["keys"][0] == "warning" and f"there is no {here}/auth-secret" in found["keys"][1]
+    assert found["database"][0] == "warning" and f"no database in {here}" in found["database"][1]
+    assert not here.exists(), "nothing is made"
+
+    assert run_throng("token", "alice", "--data-dir", here, cwd=tmp_path).returncode == 0
+    copy = tmp_path / "copy.db"
+    assert command("backup", own, copy).returncode == 0
+    assert run_throng("restore", copy, "--data-dir", here, cwd=tmp_path).returncode == 0
+    done = run_throng("doctor", *place, cwd=tmp_path)
+    assert done.returncode == 0 and "--config FILE" in done.stdout, done.stdout
+    assert lines(done)["keys"][0] == "warning" and "refuses tokens" in lines(done)["keys"][1]
+    assert lines(done)["database"][0] == "warning" and f"{here}/throng.db" in lines(done)["database"][1]
+
+    found = lines(command("doctor", own))
+    assert found["keys"][0] == "ok" and found["database"][0] == "ok", found
+
+
+@pytest.mark.one_process("a cluster's nodes have addresses of their own")
+def test_a_verdict_on_a_token_says_that_it_is_not_the_running_servers(make_server, tmp_path):
+    own = make_server(secret=None)
+    token = run_throng("token", "alice", "--data-dir", own.data_dir, cwd=tmp_path).stdout.strip()
+    place = ("--internal-listen", own.internal_address)
+    good = run_throng("token", "check", token, "--data-dir", own.data_dir, *place, cwd=tmp_path)
+    assert good.returncode == 0 and not good.stderr and "running server" not in good.stdout, good
+    for make in (False, True):
+        here = tmp_path / f"here-{make}"
+        assert not make or run_throng("token", "alice", "--data-dir", here, cwd=tmp_path).returncode == 0
+        done = run_throng("token", "check", token, "--data-dir", here, *place, cwd=tmp_path)
+        verdict = next(line for line in done.stdout.splitlines() if line.startswith("verdict"))
+        assert done.returncode == 1 and "70009" in verdict and "not that of the running server" in verdict, done
+        assert f"a server runs at {own.internal_address}" in done.stderr and "--config FILE" in done.stderr
+    # Without a server there is nothing to compare with.
+    own.stop()
+    done = run_throng("token", "check", token, "--data-dir", tmp_path / "here-True", *place, cwd=tmp_path)
+    assert "running server" not in done.stdout and not done.stderr, done
+
+
 def test_an_unreachable_postgresql_is_a_failure(tmp_path):
     done = doctor(tmp_path, *free_listeners(), "--set", f"store.url=postgres://throng:geheim@127.0.0.1:{reserve_port()}/throng")
     assert done.returncode == 1 and lines(done)["PostgreSQL"][0] == "FAILURE"
@@ -445,10 +490,23 @@ async def test_an_import_of_an_export_is_the_same_state(make_server, make_world,
     copy = make_server(start=False)
     copied = run_throng("import", tmp_path / "export.jsonl", "--data-dir", copy.data_dir, cwd=tmp_path)
     assert copied.returncode == 0 and copied.stdout == f"ok: {len(rows) - 2} rows\n", copied.stderr
+    assert "no secret for tokens" in copied.stderr and str(copy.data_dir / "auth-secret") in copied.stderr
     again = run_throng("export", "-", "--data-dir", copy.data_dir, cwd=tmp_path)
     assert again.stdout.split("\n")[1:-1] == exported[1:], "the same text but for the head's time"
     copy.start()
     assert state(copy) == before
+
+
+@pytest.mark.files
+def test_an_import_beside_the_former_secret_says_nothing_of_it(make_server, tmp_path):
+    own = make_server()
+    whole = tmp_path / "whole.jsonl"
+    assert command("export", own, whole).returncode == 0
+    there = tmp_path / "there"
+    assert run_throng("token", "alice", "--data-dir", there, cwd=tmp_path).returncode == 0
+    for place, more in [(there, ()), (tmp_path / "configured", ("--set", f"auth.secret={'s' * 40}"))]:
+        done = run_throng("import", whole, "--data-dir", place, *more, cwd=tmp_path)
+        assert done.returncode == 0 and done.stdout.startswith("ok: ") and not done.stderr, done.stderr
 
 
 @pytest.mark.files

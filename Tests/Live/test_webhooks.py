@@ -578,14 +578,14 @@ async def test_ten_rounds_of_kill_9(hooked, receiver, record_property):
     acknowledged = {}
     groups = []
 
-    async def work(client, round_, worker, did_one):
+    async def work(client, round_, lane, did_one):
         number = 0
         while True:
             if number % 20 == 5:
                 result = await client.call("createGroup", groupType="Public", groupName="g", joinMode="Any")
                 acknowledged[("groupCreated", result["groupID"])] = None
             elif number % 20 == 10:
-                name = f"{round_}-{client.user[-1]}-{worker}-{number}"
+                name = f"{round_}-{client.user[-1]}-{lane}-{number}"
                 await client.call("setGroupInfo", groupID=groups[0], groupName=name)
                 acknowledged[("groupInfoChanged", name)] = None
             else:
@@ -613,7 +613,7 @@ async def test_ten_rounds_of_kill_9(hooked, receiver, record_property):
         def did_one():
             if next(left, None) is None:
                 reached.set()
-        works = [work(user, round_, worker, did_one) for user in users for worker in range(6)]
+        works = [work(user, round_, lane, did_one) for user in users for lane in range(6)]
         world = await kill_during(world, works, reached)
     await receiver.wait(lambda r: set(acknowledged) <= {key(request) for request in r.of()}, 120)
     for group in groups:
@@ -812,6 +812,17 @@ async def test_a_refusal_refuses_whatever_its_code(hooked, receiver, code):
     if code is not None:
         own.metric_becomes("throng_webhooks_total", 1, type="beforeSendMessage", result="unknownCode")
         own.wait_until(lambda: '"the application refused with a code that it may not give"' in own.log, "a line")
+
+
+async def test_the_code_of_a_refusal_is_a_number_in_the_log(hooked, receiver):
+    own, world = hooked("beforeSendMessage")
+    owner = await world.user("owner")
+    group = await world.group(owner, "Work")
+    receiver.answer = lambda request: Answer({"action": "Refuse", "code": 10121})
+    await owner.refused(10121, "sendGroupTextMessage", groupID=group, text="x")
+    own.wait_until(lambda: '"the application refused"' in own.log, "a line")
+    (line,) = [json.loads(line) for line in own.log.splitlines() if '"the application refused"' in line]
+    assert line["code"] == 10121 and line["type"] == "beforeSendMessage"
 
 
 @pytest.mark.parametrize("policy", ["allow", "refuse"])

@@ -31,11 +31,13 @@ struct Sample: CustomTestStringConvertible {
 
   /// The keys that name a file with the value of another, which must not be set beside them.
   static let files = [
-    Sample("auth.secretFile", file("0123456789abcdef0123456789abcdef", "auth-secret")),
+    Sample("auth.secretFile", file("a-secret-of-the-tests-0123456789", "auth-secret")),
+    Sample("auth.previousSecretFile", file("a-former-secret-of-the-tests-012", "previous-secret")),
+    Sample("admin.previousAPIKeyFile", file("a-former-key-of-the-tests-0123456789", "previous-api-key")),
     Sample("admin.apiKeyFile", file("a-key-of-32-bytes-0123456789abcde", "api-key")),
     Sample("webhook.secretFile", file(secret, "webhook-secret")), Sample("store.urlFile", file("sqlite:other.db", "store")),
     Sample("bus.urlFile", file("nats://me:secret@host:4222", "bus")),
-    Sample("cluster.secretFile", file("0123456789abcdef0123456789abcdef", "cluster-secret")),
+    Sample("cluster.secretFile", file("a-secret-of-the-tests-0123456789", "cluster-secret")),
   ]
 
   /// 24 bytes in base64.
@@ -55,10 +57,12 @@ struct Sample: CustomTestStringConvertible {
       Sample("internalHosts", "throng.example.com,*.corp.example", yaml: "[Throng.example.com., '*.corp.example']"),
       Sample("path", "/chat/ws"), Sample("dataDir", "/var/lib/throng"),
       Sample("demo", "true"), Sample("loops", "3"), Sample("log.level", "debug"), Sample("log.format", "text"),
-      Sample("auth.secret", "0123456789abcdef0123456789abcdef", shown: "********"), Sample("auth.jwksFile", existingFile),
+      Sample("auth.secret", "a-secret-of-the-tests-0123456789", shown: "********"), Sample("auth.jwksFile", existingFile),
+      Sample("auth.previousSecret", "a-former-secret-of-the-tests-012", shown: "********"),
       Sample("auth.algorithms", "RS256,HS256", yaml: "[RS256, HS256]"), Sample("auth.audience", "app"),
       Sample("auth.issuer", "https://issuer.example"), Sample("auth.failureDelay", "250ms", shown: "0.25s"),
       Sample("admin.apiKey", "a-key-of-32-bytes-0123456789abcde", shown: "********"),
+      Sample("admin.previousAPIKey", "a-former-key-of-the-tests-0123456789", shown: "********"),
       Sample("allowedOrigins", "https://a.example,http://b.example:81", yaml: "[https://a.example, 'http://b.example:81']"),
       Sample("trustedProxies", "10.0.0.0/8,fd00::/8", yaml: #"["10.0.0.0/8", "fd00::/8"]"#),
       Sample("forwardedHeader", "x-forwarded-for"), Sample("proxyProtocol", "true"),
@@ -133,6 +137,7 @@ struct Sample: CustomTestStringConvertible {
     #expect(names["store.url"] == "THRONG_STORE_URL")
     #expect(names["limits.text.faceURL"] == "THRONG_LIMITS_TEXT_FACE_URL")
     #expect(names["admin.apiKeyFile"] == "THRONG_ADMIN_API_KEY_FILE")
+    #expect(names["admin.previousAPIKey"] == "THRONG_ADMIN_PREVIOUS_API_KEY")
   }
 
   @Test(arguments: Sample.all)

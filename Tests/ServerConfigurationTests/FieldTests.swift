@@ -77,7 +77,9 @@ import Testing
     #expect(settings.dataDir == "/var/lib/throng" && settings.store.url == "sqlite:other.db" && settings.store.sync == .normal)
     #expect(settings.log.level == .debug && settings.log.format == .text)
     #expect(
-      settings.auth.secret == "0123456789abcdef0123456789abcdef" && settings.admin.apiKey == "a-key-of-32-bytes-0123456789abcde")
+      settings.auth.secret == "a-secret-of-the-tests-0123456789" && settings.admin.apiKey == "a-key-of-32-bytes-0123456789abcde")
+    #expect(settings.auth.previousSecret == "a-former-secret-of-the-tests-012")
+    #expect(settings.admin.previousAPIKey == "a-former-key-of-the-tests-0123456789")
     #expect(settings.auth.algorithms == ["RS256", "HS256"] && settings.auth.jwksFile == Sample.existingFile)
     #expect(settings.auth.audience == "app" && settings.auth.issuer == "https://issuer.example")
     #expect(settings.allowedOrigins == ["https://a.example", "http://b.example:81"])

@@ -150,6 +150,19 @@ import Testing
     }
   }
 
+  /// What is wrong is a character, and the message says how it is written, without the password.
+  @Test(arguments: [
+    "postgres://u:p@ss@h/d", "postgres://u:p/ss@h/d", "postgres://u:p%ss@h/d", "postgresql://u@x:p@h/d", "postgres://u:p@h",
+  ])
+  func aPasswordWithSpecialCharactersIsEscaped(url: String) throws {
+    for found in [problems(flags: [("store.url", url)]), problems(try scratch.file("store.url: '\(url)'"))] {
+      #expect(found.count == 1 && found[0].hasPrefix("store.url: expected postgres://USER:PASSWORD@HOST/DATABASE"), "\(found)")
+      #expect(found[0].contains("%40 for @") && !found[0].contains("ss@") && !found[0].contains(url), "\(found)")
+    }
+    #expect(problems(flags: [("store.url", "postgres://u:p%40ss@h/d")]) == [])
+    #expect(problems(flags: [("store.url", "postgres://h")])[0].contains("expected sqlite:, sqlite:PATH or postgres://"))
+  }
+
   /// No shell replaces it there.
   @Test(arguments: ["dataDir", "auth.jwksFile", "tls.keyFile", "auth.secretFile"])
   func aTildeStandsForNothing(key: String) throws {
@@ -217,6 +230,22 @@ import Testing
     #expect(problems(flags: [("listen", "h:1"), ("internalListen", "h:1")]).count == 1)
     #expect(problems(flags: [("listen", "h:0"), ("internalListen", "h:0")]) == [])
     #expect(problems(flags: [("listen", "unix:/run/a"), ("internalListen", "unix:/run/a")]).count == 1)
+  }
+
+  /// The system binds both, and which of them gets a connection is not for it to decide.
+  @Test(arguments: [
+    ("0.0.0.0:80", "127.0.0.1:80", true), ("127.0.0.1:80", "0.0.0.0:80", true), (":80", "10.0.0.1:80", true),
+    ("[::]:80", "127.0.0.1:80", true), ("[::]:80", "0.0.0.0:80", true), ("[::1]:80", "[::]:80", true),
+    ("[::]:80", "name:80", true), ("localhost:80", "127.0.0.1:80", true), ("[::1]:80", "localhost:80", true),
+    ("0.0.0.0:80", "localhost:80", true), ("Name:80", "name:80", true),
+    ("0.0.0.0:80", "127.0.0.1:81", false), ("10.0.0.1:80", "127.0.0.1:80", false), ("0.0.0.0:80", "[::1]:80", false),
+    ("127.0.0.1:80", "[::1]:80", false), ("0.0.0.0:80", "name:80", false), ("one:80", "two:80", false),
+    ("0.0.0.0:0", "127.0.0.1:0", false), ("[::]:80", "unix:/run/a", false),
+  ])
+  func listenersMayNotShareAPort(listen: String, internalListen: String, isRefused: Bool) {
+    let found = problems(flags: [("listen", listen), ("internalListen", internalListen)])
+    #expect(found.count == (isRefused ? 1 : 0), "\(found)")
+    if isRefused { #expect(found[0].hasPrefix("internalListen: ") && found[0].contains("listen"), "\(found)") }
   }
 
   /// Problems are told in the format of the log, where that is known.

@@ -21,6 +21,27 @@ import Testing
     }
   }
 
+  /// A long value stands out of its column, alone.
+  @Test func withoutATerminalNoLineIsPaddedToTheLongestValue() throws {
+    let settings = try settings()
+    let keys = settings.entries.map(\.key.count).max() ?? 0
+    for (line, entry) in zip(settings.shownLines(width: nil), settings.entries) {
+      #expect(line.count == keys + 2 + max(entry.value.count, 32) + 2 + entry.source.description.count, "\(line)")
+    }
+  }
+
+  /// Two limits follow the rate of requests where they are not set.
+  @Test func whatFollowsFromAnotherKeyIsShown() throws {
+    func shown(_ flags: (key: String, value: String)...) throws -> [String] {
+      let settings = try Settings.load(flags: flags)
+      return try ["limits.deliveriesPerSecond", "limits.deliveredBytesPerSecond"].map { try settings.entry($0).value }
+    }
+    #expect(try shown() == ["50000", "40000000"])
+    #expect(try shown(("limits.requestsPerSecond", "20")) == ["20000", "16000000"])
+    #expect(try shown(("limits.requestsPerSecond", "20"), ("limits.deliveriesPerSecond", "0")) == ["0", "16000000"])
+    #expect(try Settings.load().entry("limits.deliveriesPerSecond").source == .fallback)
+  }
+
   /// Nothing is lost: the pieces of a value and of its source follow each other.
   @Test(arguments: [200, 120, 80, 61, 60, 40, 20, 3, 1])
   func inATerminalNoLineIsLonger(width: Int) throws {

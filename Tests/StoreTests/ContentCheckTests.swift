@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 import Testing
 import ThrongTestKit
 
@@ -22,7 +23,7 @@ struct ContentCheckTests {
         (edited.changeSeq, edited.editTime, edited.isPinned) = (1, 70, true)
         let given = ReactionUpdate(group: club, seq: 1, number: 2, reaction: "+1", user: bob, isAdded: true, changeSeq: 2)
         let entry = WebhookEntry(id: "a", .messageSent, data: [1], in: .user(bob), at: 5, since: 6, number: 0)
-        try await store.put([
+        let stored = try await store.store([
           .create(), .join(alice, as: .owner), .join(bob, as: .admin), .putFormer(banned, in: club),
           .append(.sample(1, needReadReceipt: true)), .append(.sample(2)),
           .putReceiptMembers([alice, bob], from: 1, in: club), .addReadReceipts([1], of: bob, in: club),
@@ -30,8 +31,8 @@ struct ContentCheckTests {
           .putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: club),
           .putCounters([.init(key: "likes", value: 3)], in: club), .apply(.sample("a1")), .notify(.sample(), .users([alice])),
           .putUserInfo(UserInfo(userID: alice, nickName: "A", customInfo: ["a": "b"])), .appendWebhook(entry),
-        ]).get()
-        try await store.put([.giveUpWebhook(entry, attempts: 3, lastError: "no")]).get()
+        ])
+        try await store.put([.giveUpWebhook(stored[0], attempts: 3, lastError: "no")]).get()
         try await store.put([
           .appendWebhook(WebhookEntry(id: "b", .messageSent, data: [1], in: .user(bob), at: 5, since: 6, number: 0))
         ]).get()

@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 import Testing
 import ThrongTestKit
 import WireProtocol
@@ -50,8 +51,8 @@ struct TransferTests {
       }
       for id in ["a", "b"] {
         let entry = WebhookEntry(id: id, .messageSent, data: [1, 0, 255], in: .user(bob), at: 5, since: 6, number: 0)
-        try await store.put([.appendWebhook(entry)]).get()
-        if id == "b" { try await store.put([.giveUpWebhook(entry, attempts: 3, lastError: "no\0answer")]).get() }
+        let stored = try await store.store([.appendWebhook(entry)])
+        if id == "b" { try await store.put([.giveUpWebhook(stored[0], attempts: 3, lastError: "no\0answer")]).get() }
       }
       // All users are offline, because a start ends all sessions.
       for user in RandomChanges.users { store.notePresence(of: user, offlineSince: 700) }

@@ -136,10 +136,10 @@ import WebSocketTransport
     let secret = String(repeating: "s", count: 32)
     let made = try settings([
       ("auth.secret", secret), ("auth.jwksFile", file), ("auth.algorithms", "HS256,ES256"), ("auth.audience", "a"),
-      ("auth.issuer", "i"),
+      ("auth.issuer", "i"), ("auth.previousSecret", String(repeating: "p", count: 32)),
       ("dataDir", directory.path),
     ]).tokenConfiguration()
-    #expect(made.secret == Array(secret.utf8))
+    #expect(made.secret == Array(secret.utf8) && made.previousSecret == Array(repeating: UInt8(ascii: "p"), count: 32))
     #expect(made.keySet == Data(#"{"keys":[]}"#.utf8))
     #expect(made.algorithms == [.hs256, .es256])
     #expect(made.audience == "a" && made.issuer == "i")
@@ -152,6 +152,7 @@ import WebSocketTransport
     let second = try settings([("dataDir", directory.path)]).tokenConfiguration()
     #expect(first.secret?.count ?? 0 >= 32 && first.secret == second.secret)
     #expect(first.algorithms == nil && first.keySet == nil && first.audience == nil && first.issuer == nil)
+    #expect(first.previousSecret == nil)
   }
 
   @Test func checkingTheKeysMakesNothing() async throws {

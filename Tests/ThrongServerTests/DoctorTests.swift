@@ -70,6 +70,30 @@ import WebSocketTransport
     #expect(told.contains { $0.contains("forwardedHeader") } == warns, "throng config check tells it, too")
   }
 
+  /// A PROXY header of nobody, and webhooks to nobody, are told by the check and the doctor.
+  @Test(
+    arguments: [
+      (["proxyProtocol=true"], "proxies", "trustedProxies"), (["proxyProtocol=true", "trustedProxies=10.0.0.1"], nil, ""),
+      (["proxyProtocol=true", "listen=unix:/run/throng"], nil, ""),
+      (["webhook.events=beforeSendMessage"], "webhooks", "nobody is asked"),
+      (["webhook.events=messageSent"], "webhooks", "nothing is posted"), (["webhook.events="], nil, ""),
+      (
+        [
+          "webhook.events=beforeSendMessage", "webhook.url=http://127.0.0.1:1/",
+          "webhook.secret=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        ], nil, ""
+      ), ([], nil, ""),
+    ] as [([String], String?, String)])
+  func aKeyThatNeedsAnotherIsNamed(flags: [String], subject: String?, words: String) async throws {
+    let pairs = flags.map { flag in flag.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init) }
+    let settings = try Settings.load(flags: pairs.map { (key: $0[0], value: $0[1]) })
+    let findings = [MachineChecks.proxies(settings), MachineChecks.webhooks(settings)]
+    #expect(findings.filter { $0.severity != .ok }.map(\.subject) == (subject.map { [$0] } ?? []))
+    #expect(findings.allSatisfy { ($0.severity == .ok) == ($0.remedy == nil) })
+    let told = try await settings.checkKeys()
+    #expect(told.count == (subject == nil ? 0 : 1) && told.allSatisfy { $0.contains(words) }, "\(told)")
+  }
+
   /// A listener that strangers may reach is told by the check, the doctor and the start.
   @Test(
     arguments: [
@@ -88,6 +112,25 @@ import WebSocketTransport
     #expect(finding.severity == (told == nil ? .ok : .warning) && (finding.remedy == nil) == (told == nil))
     let checked = try await settings.checkKeys()
     #expect(checked.contains { $0.hasPrefix("internalListen is ") } == (told != nil), "throng config check tells it, too")
+  }
+
+  /// A command that was not given the configuration of the server that runs.
+  @Test func theDatabaseOfARunningServerIsInUse() throws {
+    let address = ListenAddress.tcp(host: "127.0.0.1", port: 8081)
+    let missing = try #require(RunningServer.database(nil, isInUse: false, at: address, in: "/data"))
+    let idle = try #require(RunningServer.database("/data/throng.db", isInUse: false, at: address, in: "/data"))
+    #expect(missing.severity == .warning && missing.text.contains("there is no database in /data"))
+    #expect(idle.severity == .warning && idle.text.contains("no process has /data/throng.db open"))
+    for finding in [missing, idle] {
+      #expect(finding.text.contains("127.0.0.1:8081") && finding.remedy?.contains("--config FILE") == true)
+    }
+    #expect(RunningServer.database("/data/throng.db", isInUse: true, at: address, in: "/data") == nil)
+  }
+
+  /// Nobody answers there, so nothing is compared, and no secret is made.
+  @Test func withoutAServerNothingIsSaidOfOne() async throws {
+    let settings = try Settings.load(flags: [("internalListen", "unix:/nowhere/internal.sock"), ("dataDir", "/nowhere/data")])
+    #expect(await settings.warningOfRunningServer() == nil)
   }
 
   @Test func aCertificateExpires() {

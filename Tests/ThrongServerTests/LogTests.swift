@@ -51,6 +51,19 @@ import Testing
     #expect(text.hasSuffix(" info m count=3"))
   }
 
+  /// Fields that hold numbers, truths or several nodes are given as such, wherever they are logged.
+  @Test func noSourceWritesANumberAsText() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let files = try #require(
+      FileManager.default.enumerator(at: root.appending(path: "Sources"), includingPropertiesForKeys: nil))
+    let texts = files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+      .compactMap { try? String(contentsOf: $0, encoding: .utf8) }
+    let keys = "code|status|count|dropped|attempts|node|nodes|unopened|aheadBySeconds|durable|milliseconds|userCount"
+    let number = try Regex(##""(?:\##(keys))": "\\\("##)
+    #expect(texts.count > 300)
+    #expect(texts.flatMap { text in text.matches(of: number).map { String(text[$0.range]) } } == [])
+  }
+
   @Test func aStartThatFailsIsToldInTheLogsFormat() throws {
     let entry = try json(StartFailure.line("no \"room\"", format: .json))
     #expect(entry["level"] == "critical" && entry["message"] == "cannot start" && entry["error"] == "no \"room\"")

@@ -9,7 +9,8 @@ import Testing
   private func client(_ change: (inout HTTPClient.Configuration) -> Void = { _ in }) throws -> HTTPClient {
     var configuration = HTTPClient.Configuration()
     // Longer than any test: only those about time depend on it.
-    configuration.timeout = .seconds(100)
+    configuration.timeout = .seconds(1000)
+    configuration.maxWait = .seconds(1000)
     change(&configuration)
     return try HTTPClient(configuration)
   }

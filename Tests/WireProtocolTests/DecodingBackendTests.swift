@@ -35,6 +35,43 @@ import WireProtocol
       ])
   }
 
+  @Test func anImportedMemberHasNameCardCustomInfoAndMute() throws {
+    let params = #"""
+      {"groupID":"g","memberList":[
+        {"userID":"a","nameCard":"A","customInfo":{"k":"v","gone":"","none":null},"muteUntil":5},
+        {"userID":"b","nameCard":"","muteUntil":0},
+        {"userID":"c","nameCard":"\#(exactly(51))"},{"userID":"d","nameCard":"a\n"},
+        {"userID":"e","customInfo":{"a":"1","b":"1","c":"1","d":"1","e":"1","f":"1"}},{"userID":"f","muteUntil":-1}]}
+      """#
+    guard case .group(_, .importGroupMembers(let imported)) = try decoded("importGroupMembers", params) else {
+      return fail("importGroupMembers")
+    }
+    let users = imported.memberList.map(\.userID)
+    #expect(
+      Array(imported.memberList.prefix(2)) == [
+        ImportGroupMembers.ImportedMember(userID: users[0], nameCard: "A", customInfo: ["k": "v"], muteUntil: 5),
+        ImportGroupMembers.ImportedMember(userID: users[1], muteUntil: .unset),
+      ])
+    #expect(imported.memberList.map(\.hasBadValue) == [false, false, true, true, true, true])
+  }
+
+  /// Seconds are a number of our days up to the year 5138; milliseconds like that are before March 1973.
+  @Test(arguments: [
+    ("importGroup", #""groupType":"Work","groupName":"n","ownerUserID":"o","createTime":%"#, "createTime"),
+    ("importGroupMembers", #""groupID":"g","memberList":[{"userID":"a"},{"userID":"b","joinTime":%}]"#, "joinTime"),
+    ("importGroupMembers", #""groupID":"g","memberList":[{"userID":"a","muteUntil":%}]"#, "muteUntil"),
+    ("importGroupMessages", #""groupID":"g","messageList":[{"sender":"a","timestamp":%,"text":"t"}]"#, "timestamp"),
+  ])
+  func anInstantInSecondsIsFound(method: String, params: String, field: String) throws {
+    for (number, isFound) in [
+      ("1", true), ("1700000000", true), ("99999999999", true), ("0", false), ("100000000000", false), ("1700000000000", false),
+    ] {
+      let request = try decoded(method, "{\(params.replacing("%", with: number))}")
+      #expect(request.importedFieldInSeconds == (isFound ? field : nil), "\(number)")
+    }
+    #expect(try decoded("createGroup", #"{"groupType":"Work","groupName":"n"}"#).importedFieldInSeconds == nil)
+  }
+
   @Test func importUsersTakesOneOfTwoLists() throws {
     let params =
       #"{"userList":[{"userID":"a","nickName":"N","customInfo":{"k":null}},{"userID":"b"},{"userID":"a","faceURL":""}]}"#

@@ -57,10 +57,11 @@ import ThrongTestKit
   }
 
   @Test func memberInfo() throws {
-    var listed = ListedMember(member, isOnline: true, isReader: true)
-    #expect(try names(listed) == (try described("MemberInfo")).subtracting(["nickName", "faceURL"]))
-    listed.profile = profile
-    #expect(try names(listed) == (try described("MemberInfo")))
+    let listed = ListedMember(member, isOnline: true, isReader: true)
+    let withoutProfile = ShownMember(listed, profiles: [:])
+    #expect(try names(withoutProfile) == (try described("MemberInfo")).subtracting(["nickName", "faceURL"]))
+    let profiles = [member.userID: try #require(profile)]
+    #expect(try names(ShownMember(listed, profiles: profiles)) == (try described("MemberInfo")))
     #expect(try names(MemberInfo.administrator) == (try described("MemberInfo", required: true)))
     #expect(try names(MemberInfo(member)).isSubset(of: try described("MemberInfo")))
     let words = String(decoding: JSONWriter.text { $0.value(MemberInfo.outsider(user)) }, as: UTF8.self)

@@ -48,21 +48,47 @@ import WireProtocol
 
   private func unknown(_ method: String, servesApplication: Bool = false) -> String? {
     guard case .single(let call) = read(request(method, "{}"), servesApplication: servesApplication) else { return nil }
-    guard case .unknownMethod(let error) = call.content, error.code == .methodNotFound else { return nil }
+    guard case .unknownMethod(let error, sent: _) = call.content, error.code == .methodNotFound else { return nil }
     return error.message
   }
 
   @Test(arguments: [
     ("joinGroups", "joinGroup"), ("JoinGroup", "joinGroup"), ("sendTextMessage", "sendGroupTextMessage"), ("logn", "login"),
-    ("setGroupName", "setGroupInfo"), ("markAsRead", "markGroupMessageAsRead"), ("ping ", "ping"),
+    ("markAsRead", "markGroupMessageAsRead"), ("ping ", "ping"), ("sendMessage", "sendGroupTextMessage"),
+    ("getGroupMemberRole", "getGroupMemberRoles"), ("getUserInfo", "getUsersInfo"), ("getHistory", "getGroupHistoryMessageList"),
+    ("kickMember", "kickGroupMember"), ("inviteUser", "inviteUserToGroup"), ("addReaction", "addMessageReaction"),
   ])
   func theNearestMethodIsNamed(method: String, nearest: String) {
     #expect(unknown(method) == "No such method; the nearest is \(nearest)")
   }
 
-  @Test(arguments: ["", "noSuchMethod", "bananas", String(repeating: "joinGroup", count: 10)])
+  /// The last two lines differ from a method by few letters, or lack a word, and mean something else.
+  @Test(arguments: [
+    "", "noSuchMethod", "bananas", String(repeating: "joinGroup", count: 10),
+    "setGroupName", "setGroupMute", "unmuteGroup", "banGroupMember", "unpinGroupMessage", "getSelfInfo",
+    "getGroupReceiveMessageOpt", "deleteGroup", "getMessages", "getGroupMute", "setGroupUnreadCount", "removeGroupMember",
+  ])
   func nothingIsNear(method: String) {
     #expect(unknown(method) == "No such method")
+  }
+
+  /// For the log: the label of metrics stays bounded.
+  @Test(arguments: [
+    ("joinGroups", "joinGroups"), ("", ""), ("kickUser", "kickUser"), ("a\u{1}b", "a\u{1}b"),
+    (String(repeating: "é", count: 40), String(repeating: "é", count: 32)),
+    (String(repeating: "€", count: 40), String(repeating: "€", count: 21)),
+  ])
+  func theNameThatWasSentIsKept(method: String, kept: String) {
+    let escaped = method.replacing("\u{1}", with: "\\u0001")
+    guard case .single(let call) = read(request(escaped, "{}")) else { return fail("no request") }
+    #expect(call.sentMethodName?.text == kept && call.methodName == "unknown")
+  }
+
+  @Test func aKnownNameIsNotKept() {
+    for text in [request("joinGroup", "{}"), #"{"jsonrpc":"2.0","id":1}"#] {
+      guard case .single(let call) = read(text) else { return fail("no request") }
+      #expect(call.sentMethodName == nil)
+    }
   }
 
   @Test func eachInterfaceNamesItsOwnMethods() {

@@ -34,7 +34,22 @@ import ThrongTestKit
     }
   }
 
+  /// The members of the results that a test has looked at.
+  private final class Described {
+    private(set) var members: Set<[String]> = []
+
+    func add(_ fields: [ResultField]) { members.insert(Described.members(fields)) }
+
+    func contains(_ fields: [ResultField]) -> Bool { members.contains(Described.members(fields)) }
+
+    /// A method may call optional what is always there in the result of another.
+    private static func members(_ fields: [ResultField]) -> [String] { fields.map { "\($0.name): \($0.type)" } }
+  }
+
+  private let described = Described()
+
   private func expectDescribed<Value: WireObject>(_ values: [Value]) throws {
+    described.add(Value.fields)
     for value in values { try expect(Encoded(value).text, has: Value.fields, "\(Value.self)") }
   }
 
@@ -83,20 +98,40 @@ import ThrongTestKit
       try expectDescribed(groups)
       try expectDescribed([GetGroupsInfo.Result(resultList: groups)])
       try expectDescribed([MuteGroup.Result(muteUntil: samples.optional { $0.instant() })])
-      try expectDescribed([MuteGroupMember.Result(muteUntil: samples.instant())])
+      try expectDescribed([
+        MuteGroupMember.Result(muteUntil: samples.instant()),
+        MuteGroupMember.Result(muteUntil: samples.instant(), memberList: rows),
+      ])
       try expectDescribed([GetGroupAttributes.Result(attributes: samples.map())])
       try expectDescribed([GetGroupCounters.Result(counters: samples.counters())])
       try expectDescribed([CounterValue(value: samples.number())])
       try expectDescribedMembers(&samples)
       try expectDescribedMessages(&samples)
       try expectDescribedBackend(&samples)
+      try expectDescribedObservation(&samples)
+    }
+    // The document itself is tested elsewhere (DescriptionOpenRPCTests).
+    for method in MethodTable().entries where method.name != "rpc.discover" && !method.specification.result.isEmpty {
+      #expect(described.contains(method.specification.result), "no sample of the result of \(method.name)")
     }
   }
 
   private func expectDescribedMembers(_ samples: inout Samples) throws {
-    let members = samples.list { ListedMember($0.member(), isOnline: $0.flag(), isReader: $0.flag()) }
+    let members = samples.list { samples in
+      ShownMember(ListedMember(samples.member(), isOnline: samples.flag(), isReader: samples.flag()), profiles: [:])
+    }
     try expectDescribed([GetGroupMemberList.Result(memberList: members, nextSeq: samples.number())])
     try expectDescribed([GetGroupMembersInfo.Result(memberList: members)])
+    let banned = samples.list { samples in
+      var former = FormerMember(userID: samples.user(), bannedUntil: samples.instant())
+      former.banReason = samples.text()
+      return BannedMember(former)
+    }
+    try expectDescribed(banned)
+    try expectDescribed([GetGroupBannedMembers.Result(memberList: banned, nextSeq: samples.number())])
+    let users = samples.list { UserInfo(userID: $0.user(), nickName: $0.text(), faceURL: $0.text()) }
+    try expectDescribed(users)
+    try expectDescribed([GetUsersInfo.Result(userList: users)])
     try expectDescribed([GetGroupOnlineMemberCount.Result(count: 3)])
     let inviters = samples.list { samples in
       GetGroupMemberInviters.Row(userID: samples.user(), inviter: samples.optional { $0.user() })
@@ -140,6 +175,9 @@ import ThrongTestKit
     let counts = samples.list { GetGroupUnreadCount.Row(groupID: .generate(), unreadCount: Int($0.number())) }
     try expectDescribed(counts)
     try expectDescribed([GetGroupUnreadCount.Result(totalCount: 0, groups: counts)])
+    let receipts = samples.list { ReadReceiptCount(seq: $0.number(), readCount: 1, unreadCount: Int($0.number())) }
+    try expectDescribed(receipts)
+    try expectDescribed([GetMessageReadReceipts.Result(receiptList: receipts)])
     let notifications = samples.list { samples in
       NotificationInfo(
         number: samples.number(),
@@ -175,5 +213,43 @@ import ThrongTestKit
         sessions: 1, users: 2, groups: 3, groupsByType: NumberMap([("Work", samples.number())]), uptime: samples.number(),
         version: samples.text())
     ])
+  }
+
+  private func expectDescribedObservation(_ samples: inout Samples) throws {
+    let failures = samples.list { samples in
+      WebhookFailureInfo(
+        id: samples.text(), type: samples.one(), timestamp: samples.instant(), data: Array("{}".utf8), attempts: 3,
+        lastError: samples.text())
+    }
+    try expectDescribed(failures)
+    try expectDescribed([ListWebhookFailures.Result(failureList: failures, nextSeq: samples.number())])
+    try expectDescribed([RetryWebhooks.Result(retried: 2)])
+    try expectDescribed([BeginTrace.Result(traceID: samples.text(), endTime: samples.instant())])
+    let entries = samples.list { samples in
+      TraceEntry(
+        samples.one(), samples.text(), at: samples.instant(), userID: samples.optional { $0.user() },
+        groupID: samples.optional { _ in .generate() }, sessionID: samples.optional { $0.text() },
+        code: samples.optional { $0.number() }, bytes: samples.optional { $0.number() },
+        microseconds: samples.optional { $0.number() }, unknownParameters: samples.optional { $0.text() })
+    }
+    try expectDescribed(entries)
+    try expectDescribed([
+      GetTrace.Result(entryList: entries, nextSeq: samples.number(), endTime: samples.instant(), lost: samples.number())
+    ])
+    let groups = samples.list { samples in
+      ActiveGroup(
+        groupID: samples.text(), events: samples.number(), deliveries: samples.number(), bytes: samples.number(),
+        connections: samples.number())
+    }
+    try expectDescribed(groups)
+    try expectDescribed([ListActiveGroups.Result(groupList: groups)])
+    let actions = samples.list { samples in
+      AdministratorAction(
+        time: samples.instant(), method: samples.text(), by: samples.text(), code: samples.number(),
+        groupID: samples.optional { $0.text() }, userID: samples.optional { $0.text() },
+        applicationID: samples.optional { $0.text() }, asUser: samples.optional { $0.text() })
+    }
+    try expectDescribed(actions)
+    try expectDescribed([ListAdministratorActions.Result(actionList: actions, nextSeq: samples.number())])
   }
 }

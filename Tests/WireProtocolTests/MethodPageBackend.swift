@@ -29,8 +29,11 @@ extension MethodPage {
         .need(
           "memberList",
           .objects(
-            [.userID, .may("role", .initialRole), .may("joinTime", .instant), .may("unreadCount", .duration)], 1...300,
-            empty: 8510)),
+            [
+              .userID, .may("role", .initialRole), .may("joinTime", .instant), .may("unreadCount", .duration),
+              .may("nameCard", .ofRow(.name(0...50, 8506))), .may("customInfo", .ofRow(.customInfo(valueBytes: 64))),
+              .may("muteUntil", .ofRow(.instant)),
+            ], 1...300, empty: 8510)),
       ], "memberList", for: .application),
     // Text, or data instead of it: DecodingBackendTests.
     MethodPage(

@@ -17,6 +17,9 @@ indirect enum Domain: Sendable {
   case flag
   case list(Domain, ClosedRange<Int>, empty: Int? = nil, tooMany: Int = 10004)
   case objects([Field], ClosedRange<Int>, empty: Int? = nil)
+  /// A value of an object in a list whose answer is a row of its own: outside its domain it is taken,
+  /// and the row fails.
+  case ofRow(Domain)
   case customInfo(valueBytes: Int)
   case attributes
   case counters
@@ -58,6 +61,7 @@ indirect enum Domain: Sendable {
       [1, count.upperBound].map { array(fields.object(), $0) } + (count.lowerBound == 0 ? ["[]"] : [])
         + fields.flatMap { field in field.domain.valid.map { "[\(fields.object([field.name: $0]))]" } }
         + fields.filter { !$0.isRequired }.map { "[\(fields.object([$0.name: "null"]))]" }
+    case .ofRow(let domain): domain.valid + domain.outside.map(\.json)
     case .customInfo(let bytes):
       [
         "{}", #"{"a":"b"}"#, #"{"a":null}"#, #"{"a":""}"#, #"{"abcdefghijklmn_9":\#(quoted(exactly(bytes)))}"#,
@@ -99,6 +103,7 @@ indirect enum Domain: Sendable {
         + fields.filter(\.isRequired).flatMap { [fields.object([$0.name: nil]), fields.object([$0.name: "null"])] }.map {
           "[\($0)]"
         }
+    case .ofRow(let domain): domain.wrongType
     case .customInfo, .attributes: [#""a""#, "5", "true", "[]", #"{"a":5}"#, #"{"a":true}"#, #"{"a":[]}"#, #"{"a":{}}"#]
     }
   }

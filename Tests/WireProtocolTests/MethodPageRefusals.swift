@@ -9,7 +9,7 @@ extension Domain {
     case .name(let bytes, let code):
       [(quoted(exactly(bytes.upperBound + 1)), code)] + (bytes.lowerBound > 0 ? [(#""""#, code)] : [])
         + ["\\u0000", "a\\n", "\\u007f", "\\u0085"].map { ("\"\($0)\"", 10004) }
-    case .any, .flag: []
+    case .any, .flag, .ofRow: []
     case .groupID, .newGroupID:
       ["", "a b", "é", "\\u007f", "\\u0000", String(repeating: "a", count: 49)].map { ("\"\($0)\"", isNew ? 8501 : 10015) }
         + (isNew ? [(#""@TGS#""#, 8501), (#""@TGS#1""#, 8501)] : [])

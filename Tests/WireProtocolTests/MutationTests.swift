@@ -79,7 +79,7 @@ import Testing
     switch call.content {
     case .request: Reply.empty.text(id: call.id)
     case .badParameters(let error): Reply.failure(error).text(id: call.id)
-    case .unknownMethod(let error): Reply.failure(error).text(id: call.id)
+    case .unknownMethod(let error, sent: _): Reply.failure(error).text(id: call.id)
     case .invalid: Reply.error(.invalidRequest).text(id: nil)
     }
   }

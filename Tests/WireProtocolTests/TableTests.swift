@@ -85,7 +85,7 @@ import Testing
   @Test func everyMethodWritesThatDoesNotOnlyAsk() {
     let asking = /(get|list|search|sync)[A-Z].*|ping|rpc\.discover|login|logout/
     for entry in MethodTable().entries {
-      #expect(entry.specification.writes == (entry.name.wholeMatch(of: asking) == nil), "\(entry.name)")
+      #expect(entry.writes == (entry.name.wholeMatch(of: asking) == nil), "\(entry.name)")
     }
   }
 }

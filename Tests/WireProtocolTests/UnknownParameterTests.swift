@@ -103,6 +103,53 @@ import WireProtocol
     #expect(hidden.map(\.name) == ["a??b"])
   }
 
+  private func call(request text: String, _ handling: UnknownParameterHandling, servesApplication: Bool = false) throws -> Call {
+    let envelope = read(text, servesApplication: servesApplication, unknownParameters: handling)
+    guard case .single(let call) = envelope else { throw WireError(.parseError) }
+    return call
+  }
+
+  @Test func membersOfTheRequestAreKnownToo() throws {
+    let text = #"{"jsonrpc":"2.0","id":1,"methods":1,"method":"ping","parms":{"x":1},"groupID":"g","params":{"y":1}}"#
+    #expect(try call(request: text, .ignored).unknownParameters == nil)
+    let noted = try call(request: text, .noted)
+    guard case .request = noted.content else { return fail("a request") }
+    #expect(
+      noted.unknownParameters?.map(\.description) == [
+        "methods of the request (the nearest is method)", "parms of the request (the nearest is params)",
+        "groupID of the request", "y",
+      ])
+    #expect(noted.unknownParameters?.map(\.isOfRequest) == [true, true, true, false])
+  }
+
+  @Test(arguments: [false, true]) func aStrictServerRefusesMembersOfTheRequestWithItsID(servesApplication: Bool) throws {
+    let text = #"{"jsonrpc":"2.0","id":7,"method":"joinGroup","parms":{"groupID":"g"}}"#
+    let refused = try call(request: text, .refused, servesApplication: servesApplication)
+    guard case .badParameters(let error) = refused.content else { return fail("a refusal") }
+    #expect(refused.id == .number(7) && error.code == .invalidParams && error.field == "parms" && !error.isTemporary)
+    #expect(error.message == "parms is no member of a request; the nearest is params")
+    let both = #"{"jsonrpc":"2.0","id":7,"method":"ping","x":1,"params":{"y":1}}"#
+    guard case .badParameters(let first) = try call(request: both, .refused).content else { return fail("a refusal") }
+    #expect(first.field == "x")
+  }
+
+  @Test(arguments: [UnknownParameterHandling.noted, .refused])
+  func whatIsNoRequestOrNoMethodStaysSoAndIsNamed(handling: UnknownParameterHandling) throws {
+    let invalid = try call(request: #"{"jsonrpc":"2.0","id":1,"methd":"ping"}"#, handling)
+    guard case .invalid = invalid.content else { return fail("no request") }
+    #expect(invalid.unknownParameters?.map(\.description) == ["methd of the request (the nearest is method)"])
+    let unknown = try call(request: #"{"jsonrpc":"2.0","id":1,"method":"pong","x":1}"#, handling)
+    guard case .unknownMethod = unknown.content else { return fail("no method") }
+    #expect(unknown.unknownParameters?.map(\.name) == ["x"])
+    #expect(try call(request: "17", handling).unknownParameters == nil)
+  }
+
+  @Test func theMembersOfARequestCountForTheBound() throws {
+    let many = (0..<100).map { #","p\#($0)":1"# }.joined()
+    let text = #"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":1}\#(many)}"#
+    #expect(try call(request: text, .noted).unknownParameters?.map(\.name) == (0..<8).map { "p\($0)" })
+  }
+
   @Test func aBatchNamesThoseOfEachRequest() {
     let text = "[\(request("ping", #"{"x":1}"#)),\(request("ping", "{}"))]"
     guard case .batch(let calls) = read(text, unknownParameters: .noted) else { return fail("a batch") }

@@ -80,6 +80,8 @@ typedef struct {
   void (*ticked)(void *context);
   // Before every wait for events. True: more jobs are queued, so do not wait.
   bool (*run_jobs)(void *context);
+  // What ct_loop_finish_answers has asked for is done. Called once.
+  void (*answered)(void *context);
   // The thread is about to end; every connection is gone. Called once, last.
   void (*ended)(void *context);
 } ct_callbacks;
@@ -217,6 +219,11 @@ void ct_loop_wake(ct_loop *loop);
 // Does what is due by the clock, as the loop does every 100 ms by itself; on its thread. For tests
 // whose clock has moved.
 void ct_loop_run_timers(ct_loop *loop);
+// Lets the HTTP requests that have come be answered, and those that come meanwhile; then closes the
+// listeners, and executes no request any more: answered follows. That is when no answer is in
+// flight, from the whole request to its last byte in the system's hands, or when so many have ended.
+// False: it has happened, or the loop has ended.
+bool ct_loop_finish_answers(ct_loop *loop, size_t at_most);
 // Any thread: asks the thread to close all connections and end.
 void ct_loop_stop(ct_loop *loop);
 // Any thread but the loop's: waits for the thread's end.

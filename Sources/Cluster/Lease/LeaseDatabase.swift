@@ -29,6 +29,10 @@ public protocol LeaseDatabase: AnyObject, Sendable {
   /// - Returns: false where there is no such node.
   func markDraining(_ node: NodeNumber) throws -> Bool
 
+  /// Marks a node likewise, if nothing has changed since the tables had this version.
+  /// - Returns: false where something has.
+  func markDraining(_ node: NodeNumber, ifStill version: Int64) throws -> Bool
+
   /// Notes whether a node can reach the bus. All nodes see it.
   func noteBus(of node: NodeNumber, isConnected: Bool) throws
 
@@ -41,6 +45,35 @@ public protocol LeaseDatabase: AnyObject, Sendable {
 
   /// Frees connections. A later call makes new ones.
   func disconnect()
+}
+
+/// The outcome of a request to drain a node.
+public enum DrainOutcome: Sendable, Equatable {
+  /// The node is marked; it hears it with its next sign of life.
+  case requested
+  /// There is none, or several have the name.
+  case unknownNode
+  /// No other node would serve, and nothing was changed.
+  case lastNode
+}
+
+extension LeaseDatabase {
+  /// Marks a node as draining for an operator. Of two requests at the same instant the later one sees
+  /// what the first has done.
+  /// - Parameters:
+  ///   - name: the node's, or its number.
+  ///   - evenLast: also where no other node would serve.
+  public func requestDrain(of name: String, evenLast: Bool) throws -> DrainOutcome {
+    // Each further round follows a change of somebody else.
+    while true {
+      let contents = try read()
+      let found = contents.nodes.filter { $0.name == name || "\($0.number)" == name }
+      guard let node = found.first, found.count == 1 else { return .unknownNode }
+      if node.isDraining { return .requested }
+      if !evenLast, contents.view(of: nil).isLastToServe(node.number) { return .lastNode }
+      if try markDraining(node.number, ifStill: contents.version) { return .requested }
+    }
+  }
 }
 
 /// A node's description of itself when it joins.

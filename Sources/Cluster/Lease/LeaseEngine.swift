@@ -167,11 +167,14 @@ public final class LeaseEngine: ClusterMembership, Sendable {
     let silent = state.withLock { $0.silentNodes(among: renewal.signs, receivedAt: received) }
     if !silent.isEmpty {
       let gone = try database.remove(silent)
-      if !gone.isEmpty { logger.notice("nodes have gone", metadata: ["nodes": "\(gone)"]) }
+      if !gone.isEmpty {
+        logger.notice("nodes have gone", metadata: ["nodes": .array(gone.map { .stringConvertible($0.rawValue) })])
+      }
     }
     if !silent.isEmpty || renewal.version != view.version { try readView(of: node) }
     if try isCutOff(node) {
-      logger.error("this node alone cannot reach the bus, and leaves the cluster", metadata: ["node": "\(node)"])
+      logger.error(
+        "this node alone cannot reach the bus, and leaves the cluster", metadata: ["node": .stringConvertible(node.rawValue)])
       try database.leave(node)
       return lose(node)
     }
@@ -200,7 +203,7 @@ public final class LeaseEngine: ClusterMembership, Sendable {
     let joined = try database.join(joining)
     state.withLock { $0.didChangeLease }?(joined)
     state.withLock { $0.didJoin(joined, sentAt: sent) }
-    logger.notice("joined the cluster", metadata: ["node": "\(joined)"])
+    logger.notice("joined the cluster", metadata: ["node": .stringConvertible(joined.rawValue)])
     try readView(of: joined)
     return joined
   }
@@ -210,7 +213,8 @@ public final class LeaseEngine: ClusterMembership, Sendable {
     shards.extendLease(to: .distantPast)
     shards.replace(by: view, leading: [:])
     state.withLock { $0.didChangeLease }?(nil)
-    logger.error("the lease was lost: other nodes have taken over the shards", metadata: ["node": "\(node)"])
+    logger.error(
+      "the lease was lost: other nodes have taken over the shards", metadata: ["node": .stringConvertible(node.rawValue)])
     notices.post(lost: node)
     notices.post(view)
     resumeWaiters()

@@ -73,16 +73,19 @@ public final class AdministratorRPC: Sendable {
     let start = clocks.monotonic
     var reply = await reply(to: call, text)
     // A request that only reads has changed nothing, whatever became of it.
-    if case .failure(.outcomeUnknown) = reply, call.method?.specification.writes == false { reply = .error(.temporary) }
+    if case .failure(.outcomeUnknown) = reply, call.method?.writes == false { reply = .error(.temporary) }
     metrics.didAnswer(call.method, reply, after: clocks.monotonic.nanoseconds(since: start))
     audit.note(call, reply, by: administrator)
     if tracer.isActive { trace(call, reply, since: start) }
     if unknownParameters.isLogged, let unknown = call.unknownParameters {
       refusals.unknownParameters(unknown, of: call.methodName, user: call.asUser)
     }
+    if let method = call.method, case .request(let request) = call.content, let field = request.importedFieldInSeconds {
+      refusals.instantsInSeconds(field, of: method.name, group: call.subjects?.groupID)
+    }
     // The audit log holds the calls that could have changed something.
-    if case .failure(let error) = reply, call.method?.specification.writes != true {
-      refusals.request(error, call.method?.name, user: call.asUser)
+    if case .failure(let error) = reply, call.method?.writes != true {
+      refusals.request(error, call.method?.name, sent: call.sentMethodName, user: call.asUser)
     }
     return call.id != nil || call.isInvalid ? reply.text(id: call.id) : nil
   }
@@ -90,15 +93,15 @@ public final class AdministratorRPC: Sendable {
   private func trace(_ call: Call, _ reply: Reply, since start: MonotonicInstant) {
     tracer.note(
       TraceEntry(
-        .request, call.methodName, at: clocks.wall, userID: call.asUser ?? call.subjects["userID"].flatMap { UserID($0) },
-        groupID: call.subjects["groupID"].flatMap { GroupID($0) }, code: Int64(reply.code),
+        .request, call.methodName, at: clocks.wall, userID: call.asUser ?? call.subjects?.userID.flatMap { UserID($0) },
+        groupID: call.subjects?.groupID.flatMap { GroupID($0) }, code: Int64(reply.code),
         microseconds: clocks.monotonic.nanoseconds(since: start) / 1000, unknownParameters: call.unknownParameters?.text))
   }
 
   private func reply(to call: Call, _ text: RequestText?) async -> Reply {
     switch call.content {
     case .invalid: return .error(.invalidRequest)
-    case .unknownMethod(let error): return .failure(error)
+    case .unknownMethod(let error, sent: _): return .failure(error)
     case .badParameters(let error):
       switch call.method?.specification.callers {
       case .connection: return AdministratorRPC.forConnections

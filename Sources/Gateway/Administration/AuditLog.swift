@@ -18,39 +18,60 @@ struct AuditLog: Sendable {
 
   /// Notes an answered call, refused ones included, where its method is one that changes something.
   func note(_ call: Call, _ reply: Reply, by administrator: String) {
-    guard let method = call.method, method.specification.writes else { return }
-    var metadata: Logger.Metadata = [
-      "method": "\(method.name)", "by": "\(administrator)", "code": .stringConvertible(reply.code),
-    ]
-    // Not by characters: one of them may be of any length.
-    var subjects = call.subjects.mapValues { String($0.unicodeScalars.prefix(AuditLog.longestName)) }
-    if let made = AuditLog.groupMade(by: reply) { subjects["groupID"] = made.rawValue }
-    if let user = call.asUser { subjects["asUser"] = user.rawValue }
-    for (name, subject) in subjects { metadata[name] = "\(subject)" }
-    logger.log(level: AuditLog.messages.contains(method.name) ? .debug : .info, "audit", metadata: metadata)
-    actions.add(
-      AdministratorAction(
-        time: clocks.wall, method: method.name, by: administrator, code: Int64(reply.code), groupID: subjects["groupID"],
-        userID: subjects["userID"], applicationID: subjects["applicationID"], asUser: subjects["asUser"]))
+    guard let method = call.method, let level = AuditLog.level(of: method) else { return }
+    let subjects = call.subjects
+    var groupID = AuditLog.name(subjects?.groupID)
+    // The server may have chosen it.
+    if case .success(let value) = reply, let made = value.newGroup { groupID = made.rawValue }
+    let userIDList = subjects?.userIDList.compactMap(AuditLog.name) ?? []
+    let action = AdministratorAction(
+      time: clocks.wall, method: method.name, by: administrator, code: Int64(reply.code), groupID: groupID,
+      userID: AuditLog.name(subjects?.userID), applicationID: AuditLog.name(subjects?.applicationID),
+      asUser: call.asUser?.rawValue, userIDList: userIDList.isEmpty ? nil : userIDList,
+      userCount: userIDList.isEmpty ? nil : subjects.map { Int64($0.userCount) },
+      reason: AuditLog.cut(subjects?.reason, AuditLog.longestReason))
+    logger.log(level: level, "audit", metadata: AuditLog.metadata(of: action))
+    actions.add(action)
   }
 
-  /// The methods that a backend calls for each message: at info they would hide all other entries.
-  private static let messages: Set = [
-    SendGroupTextMessage.specification.name, SendGroupCustomMessage.specification.name,
-    SendGroupSystemNotification.specification.name,
-  ]
+  private static func metadata(of action: AdministratorAction) -> Logger.Metadata {
+    var metadata: Logger.Metadata = [
+      "method": "\(action.method)", "by": "\(action.by)", "code": .stringConvertible(action.code),
+    ]
+    let texts = [
+      "groupID": action.groupID, "userID": action.userID, "applicationID": action.applicationID, "asUser": action.asUser,
+      "reason": action.reason,
+    ]
+    for (name, text) in texts { if let text { metadata[name] = "\(text)" } }
+    if let users = action.userIDList, let count = action.userCount {
+      metadata["userIDList"] = .array(users.prefix(AuditLog.mostLoggedUsers).map { "\($0)" })
+      metadata["userCount"] = .stringConvertible(count)
+    }
+    return metadata
+  }
+
+  private static func name(_ text: String?) -> String? { cut(text, longestName) }
+
+  /// Not by characters: one of them may be of any length.
+  private static func cut(_ text: String?, _ scalars: Int) -> String? {
+    text.map { String($0.unicodeScalars.prefix(scalars)) }
+  }
+
+  /// Nil = its calls are not noted.
+  private static func level(of method: MethodTable.Entry) -> Logger.Level? {
+    switch method.auditLevel {
+    case .change: .info
+    case .message: .debug
+    case nil: nil
+    }
+  }
 
   /// More than any name of a user, a group or an application has.
   private static let longestName = 64
-
-  /// The group that a call has made: the server may have chosen its groupID.
-  private static func groupMade(by reply: Reply) -> GroupID? {
-    switch reply {
-    case .success(.createdGroup(let result)): result.groupID
-    case .success(.importedGroup(let result)): result.groupID
-    default: nil
-    }
-  }
+  /// As long as a reason may be.
+  private static let longestReason = 512
+  /// Of a longer list a line has the beginning, and the count.
+  private static let mostLoggedUsers = 10
 }
 
 extension Reply {

@@ -278,7 +278,7 @@ final class ClusterLinks: Sendable {
     } catch {
       guard case .entries = frame.content else { return }
       state.withLock { $0.peers[node]?.outgoing.close() }
-      logger.warning("a link was closed", metadata: ["node": "\(node)", "error": "\(error)"])
+      logger.warning("a link was closed", metadata: ["node": .stringConvertible(node.rawValue), "error": "\(error)"])
     }
   }
 
@@ -363,7 +363,7 @@ final class ClusterLinks: Sendable {
       state.counters.gaps += 1
       state.peers[node]?.mustAsk = true
     }
-    logger.warning("events of another node are missing", metadata: ["node": "\(node)"])
+    logger.warning("events of another node are missing", metadata: ["node": .stringConvertible(node.rawValue)])
     observer?.didLoseLink(from: node)
     scheduleFlush()
   }

@@ -194,11 +194,6 @@ final class ClusterUserDirectory: UserDirectory {
     for group in groups { registry.resident(group)?.enqueue(.presence(Group.Presence(of: user)) {}) }
   }
 
-  /// The same for the users whose sessions on other nodes have changed.
-  func notify(_ changes: [ClusterPresence.Change]) {
-    for change in changes { notify(change.groups, of: change.user) }
-  }
-
   /// The store hears of the presence from the owner of the user's shard, so what it says may be older
   /// than what this node knows.
   func absence(of user: UserID, readAs offlineSince: WallInstant?) -> WallInstant? {

@@ -12,12 +12,16 @@ extension Dispatcher {
     _ completion: @escaping Completion
   ) {
     let request = request
-    switch request.place(by: caller) {
-    case .here: dispatchHere(request, by: caller, completion)
-    case .shard(let shard): perform(request, by: caller, text, at: shard, router, completion)
-    case .anyShard: perform(request, by: caller, text, at: router.anyShard(), router, completion)
+    let shard: Shard
+    switch request.subject {
+    case .group(let id), .newGroup(let id?): shard = Shard(of: id)
+    case .newGroup(nil): shard = router.anyShard()
+    case .user(let user): shard = Shard(of: user)
+    case .caller:
+      guard let user = caller.userID else { return dispatchHere(request, by: caller, completion) }
+      shard = Shard(of: user)
     case .application(let id):
-      run(caller.requester ?? Requester(caller.userID), completion) { [self] () async throws(StoreError) in
+      return run(caller.requester ?? Requester(caller.userID), completion) { [self] () async throws(StoreError) in
         let group = try await stores.personal.application(id)?.application.groupID
         return await withCheckedContinuation { continuation in
           let reply: Completion = { continuation.resume(returning: $0) }
@@ -25,7 +29,9 @@ extension Dispatcher {
           perform(request, by: caller, text, at: Shard(of: group), router, reply)
         }
       }
+    case nil: return dispatchHere(request, by: caller, completion)
     }
+    perform(request, by: caller, text, at: shard, router, completion)
   }
 
   private func perform(
@@ -83,50 +89,6 @@ extension Dispatcher {
 private func answers(_ replies: [RowReply], to places: [Int]) -> [(place: Int, reply: Reply)] {
   zip(places, replies).compactMap { place, reply in
     if case .reply(let reply) = reply { (place, reply) } else { nil }
-  }
-}
-
-extension Request {
-  /// Where a request is performed.
-  enum Place: Equatable {
-    /// On the node that has got it: it reads the store, or asks several groups.
-    case here
-    case shard(Shard)
-    /// A group is made, whose name is not chosen yet.
-    case anyShard
-    /// At the owner of the application's group.
-    case application(String)
-  }
-
-  func place(by caller: Caller) -> Place {
-    switch self {
-    case .group(let id, _): .shard(Shard(of: id))
-    case .createGroup(let request): request.groupID.map { .shard(Shard(of: $0)) } ?? .anyShard
-    case .importGroup(let request): request.group.groupID.map { .shard(Shard(of: $0)) } ?? .anyShard
-    case .acceptGroupApplication(let request): .application(request.decision.applicationID)
-    case .refuseGroupApplication(let request): .application(request.decision.applicationID)
-    // The changes of a user are made one after the other, by one node.
-    case .setSelfInfo: caller.userID.map { .shard(Shard(of: $0)) } ?? .here
-    case .setUserInfo(let request): .shard(Shard(of: request.userID))
-    case .login, .logout, .ping, .getServerInfo, .discover, .getJoinedGroupList, .getGroupsInfo, .searchGroups,
-      .getGroupApplicationList, .setGroupApplicationRead, .getUsersInfo, .syncGroups, .searchGroupMessages,
-      .getGroupUnreadCount, .getSystemNotificationList, .setSystemNotificationRead, .listGroups, .listSessions, .kickUser,
-      .importUsers, .getStats, .listWebhookFailures, .retryWebhooks, .trace, .getTrace, .endTrace, .listActiveGroups,
-      .listAdministratorActions:
-      .here
-    }
-  }
-}
-
-extension Request {
-  /// Whether many of them come at once, as in a live room that opens: those of a moment cross the bus
-  /// together, and so do their replies (Cluster.md, "Links").
-  var mayWait: Bool {
-    switch self {
-    case .group(_, .joinGroup), .group(_, .quitGroup), .group(_, .increaseGroupCounter), .group(_, .decreaseGroupCounter):
-      true
-    default: false
-    }
   }
 }
 

@@ -38,7 +38,11 @@ extension EntryWriter {
     bytes.text(action.method)
     bytes.text(action.by)
     bytes.signed(action.code)
-    for name in [action.groupID, action.userID, action.applicationID, action.asUser] { bytes.optional(name) { $0.text($1) } }
+    for name in [action.groupID, action.userID, action.applicationID, action.asUser, action.reason] {
+      bytes.optional(name) { $0.text($1) }
+    }
+    bytes.list(action.userIDList ?? []) { $0.text($1) }
+    bytes.optional(action.userCount) { $0.signed($1) }
   }
 }
 
@@ -66,9 +70,13 @@ extension EntryReader {
   }
 
   mutating func action() throws(MalformedMessage) -> AdministratorAction {
-    AdministratorAction(
-      time: try instant(), method: try bytes.text(), by: try bytes.text(), code: try bytes.signed(), groupID: try optionalText(),
-      userID: try optionalText(), applicationID: try optionalText(), asUser: try optionalText())
+    let (time, method, by, code) = (try instant(), try bytes.text(), try bytes.text(), try bytes.signed())
+    let (groupID, userID, applicationID) = (try optionalText(), try optionalText(), try optionalText())
+    let (asUser, reason) = (try optionalText(), try optionalText())
+    let users = try bytes.list { (reader) throws(MalformedMessage) in try reader.text() }
+    return AdministratorAction(
+      time: time, method: method, by: by, code: code, groupID: groupID, userID: userID, applicationID: applicationID,
+      asUser: asUser, userIDList: users.isEmpty ? nil : users, userCount: try optionalNumber(), reason: reason)
   }
 
   private mutating func optionalText() throws(MalformedMessage) -> String? { try bytes.flag() ? try bytes.text() : nil }

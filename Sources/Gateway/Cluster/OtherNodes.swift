@@ -44,7 +44,7 @@ final class OtherNodes: Sendable {
         switch outcome {
         case .reply(let reply): found.append((node, reply))
         case .lost, .notSent:
-          logger.warning("a node did not answer", metadata: ["node": "\(node)", "request": "\(purpose)"])
+          logger.warning("a node did not answer", metadata: ["node": .stringConvertible(node.rawValue), "request": "\(purpose)"])
         }
       }
       return found.sorted { $0.node < $1.node }

@@ -45,7 +45,8 @@ extension Dispatcher {
     guard request.memberList.allSatisfy({ $0.joinTime ?? .unset <= now }) else {
       return completion(.error(.badValue, "In the future", field: "joinTime"))
     }
-    let named = request.memberList.map(\.userID)
+    let operation = GroupRequest.importGroupMembers(request)
+    let users = operation.concernedUsers(by: caller) ?? ConcernedUsers()
     run(Requester(caller.userID), rememberingImported(completion)) { () async throws(StoreError) in
       var firstSeqs: [UserID: Int64] = [:]
       // The first entry of a user counts.
@@ -54,10 +55,9 @@ extension Dispatcher {
         firstSeqs[member.userID] = try await self.stores.messages.firstSeq(of: id, notBefore: joinTime)
       }
       let found = firstSeqs
-      return try await self.withFacts(about: ConcernedUsers(named: named, joining: named), by: caller) {
-        (unknown, atGroupLimit) async throws(StoreError) in
+      return try await self.withFacts(about: users, by: caller) { (unknown, atGroupLimit) async throws(StoreError) in
         let facts = UserFacts(unknown: unknown, atGroupLimit: atGroupLimit, firstSeqs: found)
-        return await self.registry.group(id).ask(.request(.importGroupMembers(request), facts), by: caller)
+        return await self.registry.group(id).ask(.request(operation, facts), by: caller)
       }
     }
   }

@@ -122,27 +122,12 @@ struct ConcernedUsers: Sendable {
 extension GroupRequest {
   /// Nil where no facts of users matter.
   func concernedUsers(by caller: Caller) -> ConcernedUsers? {
-    switch self {
-    case .joinGroup: ConcernedUsers(joining: caller.userID.map { [$0] } ?? [])
-    case .inviteUserToGroup(let request):
-      ConcernedUsers(named: request.userIDList, joining: request.userIDList, added: request.userIDList)
-    case .setGroupMemberInfo(let request): ConcernedUsers(named: [request.userID])
-    case .setGroupMemberRole(let request): ConcernedUsers(named: request.targets.users)
-    default: nil
+    switch users {
+    case .nobody: nil
+    case .caller: ConcernedUsers(joining: caller.userID.map { [$0] } ?? [])
+    case .known(let users): ConcernedUsers(named: users)
+    case .added(let users): ConcernedUsers(named: users, joining: users, added: users)
     }
-  }
-}
-
-extension ReplyValue {
-  /// The users whom the request has made members.
-  fileprivate var newMembers: [UserID] {
-    let rows: [MemberResult]
-    switch self {
-    case .memberResults(let result): rows = result.memberList
-    case .createdGroup(let result): rows = result.memberList
-    default: return []
-    }
-    return rows.filter { $0.result == .success }.map(\.userID)
   }
 }
 

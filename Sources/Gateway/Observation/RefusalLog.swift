@@ -25,6 +25,7 @@ public final class RefusalLog: Sendable {
   private let closeLines = LogRateLimiter()
   private let requestLines = LogRateLimiter()
   private let parameterLines = LogRateLimiter()
+  private let instantLines = LogRateLimiter()
   private let httpLines = LogRateLimiter()
   private let arrivalLines = LogRateLimiter()
   private let crowds = CrowdLines<EarlyEnd>()
@@ -98,12 +99,17 @@ public final class RefusalLog: Sendable {
   }
 
   /// A request was answered with an error.
-  /// - Parameter method: nil where it does not exist.
+  /// - Parameters:
+  ///   - method: nil where it does not exist.
+  ///   - sent: its name then.
   func request(
-    _ error: WireError, _ method: String?, from address: String? = nil, user: UserID?
+    _ error: WireError, _ method: String?, sent: SentMethodName? = nil, from address: String? = nil, user: UserID?
   ) {
     note("request refused", .debug, requestLines) {
-      RefusalLog.fields(error, from: address, user).merging(["method": "\(method ?? "unknown")"]) { $1 }
+      var fields = RefusalLog.fields(error, from: address, user)
+      fields["method"] = "\(method ?? "unknown")"
+      if let sent { fields["sentMethod"] = "\(sent.text)" }
+      return fields
     }
   }
 
@@ -115,6 +121,18 @@ public final class RefusalLog: Sendable {
       var fields: Logger.Metadata = ["method": "\(method)", "parameters": "\(unknown.text)"]
       if let address { fields["address"] = "\(address)" }
       if let user { fields["userID"] = "\(user)" }
+      return fields
+    }
+  }
+
+  /// An import has instants that are most likely in seconds. It goes on: some may be as old.
+  func instantsInSeconds(_ field: String, of method: String, group: String?) {
+    note("an import has very old instants", .warning, instantLines) {
+      var fields: Logger.Metadata = [
+        "method": "\(method)", "field": "\(field)",
+        "reason": "\(field) is before March 1973: seconds? Instants are milliseconds since 1970",
+      ]
+      if let group { fields["groupID"] = "\(group)" }
       return fields
     }
   }

@@ -13,11 +13,12 @@ extension Session {
   }
 
   /// A request or a sign-in is answered with an error.
-  func noteRefusal(_ error: WireError, of method: MethodTable.Entry?) {
-    if method?.name == Login.specification.name {
+  /// - Parameter sent: the name of an unknown method.
+  func noteRefusal(_ error: WireError, of method: MethodTable.Entry?, sent: SentMethodName? = nil) {
+    if method?.specification.name == .login {
       noteRefusedSignIn(error)
     } else {
-      services.refusals.request(error, method?.name, from: address, user: refusedUser)
+      services.refusals.request(error, method?.name, sent: sent, from: address, user: refusedUser)
     }
   }
 

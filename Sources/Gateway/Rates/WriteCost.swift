@@ -75,147 +75,70 @@ enum RowCost {
   private static func inPlace(_ bytes: Int) -> Int { bytes * 3 / 2 }
 }
 
-extension Request {
-  /// - Parameters:
-  ///   - writes: as the method's specification says.
-  ///   - indexesTexts: `search.messages` is on.
-  fileprivate func writeCost(writes: Bool, indexesTexts: Bool) -> WriteCost {
-    switch self {
-    case .group(_, .sendGroupTextMessage(let request)):
-      message(request.text, request.options, isIndexed: indexesTexts && !request.options.onlineUserOnly)
-    case .group(_, .sendGroupCustomMessage(let request)): message(request.data, request.options, isIndexed: false)
-    case .group(_, .modifyGroupMessage(let request)):
-      WriteCost(
-        bytes: RowCost.message(textBytes: request.content.byteCount) + RowCost.change
-          + (indexesTexts && request.content.isText ? RowCost.indexedText(bytes: request.content.byteCount) : 0))
-    case .group(_, .addMessageReaction): WriteCost(bytes: RowCost.reaction + RowCost.change)
-    // The event of a pinned message carries it whole, like a message that is sent.
-    case .group(_, .pinGroupMessage(let request)) where request.isPinned:
-      WriteCost(bytes: RowCost.change + RowCost.longestMessage)
-    case .group(_, .removeMessageReaction), .group(_, .pinGroupMessage): WriteCost(bytes: RowCost.change)
-    case .group(_, .inviteUserToGroup(let request)):
-      invitation(of: request.userIDList.count, texts: [request.message, request.attach])
-    case .createGroup(let request): creation(request)
-    case .group(_, .sendMessageReadReceipts(let request)):
-      WriteCost(bytes: Set(request.seqs.map(SeqBlock.number(of:))).count * RowCost.readReceipt)
-    case .group(_, .kickGroupMember(let request)):
-      WriteCost(
-        bytes: RowCost.tip(members: request.userIDList.count)
-          + request.userIDList.count
-          * (RowCost.formerMember(textBytes: request.reason?.utf8.count ?? 0)
-            + RowCost.notification(textBytes: RowCost.profile + (request.reason?.utf8.count ?? 0))),
-        targets: request.userIDList.count)
-    case .group(_, .setGroupMemberRole(let request)): change(of: request.targets)
-    case .group(_, .muteGroupMember(let request)): change(of: request.targets)
-    case .setSelfInfo(let request): WriteCost(bytes: RowCost.message(textBytes: request.fields.textBytes))
-    case .group(_, .joinGroup(let request)): WriteCost(bytes: invitation(of: 1, texts: [request.message]).bytes)
-    case .group(_, .setGroupInfo(let request)):
-      WriteCost(
-        bytes: RowCost.group(textBytes: request.fields.textBytes) + RowCost.tip(members: 0, textBytes: request.fields.textBytes))
-    case .group(_, .initGroupAttributes(let request)): WriteCost(bytes: RowCost.group(textBytes: request.attributes.byteCount))
-    case .group(_, .setGroupAttributes(let request)): WriteCost(bytes: RowCost.group(textBytes: request.attributes.byteCount))
-    case .group(_, .setGroupCounters(let request)): WriteCost(bytes: request.counters.count * RowCost.counter)
-    case .group(_, .increaseGroupCounter), .group(_, .decreaseGroupCounter): WriteCost(bytes: RowCost.counter)
-    // No other request brings more than an accepted application does: a member.
-    default:
-      writes
-        ? WriteCost(
-          bytes: RowCost.member + RowCost.tip(members: 1) + RowCost.notification(textBytes: RowCost.profile + reasonBytes))
-        : .none
+extension WriteCost {
+  /// - Parameter indexesTexts: `search.messages` is on.
+  init(_ rows: WrittenRows, indexesTexts: Bool) {
+    switch rows {
+    case .nothing: self = .none
+    case .message(let textBytes, let searchableBytes, let listsMembers):
+      self.init(
+        bytes: RowCost.message(textBytes: textBytes) + (listsMembers ? RowCost.receiptMembers : 0)
+          + (indexesTexts ? RowCost.indexedText(bytes: searchableBytes) : 0))
+    case .edit(let textBytes, let searchableBytes):
+      self.init(
+        bytes: RowCost.message(textBytes: textBytes) + RowCost.change
+          + (indexesTexts ? RowCost.indexedText(bytes: searchableBytes) : 0))
+    case .reaction: self.init(bytes: RowCost.reaction + RowCost.change)
+    case .messageChange: self.init(bytes: RowCost.change)
+    // Its event carries the message whole, like a message that is sent.
+    case .pin: self.init(bytes: RowCost.change + RowCost.longestMessage)
+    case .readReceipts(let blocks): self.init(bytes: blocks * RowCost.readReceipt)
+    case .membership(let reasonBytes):
+      self.init(
+        bytes: RowCost.member + RowCost.tip(members: 1) + RowCost.notification(textBytes: RowCost.profile + reasonBytes))
+    case .application(let textBytes): self.init(bytes: WriteCost.invitations(of: 1, textBytes: textBytes))
+    case .invitations(let users, let textBytes):
+      self.init(bytes: WriteCost.invitations(of: users, textBytes: textBytes), targets: users)
+    case .group(let textBytes, let members, let inviteBytes):
+      // The owner becomes a member, and each initial member, too, or is asked with the text.
+      self.init(
+        bytes: RowCost.group(textBytes: textBytes) + RowCost.notification(textBytes: RowCost.profile) + RowCost.member
+          + members * max(RowCost.member, WriteCost.question(textBytes: inviteBytes)),
+        targets: members + 1)
+    case .groupInfo(let textBytes):
+      self.init(bytes: RowCost.group(textBytes: textBytes) + RowCost.tip(members: 0, textBytes: textBytes))
+    case .attributes(let bytes): self.init(bytes: RowCost.group(textBytes: bytes))
+    case .counters(let count): self.init(bytes: count * RowCost.counter)
+    case .removals(let users, let reasonBytes):
+      self.init(
+        bytes: RowCost.tip(members: users) + users
+          * (RowCost.formerMember(textBytes: reasonBytes) + RowCost.notification(textBytes: RowCost.profile + reasonBytes)),
+        targets: users)
+    case .memberChanges(let users):
+      self.init(
+        bytes: users * (RowCost.member + RowCost.notification(textBytes: RowCost.profile)) + RowCost.tip(members: users),
+        targets: users)
+    case .profile(let textBytes): self.init(bytes: RowCost.message(textBytes: textBytes))
     }
   }
 
-  private func message(_ content: String, _ options: MessageOptions, isIndexed: Bool) -> WriteCost {
-    let mentions = options.atUserIDList.reduce(0) { $0 + $1.utf8.count + 3 }
-    let textBytes = content.utf8.count + mentions + (options.clientMsgID?.utf8.count ?? 0)
-    return WriteCost(
-      bytes: RowCost.message(textBytes: textBytes) + (options.needReadReceipt ? RowCost.receiptMembers : 0)
-        + (isIndexed ? RowCost.indexedText(bytes: content.utf8.count) : 0))
-  }
-
-  /// Each user becomes a member, with a notification and a part of a tip; or, where the group asks
-  /// first, gets an application and a notification with the texts in both.
-  private func invitation(of count: Int, texts: [String?]) -> WriteCost {
-    let textBytes = texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
-    let asked = RowCost.application(textBytes: textBytes) + RowCost.notification(textBytes: RowCost.profile + textBytes)
+  /// Each user becomes a member, with a notification and a part of a tip; or is asked, where the
+  /// group asks first.
+  private static func invitations(of users: Int, textBytes: Int) -> Int {
     let entered = RowCost.member + RowCost.notification(textBytes: RowCost.profile)
-    return WriteCost(bytes: max(count * asked, count * entered + RowCost.tip(members: count)), targets: count)
+    return max(users * question(textBytes: textBytes), users * entered + RowCost.tip(members: users))
   }
 
-  /// The owner becomes a member, and each initial member, too, or is asked with the text.
-  private func creation(_ request: CreateGroup) -> WriteCost {
-    let (count, textBytes) = (request.memberList.count, request.inviteMessage?.utf8.count ?? 0)
-    let asked = RowCost.application(textBytes: textBytes) + RowCost.notification(textBytes: RowCost.profile + textBytes)
-    return WriteCost(
-      bytes: RowCost.group(textBytes: request.groupName.utf8.count + request.fields.textBytes)
-        + RowCost.notification(textBytes: RowCost.profile) + RowCost.member + count * max(RowCost.member, asked),
-      targets: count + 1)
-  }
-
-  /// Each user may get a row, in a group of everybody, and a notification; one tip names all.
-  private func change(of targets: TargetUsers) -> WriteCost {
-    let count = targets.users.count
-    return WriteCost(
-      bytes: count * (RowCost.member + RowCost.notification(textBytes: RowCost.profile)) + RowCost.tip(members: count),
-      targets: count)
-  }
-
-  private var reasonBytes: Int {
-    switch self {
-    case .acceptGroupApplication(let request): request.decision.reason?.utf8.count ?? 0
-    case .refuseGroupApplication(let request): request.decision.reason?.utf8.count ?? 0
-    default: 0
-    }
-  }
-}
-
-extension GroupFields {
-  fileprivate var textBytes: Int {
-    let texts = [introduction, notification, faceURL, serverCustomInfo].reduce(0) { $0 + ($1?.bytesInJSON ?? 0) }
-    return (customInfo ?? [:]).reduce(texts) { $0 + $1.key.bytesInJSON + $1.value.bytesInJSON + 8 }
-  }
-}
-
-extension UserInfoFields {
-  fileprivate var textBytes: Int {
-    let texts = (nickName?.utf8.count ?? 0) + (faceURL?.utf8.count ?? 0)
-    return (customInfo ?? [:]).reduce(texts) { $0 + $1.key.bytesInJSON + $1.value.bytesInJSON + 8 }
-  }
-}
-
-extension [GroupAttributes.Entry] {
-  fileprivate var byteCount: Int { reduce(0) { $0 + $1.key.bytesInJSON + $1.value.bytesInJSON } }
-}
-
-extension String {
-  /// A control character takes six bytes.
-  fileprivate var bytesInJSON: Int {
-    utf8.reduce(0) { $0 + ($1 < 0x20 ? 6 : $1 == UInt8(ascii: "\"") || $1 == UInt8(ascii: "\\") ? 2 : 1) }
+  /// An application and a notification, with the texts in both.
+  private static func question(textBytes: Int) -> Int {
+    RowCost.application(textBytes: textBytes) + RowCost.notification(textBytes: RowCost.profile + textBytes)
   }
 }
 
 extension Call {
   /// `none` for an invalid request.
   /// - Parameter indexesTexts: `search.messages` is on.
-  func writeCost(indexesTexts: Bool = false) -> WriteCost {
-    content.writeCost(writes: method?.specification.writes == true, indexesTexts: indexesTexts)
-  }
-}
-
-extension Call.Content {
-  /// Never inlined: that would copy the request out of its call. So would `if case`.
-  /// - Parameter writes: as the method's specification says.
-  @inline(never)
-  fileprivate func writeCost(writes: Bool, indexesTexts: Bool) -> WriteCost {
-    switch self {
-    case .request(let request): request.writeCost(writes: writes, indexesTexts: indexesTexts)
-    case .badParameters, .unknownMethod, .invalid: .none
-    }
-  }
-}
-
-extension Message.Content {
-  fileprivate var isText: Bool { if case .text = self { true } else { false } }
+  func writeCost(indexesTexts: Bool = false) -> WriteCost { WriteCost(content.rows, indexesTexts: indexesTexts) }
 }
 
 /// The bytes of the disk that one user may fill: a rate and a burst. A request beyond them waits

@@ -69,13 +69,7 @@ extension Session {
 
   // MARK: Replies
 
-  /// The dispatcher's reply, on any thread.
-  nonisolated func didReply(_ reply: Reply, to pending: PendingRequest) {
-    guard isOnExecutor else { return connection.loop.executor.enqueue { self.didReply(reply, to: pending) } }
-    isolated(reply, pending) { $0.finish($2, with: $1) }
-  }
-
-  private func finish(_ pending: PendingRequest, with reply: Reply) {
+  func finish(_ pending: PendingRequest, with reply: Reply) {
     guard releaseCapacity(of: pending) else { return }
     complete(pending, with: reply)
     resumeDeferred()
@@ -85,7 +79,7 @@ extension Session {
   /// Counts, logs, encodes and delivers a reply.
   func complete(_ pending: PendingRequest, with reply: Reply) {
     services.metrics.didAnswer(pending.method, reply, after: services.clocks.monotonic.nanoseconds(since: pending.start))
-    if case .failure(let error) = reply { noteRefusal(error, of: pending.method) }
+    if case .failure(let error) = reply { noteRefusal(error, of: pending.method, sent: pending.sentMethod) }
     let text = pending.wantsReply ? reply.text(id: pending.id) : []
     if let trace = pending.trace { note(pending, trace, reply, bytes: text.count) }
     deliver(text, to: pending.receiver)
@@ -113,9 +107,9 @@ extension Session {
   /// - Parameter text: of the batch; nil on one node.
   func handle(_ calls: [Call], _ text: [UInt8]?) {
     let slot = replies.open()
-    waits.insert(.batch)
+    processing = .busy
     handle(calls[...], text, BatchReply(maxBytes: services.configuration.readyReplyBytes * 3 / 2)) { session, batch in
-      session.waits.remove(.batch)
+      session.processing = .ready
       session.sendInOrder(batch.text, at: slot)
       session.drainReceiveQueue()
     }
@@ -174,6 +168,8 @@ final class PendingRequest: Sendable {
 
   let id: RequestID?
   let method: MethodTable.Entry?
+  /// The name of an unknown method.
+  let sentMethod: SentMethodName?
   /// An invalid request is answered even without an id.
   let wantsReply: Bool
   let start: MonotonicInstant
@@ -209,7 +205,8 @@ final class PendingRequest: Sendable {
     let id = call.id
     self.id = id
     method = call.method
-    isRead = call.method?.specification.writes == false
+    sentMethod = call.sentMethodName
+    isRead = call.method?.writes == false
     self.isBatchFull = isBatchFull
     self.cost = cost
     wantsReply = id != nil || call.isInvalid
@@ -231,7 +228,7 @@ extension Call {
   var isLogin: Bool {
     switch content {
     case .request(.login): true
-    case .badParameters: method?.name == Login.specification.name
+    case .badParameters: method?.specification.name == .login
     case .request, .unknownMethod, .invalid: false
     }
   }

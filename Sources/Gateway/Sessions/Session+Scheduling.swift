@@ -14,18 +14,20 @@ extension Session {
   struct DeferredRequest {
     let request: Request
     let pending: PendingRequest
+    /// The session's processing before it.
+    let processing: Processing
   }
 
   private func deferRequest(_ request: Request, _ pending: PendingRequest) {
-    deferred = DeferredRequest(request: request, pending: pending)
-    waits.insert(.turn)
+    deferred = DeferredRequest(request: request, pending: pending, processing: processing)
+    processing = .busy
   }
 
   /// Starts the deferred request, if the limits allow it now.
   func resumeDeferred() {
     guard let next = deferred, deadlines[.writing] == nil else { return }
     deferred = nil
-    waits.remove(.turn)
+    processing = next.processing
     if next.pending.isRead { startRead(next.request, next.pending) } else { startWrite(next.request, next.pending) }
   }
 

@@ -8,7 +8,7 @@ import WireProtocol
 ///
 /// This file holds its state and the ways in and out: texts from the socket, replies to it. The
 /// extensions hold sign-in, requests, their scheduling, deadlines and the end.
-actor Session: ConnectionHandler, ExecutorActor {
+actor Session: ConnectionHandler {
   /// The signed-in user.
   struct Identity: Sendable {
     let userID: UserID
@@ -37,15 +37,13 @@ actor Session: ConnectionHandler, ExecutorActor {
     let reason: String
   }
 
-  /// What received texts wait for; nothing = they are processed.
-  struct Waits: OptionSet {
-    let rawValue: UInt8
-    static let signIn = Waits(rawValue: 1)
-    static let batch = Waits(rawValue: 2)
-    /// The turn of a deferred request.
-    static let turn = Waits(rawValue: 4)
-    /// The delayed answer to a bad token (Protocol.md, "Ways to sign in").
-    static let refusal = Waits(rawValue: 8)
+  /// Whether received texts are processed, or why they wait.
+  enum Processing {
+    case ready
+    /// A sign-in, a batch or a deferred request is in flight.
+    case busy
+    /// An answer to a bad token is delayed (Protocol.md, "Ways to sign in").
+    case delayed
   }
 
   /// Reading stops at this many requests in flight or texts queued, and resumes below.
@@ -58,7 +56,7 @@ actor Session: ConnectionHandler, ExecutorActor {
   let services: GatewayServices
   let context: LoopContext
   var phase = Phase.anonymous(requests: 0)
-  var waits: Waits = []
+  var processing = Processing.ready
   var platform = Platform.unknown
   /// The caller of each request, while a user is signed in.
   private(set) var caller: Caller?
@@ -97,7 +95,22 @@ actor Session: ConnectionHandler, ExecutorActor {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.executor.asUnownedSerialExecutor() }
 
-  nonisolated var isOnExecutor: Bool { connection.loop.executor.isCurrent }
+  /// `receive` and `finish`, for callers on the loop (Architecture.md, "Threads"); nil before the first
+  /// text.
+  ///
+  /// nonisolated(unsafe): they are made and called on the loop alone.
+  private nonisolated(unsafe) var receiveEntry: ((UnsafeRawBufferPointer) -> Void)?
+  private nonisolated(unsafe) var finishEntry: ((PendingRequest, Reply) -> Void)?
+
+  private func makeEntries() {
+    // unowned(unsafe): nobody else has them, and this actor calls them by methods of its own.
+    receiveEntry = { [unowned(unsafe) self] text in
+      // A pointer is Sendable to nobody; this one is lent for the call.
+      nonisolated(unsafe) let text = text
+      self.receive(text)
+    }
+    finishEntry = { [unowned(unsafe) self] pending, reply in self.finish(pending, with: reply) }
+  }
 
   init(_ connection: Connection, address: String, services: GatewayServices, context: LoopContext) {
     self.connection = connection
@@ -117,7 +130,19 @@ actor Session: ConnectionHandler, ExecutorActor {
   // MARK: Callbacks of the transport, on the loop
 
   nonisolated func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {
-    isolated(message) { $0.receive($1) }
+    connection.loop.executor.checkIsolated()
+    guard let receiveEntry else {
+      assumeIsolated { $0.makeEntries() }
+      return didReceive(message, isText: isText)
+    }
+    receiveEntry(message)
+  }
+
+  /// The dispatcher's reply, on any thread.
+  nonisolated func didReply(_ reply: Reply, to pending: PendingRequest) {
+    guard connection.loop.isCurrent else { return connection.loop.executor.enqueue { self.didReply(reply, to: pending) } }
+    guard let finishEntry else { return assumeIsolated { $0.finish(pending, with: reply) } }
+    finishEntry(pending, reply)
   }
 
   nonisolated func didClose(code: Int, byPeer: Bool) {
@@ -185,7 +210,7 @@ actor Session: ConnectionHandler, ExecutorActor {
   }
 
   private var canProcess: Bool {
-    waits.isEmpty && replies.count < Session.inFlight.stop && !areRepliesFull
+    processing == .ready && replies.count < Session.inFlight.stop && !areRepliesFull
   }
 
   /// Whether the limit of bytes behind a slower reply is reached.

@@ -7,15 +7,16 @@ import WireProtocol
 extension Dispatcher {
   /// Dispatches a request while before-events are configured.
   func dispatch(_ request: Request, by caller: Caller, _ asking: any WebhookAsking, _ completion: @escaping Completion) {
-    let type = WebhookQuestion.type(of: request, by: caller, asking)
+    let asked = request.asked
+    let type = asked?.type(by: caller, asking)
     guard let session = caller.session, let group = request.groupID else {
-      guard let type else { return execute(request, by: caller, completion) }
-      return ask(type, about: request, by: caller, asking, completion)
+      guard let asked, let type else { return execute(request, by: caller, completion) }
+      return ask(type, about: asked, by: caller, asking, completion)
     }
     let key = RequestOrder.Key(session: session, group: group)
     requestOrder.begin(key, asks: type != nil) { [self] in
-      guard let type else { return execute(request, by: caller, completion) }
-      ask(type, about: request, by: caller, asking) { [requestOrder] reply in
+      guard let asked, let type else { return execute(request, by: caller, completion) }
+      ask(type, about: asked, by: caller, asking) { [requestOrder] reply in
         completion(reply)
         requestOrder.end(key)
       }
@@ -25,7 +26,7 @@ extension Dispatcher {
   /// Checks rights and state, asks, and executes: that checks everything again. Meanwhile other
   /// requests of the group go on.
   private func ask(
-    _ type: WebhookType, about request: Request, by caller: Caller, _ asking: any WebhookAsking,
+    _ type: WebhookType, about request: AskedRequest, by caller: Caller, _ asking: any WebhookAsking,
     _ completion: @escaping Completion
   ) {
     check(request, by: caller) { [self] reply in
@@ -39,7 +40,8 @@ extension Dispatcher {
       }
       Task {
         switch await asking.verdict(on: question) {
-        case .allow(let replacement): execute(request.replacingContent(with: replacement), by: caller, completion)
+        case .allow(replacement: nil): execute(request.request, by: caller, completion)
+        case .allow(let text?): execute(request.replacingContent(with: text).request, by: caller, completion)
         case .refuse(let error): completion(.failure(error))
         case .drop: drop(request, by: caller, completion)
         }
@@ -49,22 +51,24 @@ extension Dispatcher {
 
   /// Replies `.empty`, or the message of an edit, where the request would succeed as far as that is
   /// known before.
-  private func check(_ request: Request, by caller: Caller, _ completion: @escaping Completion) {
+  private func check(_ request: AskedRequest, by caller: Caller, _ completion: @escaping Completion) {
     switch request {
-    case .createGroup(let request):
-      create(request, by: caller, completion) { .checkCreation($0, owner: $1, $2) }
-    case .group(let id, let request):
-      guard let users = request.concernedUsers(by: caller) else {
-        return registry.group(id).enqueue(.request(.check(request, .none), by: caller, completion: completion))
+    case .creation(let request): create(request, by: caller, completion) { .checkCreation($0, owner: $1, $2) }
+    case .group(let id, let asked):
+      guard let users = asked.request.concernedUsers(by: caller) else {
+        return registry.group(id).enqueue(.request(.check(asked, .none), by: caller, completion: completion))
       }
-      ask(id, about: users, by: caller, completion) { .check(request, $0) }
-    default: completion(.empty)
+      ask(id, about: users, by: caller, completion) { .check(asked, $0) }
     }
   }
 
-  private func drop(_ request: Request, by caller: Caller, _ completion: @escaping Completion) {
-    guard case .group(let id, let request) = request else { return completion(.error(.internalError)) }
-    registry.group(id).enqueue(.request(.dropMessage(request), by: caller, completion: completion))
+  private func drop(_ request: AskedRequest, by caller: Caller, _ completion: @escaping Completion) {
+    switch request {
+    case .group(let id, .message(let message)):
+      registry.group(id).enqueue(.request(.dropMessage(message), by: caller, completion: completion))
+    // Nothing else may be dropped (`WebhookQuestion.Subject`).
+    case .creation, .group(_, .join), .group(_, .invitation): completion(.error(.internalError))
+    }
   }
 
   // MARK: After-events that were given up

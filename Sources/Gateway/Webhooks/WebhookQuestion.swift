@@ -52,20 +52,34 @@ public struct WebhookServices: Sendable {
   }
 }
 
-extension WebhookQuestion {
-  /// The type under which the application is asked about a request of this caller; nil = it is not.
-  static func type(of request: Request, by caller: Caller, _ asking: any WebhookAsking) -> WebhookType? {
+extension AskedRequest {
+  /// The type under which the application is asked about it; nil = it is not asked.
+  func type(by caller: Caller, _ asking: any WebhookAsking) -> WebhookType? {
     // "Application administrators without asUser are not asked about."
     guard caller.userID != nil else { return nil }
-    return types(of: request).first { asking.asks($0) }
+    return types.first { asking.asks($0) }
   }
 
+  /// The types that ask about the request: the first that is configured does.
+  private var types: [WebhookType] {
+    switch self {
+    case .creation: [.beforeCreateGroup]
+    case .group(_, .join): [.beforeJoinGroup]
+    case .group(_, .invitation): [.beforeInvite]
+    case .group(_, .message(.text)), .group(_, .message(.custom)): [.beforeSendMessage]
+    // An edit must not bring in what could not be sent.
+    case .group(_, .message(.edit)): [.beforeModifyMessage, .beforeSendMessage]
+    }
+  }
+}
+
+extension WebhookQuestion {
   /// - Parameter message: the message of an edit, as it is before it.
-  init(_ type: WebhookType, about request: Request, editing message: Message? = nil, by caller: Caller) {
+  init(_ type: WebhookType, about request: AskedRequest, editing message: Message? = nil, by caller: Caller) {
     self.type = type
     // Administrators without a user are not asked about.
     user = caller.userID ?? .administrator
-    subject = WebhookQuestion.subject(of: request)
+    subject = request.subject
     data = JSONWriter.text(capacity: 512) { writer in
       writer.object { writer in
         writer.member("userID", ifPresent: caller.userID?.rawValue)
@@ -74,77 +88,40 @@ extension WebhookQuestion {
       }
     }
   }
-
-  /// The types that ask about a request: the first that is configured does.
-  private static func types(of request: Request) -> [WebhookType] {
-    switch request {
-    case .createGroup: [.beforeCreateGroup]
-    case .group(_, .joinGroup): [.beforeJoinGroup]
-    case .group(_, .inviteUserToGroup): [.beforeInvite]
-    case .group(_, .sendGroupTextMessage), .group(_, .sendGroupCustomMessage): [.beforeSendMessage]
-    // An edit must not bring in what could not be sent.
-    case .group(_, .modifyGroupMessage): [.beforeModifyMessage, .beforeSendMessage]
-    default: []
-    }
-  }
-
-  private static func subject(of request: Request) -> Subject {
-    switch request {
-    case .group(_, .sendGroupTextMessage): .text
-    case .group(_, .sendGroupCustomMessage): .data
-    case .group(_, .modifyGroupMessage(let request)): if case .text = request.content { .text } else { .data }
-    default: .other
-    }
-  }
 }
 
-extension Request {
-  /// The request with the content that the application gave.
-  func replacingContent(with text: String?) -> Request {
-    guard let text else { return self }
+extension AskedRequest {
+  fileprivate var subject: WebhookQuestion.Subject {
     switch self {
-    case .group(let id, .sendGroupTextMessage(let request)):
-      return .group(id, .sendGroupTextMessage(SendGroupTextMessage(text: text, options: request.options)))
-    case .group(let id, .sendGroupCustomMessage(let request)):
-      return .group(id, .sendGroupCustomMessage(SendGroupCustomMessage(data: text, options: request.options)))
-    case .group(let id, .modifyGroupMessage(let request)):
-      let content: Message.Content = if case .text = request.content { .text(text) } else { .custom(text) }
-      return .group(id, .modifyGroupMessage(ModifyGroupMessage(seq: request.seq, content: content)))
-    default: return self
-    }
-  }
-
-  /// The group that a request is for, where that is known before.
-  var groupID: GroupID? {
-    switch self {
-    case .group(let id, _): id
-    case .createGroup(let request): request.groupID
-    default: nil
+    case .creation, .group(_, .join), .group(_, .invitation): .other
+    case .group(_, .message(.text)): .text
+    case .group(_, .message(.custom)): .data
+    case .group(_, .message(.edit(let request))): request.isText ? .text : .data
     }
   }
 
   /// "…the request's params", for messages `{groupID, message}`.
   fileprivate func encodeQuestion(editing message: Message?, into writer: inout JSONWriter) {
     switch self {
-    case .createGroup(let request): request.encodeQuestion(into: &writer)
-    case .group(let id, .joinGroup(let request)):
+    case .creation(let request): request.encodeQuestion(into: &writer)
+    case .group(let id, let request):
       writer.member("groupID", id.rawValue)
-      writer.member("message", ifPresent: request.message)
-    case .group(let id, .inviteUserToGroup(let request)):
-      writer.member("groupID", id.rawValue)
+      request.encodeQuestion(editing: message, into: &writer)
+    }
+  }
+}
+
+extension AskedGroupRequest {
+  fileprivate func encodeQuestion(editing message: Message?, into writer: inout JSONWriter) {
+    switch self {
+    case .join(let request): writer.member("message", ifPresent: request.message)
+    case .invitation(let request):
       writer.member("userIDList", request.userIDList.map(\.rawValue))
       writer.member("message", ifPresent: request.message)
       writer.member("attach", ifPresent: request.attach)
-    case .group(let id, .sendGroupTextMessage(let request)):
-      writer.member("groupID", id.rawValue)
-      writer.message("Text", "text", request.text, request.options)
-    case .group(let id, .sendGroupCustomMessage(let request)):
-      writer.member("groupID", id.rawValue)
-      writer.message("Custom", "data", request.data, request.options)
-    case .group(let id, .modifyGroupMessage(let request)):
-      writer.member("groupID", id.rawValue)
-      writer.edit(request, of: message)
-    default: break
+    case .message(.text(let request)): writer.message("Text", "text", request.text, request.options)
+    case .message(.custom(let request)): writer.message("Custom", "data", request.data, request.options)
+    case .message(.edit(let request)): writer.edit(request, of: message)
     }
   }
 }

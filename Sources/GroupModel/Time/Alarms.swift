@@ -32,6 +32,16 @@ extension Alarms {
       sleeper.end()
     }
   }
+
+  /// Returns when the body that `begin` gets is called, and at the instant at the latest.
+  public func wait(until instant: MonotonicInstant, for begin: (_ end: @escaping @Sendable () -> Void) -> Void) async {
+    let sleeper = Sleeper()
+    await withCheckedContinuation { continuation in
+      guard sleeper.begin(continuation) else { return }
+      schedule(at: instant, on: DispatchQueue.global()) { sleeper.end() }
+      begin { sleeper.end() }
+    }
+  }
 }
 
 /// Resumes one continuation once: at the alarm or at the cancellation, which may come first.

@@ -55,7 +55,7 @@ struct CommitPipeline {
   }
 
   mutating func append(corrections changes: [StoreChange]) {
-    var decision = Decision(.empty)
+    var decision = Decision()
     decision.changes = changes
     lastNumber += 1
     entries.append(Entry(number: lastNumber, decision: decision, completion: { _ in }, isCorrection: true))
@@ -129,11 +129,9 @@ struct CommitPipeline {
   ) -> (completions: [Group.Completion], drops: Decision) {
     let refused = Set(entries.compactMap(\.decision.rateLimited.offeredID))
     let lost = entries.flatMap(\.decision.rateLimited.dequeued) + (box?.state.removeWaiting() ?? [])
-    var drops = Decision(.empty)
-    for waiting in lost where !refused.contains(waiting.message.msgID) {
-      waiting.drop(at: now, into: &drops)
-      box?.state.postDropped(waiting.info, .rateLimit, at: now, into: &drops)
-    }
+    let webhooks = box?.state.rules.webhooks ?? .none
+    var drops = Decision()
+    for waiting in lost where !refused.contains(waiting.message.msgID) { drops.drop(waiting, at: now, making: webhooks) }
     defer { self = CommitPipeline() }
     return (entries.map(\.completion), drops)
   }

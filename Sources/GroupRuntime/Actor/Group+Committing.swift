@@ -30,13 +30,11 @@ extension Group {
     if let box { footprint.note(box.state.estimatedBytes) }
     let generation = generation
     services.groups.commit(
-      Commit(changes: changes, generation: generation) { answer in
-        self.executor.perform { self.isolated { $0.didCommit(answer, of: generation) } }
-      })
+      Commit(changes: changes, generation: generation) { self.didAnswer($0, to: generation) })
   }
 
   /// Commits of one generation complete in their order, so this is the pipeline's oldest.
-  private func didCommit(_ answer: Commit.Answer, of generation: CommitGeneration) {
+  func didCommit(_ answer: Commit.Answer, of generation: CommitGeneration) {
     guard generation === self.generation else { return }
     switch answer {
     case .success(let stored):
@@ -69,7 +67,7 @@ extension Group {
     while var pending = pipeline.popDeliverable(from: box, at: services.clocks) {
       if pending.movesNextWake { scheduleWake() }
       // Moved out: to perform the effects of a second decision would copy them.
-      deliver(exchange(&pending.decision, with: Decision(.empty)), pending.completion)
+      deliver(exchange(&pending.decision, with: Decision()), pending.completion)
     }
   }
 

@@ -19,7 +19,7 @@ extension Group {
     let generation = generation
     services.groups.commit(
       Commit(changes: write.changes, generation: generation) { answer in
-        self.executor.perform { self.isolated { $0.didCommitCounters(answer, of: generation) } }
+        self.executor.perform { self.assumeIsolated { $0.didCommitCounters(answer, of: generation) } }
       })
   }
 

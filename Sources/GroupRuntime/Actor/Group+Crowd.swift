@@ -14,7 +14,7 @@ extension Group {
     {
       return true
     }
-    guard request.mayShareEvent, box.state.crowdChange(request, by: caller) != nil,
+    guard request.mayShareEvent, box.state.crowdRequest(request, by: caller) != nil,
       !crowd.passes(at: services.clocks.monotonic)
     else { return false }
     crowd.append(.request(request, by: caller, completion: completion), of: caller.session)
@@ -45,8 +45,8 @@ extension Group {
     for input in inputs {
       guard case .request(let request, let caller, let completion) = input else { continue }
       // The group may have changed since it came.
-      if let change = box.state.crowdChange(request, by: caller) {
-        requests.append(CrowdRequest(change: change, caller: caller))
+      if let shared = box.state.crowdRequest(request, by: caller) {
+        requests.append(shared)
         completions.append(completion)
       } else {
         others.append(input)

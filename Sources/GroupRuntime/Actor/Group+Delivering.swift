@@ -14,8 +14,7 @@ extension Group {
     case .reply(let reply): completion(reply)
     case .stored(let answer, let requester): read(answer, for: requester, completion)
     case .counters(let value, _): replyWhenCountersAreDurable(.success(value), completion)
-    case .lookUp(let lookUp, let caller): readMessage(lookUp, for: caller, completion)
-    case .lookUpReceipts(let question, let epoch, let caller): lookUp(question, epoch: epoch, for: caller, completion)
+    case .lookUp(let lookUp, let caller): look(up: lookUp, for: caller, completion)
     }
   }
 
@@ -70,7 +69,7 @@ extension Group {
 
   private nonisolated func cacheCount(_ count: Int, of unread: UnreadMessages) {
     executor.perform {
-      self.isolated { group in
+      self.assumeIsolated { group in
         _ = group.box?.state.messages.recordUnread(count, through: unread.through, for: unread.reader, unread.question)
       }
     }
@@ -79,29 +78,24 @@ extension Group {
   /// Reads what a request is decided over afterwards: it, and behind it those that its session has
   /// sent since. Others go on meanwhile. The reading begins when all that was decided before is
   /// stored.
-  func look(
-    for caller: Caller, _ completion: @escaping Completion,
-    _ read: @escaping @Sendable () async throws(StoreError) -> GroupOperation
-  ) {
+  func look(up lookUp: LookUp, for caller: Caller, _ completion: @escaping Completion) {
     let reading = readings.begin(for: caller.session)
-    if pipeline.isEmpty { return begin(reading, for: caller, completion, read) }
-    pipeline.append(Decision(.empty), from: box) { reply in
-      self.isolated { group in
-        if case .success = reply { return group.begin(reading, for: caller, completion, read) }
+    if pipeline.isEmpty { return begin(reading, of: lookUp, for: caller, completion) }
+    pipeline.append(Decision(), from: box) { reply in
+      self.assumeIsolated { group in
+        if case .success = reply { return group.begin(reading, of: lookUp, for: caller, completion) }
         completion(reply)
         group.end(reading, nil)
       }
     }
   }
 
-  private func begin(
-    _ reading: Int, for caller: Caller, _ completion: @escaping Completion,
-    _ read: @escaping @Sendable () async throws(StoreError) -> GroupOperation
-  ) {
+  private func begin(_ reading: Int, of lookUp: LookUp, for caller: Caller, _ completion: @escaping Completion) {
     Task {
       var input: GroupInput?
       do throws(StoreError) {
-        input = .request(try await read(), by: caller, completion: completion)
+        let operation = try await lookUp.read(from: services.messages, in: id, for: caller)
+        input = .request(operation, by: caller, completion: completion)
       } catch {
         if error.kind != .cancelled { services.observer.storeFailed(error, group: id) }
         completion(.error(.temporary))
@@ -114,13 +108,6 @@ extension Group {
   private func end(_ reading: Int, _ input: GroupInput?) {
     for input in readings.end(reading, input) { enqueue(input) }
     forgetChanges()
-  }
-
-  func readMessage(_ lookUp: MessageLookUp, for caller: Caller, _ completion: @escaping Completion) {
-    let (store, id) = (services.messages, id)
-    look(for: caller, completion) { () async throws(StoreError) in
-      .found(lookUp, try await lookUp.read(from: store, in: id, for: caller))
-    }
   }
 
   /// Forgets changes that no reading under way can have missed.

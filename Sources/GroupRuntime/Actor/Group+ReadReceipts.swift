@@ -1,39 +1,8 @@
 import GroupModel
 import WireProtocol
 
-/// Read receipts beside the state: looking up what a request is about, and telling senders in rounds
-/// (Protocol.md, "Read receipts").
+/// Telling senders of read receipts, in rounds (Protocol.md, "Read receipts").
 extension Group {
-  /// Looks up what a request is about, which is decided over it afterwards. Requests go on
-  /// meanwhile.
-  func lookUp(_ question: ReceiptLookUp, epoch: String, for caller: Caller, _ completion: @escaping Completion) {
-    look(for: caller, completion) { () async throws(StoreError) in
-      try await self.find(question, epoch: epoch, for: caller)
-    }
-  }
-
-  /// A confirmation goes on when its session has ended; a list is for nobody then.
-  private nonisolated func find(
-    _ question: ReceiptLookUp, epoch: String, for caller: Caller
-  ) async throws(StoreError) -> GroupOperation {
-    let (store, id) = (services.messages, id)
-    switch question {
-    case .confirmable(let seqs):
-      guard let reader = caller.userID else { return .confirmFound([], epoch: epoch) }
-      let found = try await Requester.asking(Requester(reader)) { () async throws(StoreError) in
-        try await store.confirmable(seqs, of: id, epoch: epoch, by: reader)
-      }
-      return .confirmFound(found, epoch: epoch)
-    case .readers(let request):
-      let found = try await Requester.asking(caller.requester) { () async throws(StoreError) in
-        try await store.readers(of: request.seq, in: id, epoch: epoch)
-      }
-      return .readersFound(found, request, epoch: epoch)
-    }
-  }
-
-  // MARK: Rounds
-
   /// Messages have new receipts, which are durable.
   func noteReceipts(_ seqs: [Int64]) {
     receiptNotices.add(seqs)
@@ -105,7 +74,7 @@ extension Group {
 
 extension Requester {
   /// Reads in the turn of a requester; nil = the server's.
-  fileprivate static func asking<Value: Sendable>(
+  static func asking<Value: Sendable>(
     _ requester: Requester?, _ read: @Sendable () async throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
     let result = await $current.withValue(requester) { () async -> Result<Value, StoreError> in

@@ -27,7 +27,7 @@ extension Group {
       return completion()
     }
     services.alarms.schedule(at: now + Group.releaseInterval, on: executor) {
-      self.isolated { $0.release(since: start, completion) }
+      self.assumeIsolated { $0.release(since: start, completion) }
     }
   }
 

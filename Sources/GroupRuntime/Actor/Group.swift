@@ -5,7 +5,7 @@ import WireProtocol
 /// One group. Requests go through `enqueue`, `process`, `submit`, `didCommit` and `deliver`:
 /// `GroupState` decides, the store commits, and only then are replies and events sent, in order.
 /// Commits overlap and share transactions; a failed one discards the state (`reload`).
-public actor Group: ExecutorActor {
+public actor Group {
   /// Receives the reply once, on the group's executor.
   public typealias Completion = @Sendable (Reply) -> Void
 
@@ -77,7 +77,18 @@ public actor Group: ExecutorActor {
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  public nonisolated var isOnExecutor: Bool { executor.isCurrent }
+  /// `take` and `didCommit`, for callers on the executor (Architecture.md, "Threads"); nil before the
+  /// first input.
+  ///
+  /// nonisolated(unsafe): they are made and called on the executor alone.
+  private nonisolated(unsafe) var takeEntry: ((consuming GroupInput) -> Void)?
+  private nonisolated(unsafe) var commitEntry: ((Commit.Answer, CommitGeneration) -> Void)?
+
+  private func makeEntries() {
+    // unowned(unsafe): nobody else has them, and this actor calls them by methods of its own.
+    takeEntry = { [unowned(unsafe) self] input in self.take(input) }
+    commitEntry = { [unowned(unsafe) self] answer, generation in self.didCommit(answer, of: generation) }
+  }
 
   init(_ id: GroupID, executor: any GroupExecutor, services: GroupServices, registry: GroupRegistry) {
     self.id = id
@@ -95,10 +106,24 @@ public actor Group: ExecutorActor {
   /// Processes an input on the group's executor: at once where the caller is on it and no backlog
   /// waits. Inputs from one thread keep their order.
   public nonisolated func enqueue(_ input: consuming GroupInput) {
-    guard isOnExecutor else { return enqueueLater(input) }
-    isolated(input) { group, input in
-      // A completion may enqueue more while the backlog is drained.
-      if group.backlog.isEmpty { group.process(input) } else { group.backlog.append(input) }
+    guard executor.isCurrent else { return enqueueLater(input) }
+    guard let takeEntry else {
+      assumeIsolated { $0.makeEntries() }
+      return enqueue(input)
+    }
+    takeEntry(input)
+  }
+
+  private func take(_ input: consuming GroupInput) {
+    // A completion may enqueue more while the backlog is drained.
+    if backlog.isEmpty { process(input) } else { backlog.append(input) }
+  }
+
+  /// The store's answer to a commit, on any thread.
+  nonisolated func didAnswer(_ answer: Commit.Answer, to generation: CommitGeneration) {
+    executor.perform {
+      guard let commitEntry = self.commitEntry else { return self.assumeIsolated { $0.didCommit(answer, of: generation) } }
+      commitEntry(answer, generation)
     }
   }
 
@@ -166,7 +191,7 @@ public actor Group: ExecutorActor {
   /// Refuses a request of a user whose earlier ones have sent too much.
   private func refuse(for wait: Int64, _ completion: @escaping Completion) {
     let error = WireError(.requestRate, "Your requests have reached too many users for now", retryAfterMs: wait)
-    submit(.answer(.reply(.failure(error))), completion)
+    submit(Decision(answer: .reply(.failure(error))), completion)
   }
 
   /// Whether this node decides for the group. A loaded group is not asked: the store refuses its commits
@@ -198,25 +223,15 @@ public actor Group: ExecutorActor {
   /// Processes a request where there is no group: one that creates it, or 10010.
   private func create(_ request: GroupOperation, by caller: Caller, _ completion: @escaping Completion) {
     do throws(WireError) {
-      let now = services.clocks.now
-      if case .checkCreation(let request, let owner, let facts) = request {
-        _ = try GroupState.create(request, id: id, owner: owner, facts, by: caller, at: now, rules: services.rules)
-        return submit(Decision(.empty), completion)
+      let (state, decision) = try GroupState.create(request, id: id, by: caller, at: services.clocks.now, rules: services.rules)
+      if let state {
+        if state.record.type.everyoneIsMember { registry?.noteEveryoneIsMember(of: self) }
+        phase = .loaded(StateBox(state))
+        noteFootprint()
       }
-      let (state, decision) =
-        switch request {
-        case .create(let request, let owner, let facts):
-          try GroupState.create(request, id: id, owner: owner, facts, by: caller, at: now, rules: services.rules)
-        case .importGroup(let request, let owner, let facts):
-          try GroupState.imported(request, id: id, owner: owner, facts, at: now, rules: services.rules)
-        default: throw WireError(.noSuchGroup)
-        }
-      if state.record.type.everyoneIsMember { registry?.noteEveryoneIsMember(of: self) }
-      phase = .loaded(StateBox(state))
-      noteFootprint()
       submit(decision, completion)
     } catch {
-      submit(.answer(.reply(.failure(error))), completion)
+      submit(Decision(answer: .reply(.failure(error))), completion)
     }
   }
 }

@@ -100,7 +100,7 @@ public final class GroupRegistry: Sendable {
       for group in groups {
         tasks.addTask {
           await withCheckedContinuation { continuation in
-            group.executor.perform { group.isolated { $0.release(since: start) { continuation.resume() } } }
+            group.executor.perform { group.assumeIsolated { $0.release(since: start) { continuation.resume() } } }
           }
         }
       }
@@ -110,7 +110,7 @@ public final class GroupRegistry: Sendable {
   /// Drops all groups: other nodes decide for them now.
   public func abandonGroups() {
     for group in state.withLock({ Array($0.groups.values) }) {
-      group.executor.perform { group.isolated { $0.abandon() } }
+      group.executor.perform { group.assumeIsolated { $0.abandon() } }
     }
   }
 

@@ -6,9 +6,9 @@ enum ShownAnswer: Sendable {
   /// The group's info, whose newest message names users.
   case groupInfo(GroupInfo)
   /// A page of members.
-  case memberList(GetGroupMemberList.Result)
+  case memberList([ListedMember], nextSeq: Int64)
   /// Some members.
-  case membersInfo(GetGroupMembersInfo.Result)
+  case membersInfo([ListedMember])
 
   /// Whether it shows a message that may have reactions.
   var showsChangedMessage: Bool {
@@ -20,8 +20,7 @@ enum ShownAnswer: Sendable {
   var users: [UserID] {
     switch self {
     case .groupInfo(let info): info.lastMessage?.users ?? []
-    case .memberList(let result): result.memberList.map(\.member.userID)
-    case .membersInfo(let result): result.memberList.map(\.member.userID)
+    case .memberList(let members, _), .membersInfo(let members): members.map(\.member.userID)
     }
   }
 
@@ -31,11 +30,11 @@ enum ShownAnswer: Sendable {
     case .groupInfo(var info):
       info.lastMessage?.show(profiles)
       return .groupInfo(info)
-    case .memberList(let result):
+    case .memberList(let members, let nextSeq):
       return .memberList(
-        GetGroupMemberList.Result(memberList: result.memberList.showing(profiles), nextSeq: result.nextSeq))
-    case .membersInfo(let result):
-      return .membersInfo(GetGroupMembersInfo.Result(memberList: result.memberList.showing(profiles)))
+        GetGroupMemberList.Result(memberList: members.map { ShownMember($0, profiles: profiles) }, nextSeq: nextSeq))
+    case .membersInfo(let members):
+      return .membersInfo(GetGroupMembersInfo.Result(memberList: members.map { ShownMember($0, profiles: profiles) }))
     }
   }
 }

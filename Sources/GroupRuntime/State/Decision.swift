@@ -20,7 +20,7 @@ public struct Decision: Sendable {
   var fanOut = FanOut()
   /// The messages that passed the rate limiter of a live group.
   var rateLimited = RateLimitedMessages()
-  var answer: Answer
+  var answer = Answer.reply(.success(.empty))
 
   /// Whether nothing is stored, performed or counted.
   var isEmpty: Bool { changes.isEmpty && effects.isEmpty && counts.isEmpty }
@@ -29,18 +29,10 @@ public struct Decision: Sendable {
   /// stored messages or receipts were looked up, or its changes have a commit of their own.
   var passesPipeline: Bool {
     switch answer {
-    case .lookUp, .lookUpReceipts, .counters(_, isWrite: true): true
+    case .lookUp, .counters(_, isWrite: true): true
     case .reply, .stored, .counters: false
     }
   }
-
-  /// A decision that changes nothing.
-  static func answer(_ answer: Answer) -> Decision { Decision(answer: answer) }
-}
-
-extension Decision {
-  /// A decision with no changes yet that answers a value.
-  init(_ value: ReplyValue) { self.init(answer: .reply(.success(value))) }
 }
 
 /// Something to perform once a decision is durable.
@@ -78,18 +70,8 @@ enum Answer: Sendable {
   indirect case stored(StoredAnswer, for: Requester?)
   /// A reply that is sent when the counters are durable as they are now.
   indirect case counters(ReplyValue, isWrite: Bool)
-  /// None yet: the request is decided after a stored message was looked up.
-  indirect case lookUp(MessageLookUp, by: Caller)
-  /// None yet: the request is decided after stored read receipts were looked up.
-  indirect case lookUpReceipts(ReceiptLookUp, epoch: String, by: Caller)
-}
-
-/// The stored read receipts that are looked up before a request is decided.
-enum ReceiptLookUp: Sendable {
-  /// Which of the messages the caller may confirm.
-  case confirmable([Int64])
-  /// The readers of a message.
-  case readers(GetGroupMessageReadMemberList)
+  /// None yet: the request is decided over what is looked up.
+  indirect case lookUp(LookUp, by: Caller)
 }
 
 /// An answer that needs stored messages or profiles.
@@ -145,18 +127,4 @@ public struct MessageCount: Sendable, Equatable {
   public let type: GroupType
   public let priority: Priority
   public let steps: Steps
-}
-
-/// The instants of a decision, and facts beyond the group and the request.
-struct DecisionContext: Sendable {
-  /// The instant in the group's history, for everything stored and shown. It stands still while a
-  /// clock that was set back catches up.
-  let now: WallInstant
-  /// The instant for rates, waits and retention, however the wall clock is set.
-  let monotonic: MonotonicInstant
-  /// The wall clock's instant, for ends of mutes and bans, which must not lie further ahead than
-  /// requested.
-  let wall: WallInstant
-  /// How many users have a session.
-  let usersSignedIn: Int
 }

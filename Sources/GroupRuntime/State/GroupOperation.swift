@@ -18,11 +18,11 @@ public enum GroupOperation: Sendable {
   indirect case readersFound(_ readers: MessageReaders?, GetGroupMessageReadMemberList, epoch: String)
   /// The checks of a request that the application is asked about; answers `.empty` where it is to be
   /// asked, and changes nothing.
-  indirect case check(GroupRequest, UserFacts)
+  indirect case check(AskedGroupRequest, UserFacts)
   /// The checks of a creation, in the same way.
   indirect case checkCreation(CreateGroup, owner: UserID, UserFacts)
-  /// A send that the application has dropped.
-  indirect case dropMessage(GroupRequest)
+  /// A message that the application has dropped.
+  indirect case dropMessage(AskedMessage)
   /// The row of getGroupsInfo.
   case info
   /// The row of searchGroups; nil where the caller may not find the group.
@@ -51,22 +51,39 @@ extension GroupOperation {
   /// Whether members may be told of it. Reads, and what concerns the caller's own sessions, are free.
   var sendsToMembers: Bool {
     switch self {
-    case .request(let request, _), .check(let request, _): request.sendsToMembers
-    case .create, .importGroup, .decide, .found, .checkCreation, .dropMessage: true
+    case .request(let request, _): request.tellsMembers
+    case .check, .create, .importGroup, .decide, .found, .checkCreation, .dropMessage: true
     case .confirmFound, .readersFound, .info, .foundInfo, .joinedInfo, .unreadCount, .sync: false
     }
   }
 }
 
-extension GroupRequest {
-  fileprivate var sendsToMembers: Bool {
+/// What is read before a request is decided.
+enum LookUp: Sendable {
+  case message(MessageLookUp)
+  /// Which of the messages the caller may confirm.
+  case confirmable([Int64], epoch: String)
+  /// The readers of a message.
+  case readers(GetGroupMessageReadMemberList, epoch: String)
+
+  /// The request with what was read.
+  func read(
+    from store: any MessageStore, in group: GroupID, for caller: Caller
+  ) async throws(StoreError) -> GroupOperation {
     switch self {
-    case .getGroupAttributes, .getGroupCounters, .getGroupMemberList, .getGroupMembersInfo, .getGroupOnlineMemberCount,
-      .getGroupMutedMembers, .getGroupBannedMembers, .getGroupMemberInviters, .getGroupMemberRoles,
-      .getGroupHistoryMessageList, .getMessageReactions, .getPinnedGroupMessageList, .getMessageReadReceipts,
-      .getGroupMessageReadMemberList, .setGroupReceiveMessageOpt, .markGroupMessageAsRead, .sendMessageReadReceipts:
-      false
-    default: true
+    case .message(let lookUp): return .found(lookUp, try await lookUp.read(from: store, in: group, for: caller))
+    case .confirmable(let seqs, let epoch):
+      guard let reader = caller.userID else { return .confirmFound([], epoch: epoch) }
+      // A confirmation goes on when its session has ended; a list is for nobody then.
+      let found = try await Requester.asking(Requester(reader)) { () async throws(StoreError) in
+        try await store.confirmable(seqs, of: group, epoch: epoch, by: reader)
+      }
+      return .confirmFound(found, epoch: epoch)
+    case .readers(let request, let epoch):
+      let found = try await Requester.asking(caller.requester) { () async throws(StoreError) in
+        try await store.readers(of: request.seq, in: group, epoch: epoch)
+      }
+      return .readersFound(found, request, epoch: epoch)
     }
   }
 }

@@ -51,121 +51,139 @@ public struct GroupState: Sendable {
   public mutating func decide(
     _ operation: GroupOperation, by caller: Caller, at now: ClockReading, usersSignedIn: Int = 0
   ) -> Decision {
-    let context = self.makeContext(at: now, usersSignedIn: usersSignedIn)
+    var turn = beginTurn(by: caller, at: now, usersSignedIn: usersSignedIn)
     do throws(WireError) {
-      switch operation {
-      case .request(let request, let facts): return try answer(request, facts, by: caller, in: context)
-      case .create(_, let owner, _), .importGroup(_, let owner, _), .checkCreation(_, let owner, _):
-        throw idInUseError(for: owner)
-      case .check(let request, let facts): return try check(request, facts, by: caller, in: context)
-      case .dropMessage(let request): return try drop(request, by: caller, in: context)
-      case .decide(let application, let agrees, let reason, let facts):
-        return try decide(application, agrees: agrees, reason: reason, facts, by: caller, in: context)
-      case .found(let lookUp, let found): return try decide(lookUp, over: found, by: caller, in: context)
-      case .confirmFound(let seqs, let epoch): return try confirm(found: seqs, epoch: epoch, by: caller)
-      case .readersFound(let found, let request, let epoch):
-        return try readMembers(request, found: found, epoch: epoch, for: caller, in: context)
-      case .info: return try info(for: caller, in: context)
-      case .foundInfo(let joinedOnly): return foundInfo(joinedOnly: joinedOnly, for: caller, in: context)
-      case .joinedInfo(let since): return joinedInfo(for: caller, since: since, in: context)
-      case .unreadCount: return try unreadCount(for: caller)
-      case .sync(let epoch, let seq, let changeSeq, let bytes):
-        return try sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, for: caller)
-      }
+      try decide(operation, &turn)
+      return turn.finish()
     } catch {
-      return .answer(.reply(.failure(error)))
+      return Decision(answer: .reply(.failure(error)))
     }
   }
 
-  private mutating func answer(
-    _ request: GroupRequest, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
+  private mutating func decide(_ operation: GroupOperation, _ turn: inout Turn) throws(WireError) {
+    switch operation {
+    case .request(let request, let facts):
+      turn.facts = facts
+      try answer(request, &turn)
+    case .create(_, let owner, _), .importGroup(_, let owner, _), .checkCreation(_, let owner, _):
+      throw idInUseError(for: owner)
+    case .check(let request, let facts):
+      turn.facts = facts
+      try check(request, &turn)
+    case .dropMessage(let message): try drop(message, &turn)
+    case .decide(let application, let agrees, let reason, let facts):
+      turn.facts = facts
+      try decide(application, agrees: agrees, reason: reason, &turn)
+    case .found(let lookUp, let found): try decide(lookUp, over: found, &turn)
+    case .confirmFound(let seqs, let epoch): try confirm(found: seqs, epoch: epoch, &turn)
+    case .readersFound(let found, let request, let epoch):
+      turn.answer(reading: .shown(try readMembers(request, found: found, epoch: epoch, turn)))
+    case .info: turn.answer(try info(turn))
+    case .foundInfo(let joinedOnly): turn.answer(foundInfo(joinedOnly: joinedOnly, turn))
+    case .joinedInfo(let since): turn.answer(joinedInfo(since: since, turn))
+    case .unreadCount: turn.answer(reading: try unread(turn).map { .unread($0) }, else: .unreadCount(0))
+    case .sync(let epoch, let seq, let changeSeq, let bytes):
+      turn.answer(reading: .sync(try sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, turn)))
+    }
+  }
+
+  /// Answers with what the rule of the method says; the rest are answered `{}`.
+  private mutating func answer(_ request: GroupRequest, _ turn: inout Turn) throws(WireError) {
     switch request {
-    case .joinGroup(let request): return try join(request, facts, by: caller, in: context)
-    case .quitGroup: return try quit(by: caller, in: context)
-    case .dismissGroup: return try dismiss(by: caller, in: context)
-    case .setGroupInfo(let request): return try setInfo(request, by: caller, in: context)
-    case .transferGroupOwner(let request): return try transfer(request, by: caller, in: context)
-    case .muteGroup(let request): return try muteGroup(request, by: caller, in: context)
-    case .setGroupReceiveMessageOpt(let request): return try setReceiveOption(request.option, by: caller, in: context)
-    case .initGroupAttributes(let request): return try initAttributes(request.attributes, by: caller, in: context)
-    case .setGroupAttributes(let request): return try setAttributes(request.attributes, by: caller, in: context)
-    case .deleteGroupAttributes(let request): return try deleteAttributes(request.keys, by: caller, in: context)
-    case .getGroupAttributes(let request): return try readAttributes(request.keys, by: caller, in: context)
-    case .setGroupCounters(let request): return try setCounters(request.counters, by: caller, in: context)
-    case .increaseGroupCounter(let request): return try change(request.key, by: request.value, caller, in: context)
-    case .decreaseGroupCounter(let request): return try change(request.key, by: -request.value, caller, in: context)
-    case .getGroupCounters(let request): return try readCounters(request.keys, by: caller)
-    case .getGroupMemberList(let request): return try memberList(request, for: caller, in: context)
-    case .getGroupMembersInfo(let request): return try membersInfo(request.userIDList, for: caller, in: context)
-    case .getGroupOnlineMemberCount: return try onlineMemberCount(for: caller, in: context)
-    case .setGroupMemberInfo(let request): return try setMemberInfo(request, facts, by: caller, in: context)
-    case .muteGroupMember(let request): return try muteMembers(request, by: caller, in: context)
-    case .getGroupMutedMembers(let request): return try mutedMembers(request, for: caller, in: context)
-    case .getGroupBannedMembers(let request): return try bannedMembers(request, for: caller, in: context)
-    case .inviteUserToGroup(let request): return try invite(request, facts, by: caller, in: context)
-    case .kickGroupMember(let request): return try kick(request, by: caller, in: context)
-    case .unbanGroupMember(let request): return try unban(request, by: caller, in: context)
-    case .setGroupMemberRole(let request): return try setRoles(request, facts, by: caller, in: context)
-    case .getGroupMemberInviters(let request): return try inviters(of: request.userIDList, for: caller)
-    case .getGroupMemberRoles(let request): return try roles(of: request.userIDList, for: caller)
-    case .sendGroupTextMessage(let request): return try send(.text(request.text), request.options, by: caller, in: context)
-    case .sendGroupCustomMessage(let request): return try send(.custom(request.data), request.options, by: caller, in: context)
-    case .getGroupHistoryMessageList(let request): return try history(request, for: caller)
-    case .revokeGroupMessage(let request): return try revoke(seq: request.seq, by: caller)
-    case .modifyGroupMessage(let request): return try modify(request, .perform, by: caller)
-    case .addMessageReaction(let request): return try react(request.reaction, to: request.seq, isAdded: true, by: caller)
-    case .removeMessageReaction(let request): return try react(request.reaction, to: request.seq, isAdded: false, by: caller)
-    case .getMessageReactions(let request): return try reactions(request, for: caller)
-    case .pinGroupMessage(let request): return try pin(request, by: caller)
-    case .getPinnedGroupMessageList: return try pinnedMessages(for: caller)
-    case .markGroupMessageAsRead(let request): return try markRead(seq: request.seq, by: caller, in: context)
-    case .sendMessageReadReceipts(let request): return try confirm(request, by: caller)
-    case .getMessageReadReceipts(let request): return try readReceipts(request, for: caller)
-    case .getGroupMessageReadMemberList(let request): return try readMembers(request, for: caller)
-    case .sendGroupSystemNotification(let request): return customData(request, by: caller, in: context)
-    case .recycleGroup: return disband(.recycled, by: caller, in: context)
-    case .importGroupMembers(let request): return try importMembers(request, firstSeqs: facts.firstSeqs, facts, in: context)
-    case .importGroupMessages(let request): return try importMessages(request, in: context)
-    case .setUnreadCount(let request): return try setUnreadCount(request, in: context)
+    case .joinGroup(let request): turn.answer(.joinedGroup(.init(status: try join(request, &turn))))
+    case .quitGroup: try quit(&turn)
+    case .dismissGroup: try dismiss(&turn)
+    case .setGroupInfo(let request): try setInfo(request, &turn)
+    case .transferGroupOwner(let request): try transfer(request, &turn)
+    case .muteGroup(let request): turn.answer(.groupMute(.init(muteUntil: try muteGroup(request, &turn))))
+    case .setGroupReceiveMessageOpt(let request): try setReceiveOption(request.option, &turn)
+    case .initGroupAttributes(let request): try initAttributes(request.attributes, &turn)
+    case .setGroupAttributes(let request): try setAttributes(request.attributes, &turn)
+    case .deleteGroupAttributes(let request): try deleteAttributes(request.keys, &turn)
+    case .getGroupAttributes(let request):
+      turn.answer(.attributes(.init(attributes: TextMap(try readAttributes(request.keys, turn)))))
+    case .setGroupCounters(let request):
+      try setCounters(request.counters, &turn)
+      turn.answer(whenCountersAreDurable: .empty, isWrite: true)
+    case .increaseGroupCounter(let request):
+      let value = try change(request.key, by: request.value, &turn)
+      turn.answer(whenCountersAreDurable: .counterValue(CounterValue(value: value)), isWrite: true)
+    case .decreaseGroupCounter(let request):
+      let value = try change(request.key, by: -request.value, &turn)
+      turn.answer(whenCountersAreDurable: .counterValue(CounterValue(value: value)), isWrite: true)
+    case .getGroupCounters(let request):
+      let counters = CounterMap(try readCounters(request.keys, turn))
+      turn.answer(whenCountersAreDurable: .counters(.init(counters: counters)), isWrite: false)
+    case .getGroupMemberList(let request): turn.answer(reading: .shown(try memberList(request, turn)))
+    case .getGroupMembersInfo(let request): turn.answer(reading: .shown(try members(request.userIDList, turn)))
+    case .getGroupOnlineMemberCount: turn.answer(.onlineMemberCount(.init(count: try onlineMemberCount(turn))))
+    case .setGroupMemberInfo(let request): try setMemberInfo(request, &turn)
+    case .muteGroupMember(let request): turn.answer(.memberMute(try muteMembers(request, &turn)))
+    case .getGroupMutedMembers(let request): turn.answer(reading: .shown(try mutedMembers(request, turn)))
+    case .getGroupBannedMembers(let request): turn.answer(.bannedMembers(try bannedMembers(request, turn)))
+    case .inviteUserToGroup(let request): turn.answer(try invite(request, &turn))
+    case .kickGroupMember(let request): turn.answer(try kick(request, &turn))
+    case .unbanGroupMember(let request): turn.answer(try unban(request, &turn))
+    case .setGroupMemberRole(let request): turn.answer(try setRoles(request, &turn))
+    case .getGroupMemberInviters(let request):
+      turn.answer(.inviters(.init(inviterList: try inviters(of: request.userIDList, turn))))
+    case .getGroupMemberRoles(let request): turn.answer(.roles(.init(roleList: try roles(of: request.userIDList, turn))))
+    case .sendGroupTextMessage(let request): try send(.text(request.text), request.options, &turn)
+    case .sendGroupCustomMessage(let request): try send(.custom(request.data), request.options, &turn)
+    case .getGroupHistoryMessageList(let request): turn.answer(reading: try history(request, turn))
+    case .revokeGroupMessage(let request): turn.answer(over: try revoke(seq: request.seq, turn))
+    case .modifyGroupMessage(let request): turn.answer(over: try modify(request, .perform, turn))
+    case .addMessageReaction(let request): turn.answer(over: try react(request.reaction, to: request.seq, isAdded: true, turn))
+    case .removeMessageReaction(let request):
+      turn.answer(over: try react(request.reaction, to: request.seq, isAdded: false, turn))
+    case .getMessageReactions(let request): turn.answer(reading: try reactions(request, turn))
+    case .pinGroupMessage(let request): turn.answer(over: try pin(request, turn))
+    case .getPinnedGroupMessageList: turn.answer(reading: try pinnedMessages(turn))
+    case .markGroupMessageAsRead(let request): try markRead(seq: request.seq, &turn)
+    case .sendMessageReadReceipts(let request): if let lookUp = try confirm(request, turn) { turn.answer(over: lookUp) }
+    case .getMessageReadReceipts(let request):
+      turn.answer(reading: try readReceipts(request, turn), else: .readReceipts(.init(receiptList: [])))
+    case .getGroupMessageReadMemberList(let request): turn.answer(over: try readMembers(request, turn))
+    case .sendGroupSystemNotification(let request): customData(request, &turn)
+    case .recycleGroup: disband(.recycled, &turn)
+    case .importGroupMembers(let request): turn.answer(try importMembers(request, &turn))
+    case .importGroupMessages(let request):
+      turn.answer(.importedMessages(.init(resultList: try importMessages(request, &turn))))
+    case .setUnreadCount(let request): try setUnreadCount(request, &turn)
     }
   }
 
   /// The checks before the application is asked (Protocol.md, "Webhooks").
-  private func check(
-    _ request: GroupRequest, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
+  private func check(_ request: AskedGroupRequest, _ turn: inout Turn) throws(WireError) {
     switch request {
-    case .joinGroup: try checkJoin(facts, by: caller, in: context)
-    case .inviteUserToGroup: try checkInvite(by: caller)
-    case .sendGroupTextMessage(let request): return try checkSend(request.options, by: caller, in: context)
-    case .sendGroupCustomMessage(let request): return try checkSend(request.options, by: caller, in: context)
-    case .modifyGroupMessage(let request): return try modify(request, .check, by: caller)
-    default: break
+    case .join: try checkJoin(turn)
+    case .invitation: try require(.invite, turn)
+    case .message(.text(let request)): try check(request.options, &turn)
+    case .message(.custom(let request)): try check(request.options, &turn)
+    case .message(.edit(let request)): turn.answer(over: try modify(request, .check, turn))
     }
-    return Decision(.empty)
   }
 
-  private mutating func drop(
-    _ request: GroupRequest, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    switch request {
-    case .sendGroupTextMessage(let request): try drop(.text(request.text), request.options, by: caller, in: context)
-    case .sendGroupCustomMessage(let request): try drop(.custom(request.data), request.options, by: caller, in: context)
-    case .modifyGroupMessage(let request): try modify(request, .drop, by: caller)
-    default: throw WireError(.internalError)
+  private func check(_ options: MessageOptions, _ turn: inout Turn) throws(WireError) {
+    if let first = try checkSend(options, turn) { turn.answer(.receipt(first)) }
+  }
+
+  private mutating func drop(_ message: AskedMessage, _ turn: inout Turn) throws(WireError) {
+    switch message {
+    case .text(let request): try drop(.text(request.text), request.options, &turn)
+    case .custom(let request): try drop(.custom(request.data), request.options, &turn)
+    case .edit(let request): turn.answer(over: try modify(request, .drop, turn))
     }
   }
 
   /// Performs what is due by itself: see `nextWake`.
   public mutating func wake(at now: ClockReading, usersSignedIn: Int = 0) -> Decision {
-    let context = self.makeContext(at: now, usersSignedIn: usersSignedIn)
-    var decision = Decision(.empty)
-    publishAttributesIfDue(in: context, into: &decision)
-    publishChanges(in: context, into: &decision)
-    deliverWaiting(in: context, into: &decision)
-    removeAbsentMembers(in: context, into: &decision)
-    return decision
+    var turn = beginTurn(by: .administrator, at: now, usersSignedIn: usersSignedIn)
+    publishAttributesIfDue(&turn)
+    publishChanges(&turn)
+    deliverWaiting(&turn)
+    removeAbsentMembers(&turn)
+    return turn.finish()
   }
 
   /// When `wake` is due next; nil = nothing is due by itself.
@@ -206,12 +224,13 @@ public struct GroupState: Sendable {
 
   // MARK: Time
 
-  /// The instants of a decision. Time in the group's history never runs backwards.
-  mutating func makeContext(at now: ClockReading, usersSignedIn: Int) -> DecisionContext {
+  /// Begins a turn. Time in the group's history never runs backwards.
+  @inline(__always)
+  mutating func beginTurn(by caller: Caller, at now: ClockReading, usersSignedIn: Int = 0) -> Turn {
     if let shift = corrections.nextShift(at: now) { correctEnds(by: ClockCorrection(now: now.wall, shift: shift)) }
-    return DecisionContext(
-      now: max(now.wall, messages.lastTime), monotonic: now.monotonic, wall: now.wall,
-      usersSignedIn: usersSignedIn)
+    return Turn(
+      of: record.id, by: caller, now: max(now.wall, messages.lastTime), at: now, usersSignedIn: usersSignedIn,
+      making: rules.webhooks)
   }
 
   /// Moves back the ends of mutes and bans that were decided at an instant still to come.

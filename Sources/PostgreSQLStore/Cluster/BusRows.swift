@@ -1,6 +1,7 @@
 import Dispatch
 import GroupModel
 import Logging
+import StoreTables
 
 /// Writes batches into rows, and notifies of them, on a connection of its own.
 final class BusPublisher: @unchecked Sendable {
@@ -139,7 +140,7 @@ final class BusRowReader: @unchecked Sendable {
       SELECT m.publisher, m.number, m.data FROM unnest($1, $2) AS wanted(publisher, number)
       JOIN busMessage AS m ON m.publisher = wanted.publisher AND m.number = wanted.number
       """, [keys.map(\.publisher), keys.map(\.number)]
-    ) { row in (BusNotification(publisher: try row.integer(), number: try row.integer()), try row.bytes()) }
+    ) { row in (BusNotification(publisher: try row.integer(), number: try row.integer()), try row.value([UInt8].self)) }
     return Dictionary(uniqueKeysWithValues: found)
   }
 }

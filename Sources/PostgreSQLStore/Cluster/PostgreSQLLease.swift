@@ -3,6 +3,7 @@ import Foundation
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreTables
 
 /// The tables of nodes and shards in PostgreSQL.
 final class PostgreSQLLease: LeaseDatabase, @unchecked Sendable {
@@ -149,7 +150,7 @@ final class PostgreSQLLease: LeaseDatabase, @unchecked Sendable {
   func claim(_ shards: [Shard], by node: NodeNumber) throws -> [Shard: Int64] {
     let rows = try current().rows(
       "SELECT claimed, claimedEpoch FROM throng_claim($1, $2)", [node.rawValue, shards.map { Int64($0.number) }]
-    ) { (Shard(Int(try $0.integer())), try $0.integer()) }
+    ) { (Shard(try $0.value(Int.self)), try $0.integer()) }
     return Dictionary(uniqueKeysWithValues: rows.compactMap { shard, epoch in shard.map { ($0, epoch) } })
   }
 
@@ -159,6 +160,15 @@ final class PostgreSQLLease: LeaseDatabase, @unchecked Sendable {
 
   func markDraining(_ node: NodeNumber) throws -> Bool {
     try current().count("SELECT throng_drain($1)", [node.rawValue]) == 1
+  }
+
+  /// The row's lock lets the later of two look at the version once more.
+  func markDraining(_ node: NodeNumber, ifStill version: Int64) throws -> Bool {
+    try current().count(
+      """
+      SELECT coalesce(sum(throng_drain($1)), 0)::bigint
+      FROM (SELECT version FROM clusterState WHERE version = $2 FOR UPDATE) AS unchanged
+      """, [node.rawValue, version]) == 1
   }
 
   func noteBus(of node: NodeNumber, isConnected: Bool) throws {

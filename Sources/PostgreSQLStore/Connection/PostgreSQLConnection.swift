@@ -1,6 +1,7 @@
 import CPostgreSQL
 import DequeModule
 import GroupRuntime
+import StoreTables
 
 /// A connection with its prepared statements. One thread at a time uses it.
 final class PostgreSQLConnection {
@@ -66,6 +67,18 @@ final class PostgreSQLConnection {
   func send(_ sql: String, _ bind: (inout StatementArguments) -> Void) throws(PostgreSQLError) {
     arguments.removeAll()
     bind(&arguments)
+    try send(sql)
+  }
+
+  /// Sends a statement that stays prepared, without waiting.
+  /// - Parameter encode: appends values that may be none of their columns'.
+  func send(_ sql: String, encoding encode: (inout StatementArguments) throws -> Void) throws {
+    arguments.removeAll()
+    try encode(&arguments)
+    try send(sql)
+  }
+
+  private func send(_ sql: String) throws(PostgreSQLError) {
     let name = try preparedName(sql)
     let isSent = arguments.bytes.withUnsafeBytes { bytes in
       cpg_send_execute(
@@ -168,7 +181,7 @@ final class PostgreSQLConnection {
 
   /// The single number that a query returns.
   func count(_ sql: String, _ values: [any StatementValue]) throws -> Int {
-    try rows(sql, values) { Int(try $0.integer()) }.first ?? 0
+    try rows(sql, values) { try $0.value(Int.self) }.first ?? 0
   }
 
   /// The group's number; nil where there is no such group.

@@ -1,7 +1,7 @@
 import CPostgreSQL
-import Foundation
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// The result of a statement.
 final class StatementResult {
@@ -26,9 +26,8 @@ final class StatementResult {
   }
 }
 
-/// Reads the columns of a row from left to right. An unexpected value throws `.inconsistent` and
-/// never traps: it comes from a database.
-struct RowReader {
+/// Reads the columns of a row.
+struct RowReader: ColumnReader {
   private let result: StatementResult
   private let row: Int
   private var column = 0
@@ -46,26 +45,10 @@ struct RowReader {
     return UnsafeBufferPointer(start: start, count: Int(length))
   }
 
-  mutating func integer() throws(StoreError) -> Int64 {
-    guard let value = try optionalInteger() else { throw unexpectedValue() }
-    return value
-  }
-
   mutating func optionalInteger() throws(StoreError) -> Int64? {
     guard let bytes = next() else { return nil }
     guard bytes.count == 8 else { throw unexpectedValue() }
     return bytes.reduce(0 as Int64) { $0 << 8 | Int64($1) }
-  }
-
-  mutating func instant() throws(StoreError) -> WallInstant { WallInstant(milliseconds: try integer()) }
-
-  mutating func optionalInstant() throws(StoreError) -> WallInstant? {
-    try optionalInteger().map(WallInstant.init(milliseconds:))
-  }
-
-  mutating func flag() throws(StoreError) -> Bool {
-    guard let value = try optionalFlag() else { throw unexpectedValue() }
-    return value
   }
 
   mutating func optionalFlag() throws(StoreError) -> Bool? {
@@ -74,66 +57,27 @@ struct RowReader {
     return bytes[0] != 0
   }
 
-  mutating func text() throws(StoreError) -> String {
-    guard let value = try optionalText() else { throw unexpectedValue() }
-    return value
-  }
-
   mutating func optionalText() throws(StoreError) -> String? {
     guard let bytes = next() else { return nil }
     guard let value = StoredText.text(bytes) else { throw unexpectedValue() }
     return value
   }
 
-  mutating func bytes() throws(StoreError) -> [UInt8] {
-    guard let bytes = try optionalBytes() else { throw unexpectedValue() }
-    return bytes
-  }
-
   mutating func optionalBytes() throws(StoreError) -> [UInt8]? { next().map(Array.init) }
 
-  /// The bits of a block.
-  mutating func block() throws(StoreError) -> SeqBlock {
+  mutating func optionalBlock() throws(StoreError) -> SeqBlock? {
+    guard let bytes = next() else { return nil }
     // The number of bits comes first.
-    guard let bytes = next(), bytes.count > 4, let block = SeqBlock(bits: bytes.dropFirst(4)) else { throw unexpectedValue() }
+    guard bytes.count > 4, let block = SeqBlock(bits: bytes.dropFirst(4)) else { throw unexpectedValue() }
     return block
   }
 
-  /// A text that stands for a value of the model.
-  mutating func value<Value>(_ make: (String) -> Value?) throws(StoreError) -> Value {
-    guard let value = make(try text()) else { throw unexpectedValue() }
-    return value
+  // PostgreSQL writes names in lower case.
+  func isNext(_ name: StaticString) -> Bool { self.name(of: column) == "\(name)".lowercased() }
+
+  func unexpectedValue() -> StoreError {
+    StoreError(.inconsistent, "column \(name(of: column - 1)) holds a value that does not belong there")
   }
 
-  /// A text that stands for a value of the model, or NULL.
-  mutating func optionalValue<Value>(_ make: (String) -> Value?) throws(StoreError) -> Value? {
-    guard let text = try optionalText() else { return nil }
-    guard let value = make(text) else { throw unexpectedValue() }
-    return value
-  }
-
-  /// A list or a dictionary kept as JSON; NULL is the empty one.
-  mutating func json<Value: Decodable>(else empty: Value) throws(StoreError) -> Value {
-    guard let text = try optionalText() else { return empty }
-    do {
-      return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
-    } catch {
-      throw unexpectedValue()
-    }
-  }
-
-  // Names the column, never the value, which may be a user's text.
-  private func unexpectedValue() -> StoreError {
-    let name = String(cString: cpg_column_name(result.handle, Int32(column - 1)))
-    return StoreError(.inconsistent, "column \(name) holds a value that does not belong there")
-  }
-}
-
-/// A list or a dictionary as JSON with sorted keys; nil for the empty one. JSON writes NUL as
-/// \u0000.
-func jsonColumn<Value: Encodable & Collection>(_ value: Value) throws -> String? {
-  if value.isEmpty { return nil }
-  let encoder = JSONEncoder()
-  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  return String(decoding: try encoder.encode(value), as: UTF8.self)
+  private func name(of column: Int) -> String { String(cString: cpg_column_name(result.handle, Int32(column))) }
 }

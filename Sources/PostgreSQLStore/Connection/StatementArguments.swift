@@ -1,7 +1,8 @@
 import GroupModel
+import StoreTables
 
 /// The arguments of a statement in PostgreSQL's binary form, one behind the other.
-struct StatementArguments {
+struct StatementArguments: ColumnWriter {
   /// The numbers of PostgreSQL's types, which never change.
   enum ValueType: UInt32 {
     case boolean = 16
@@ -37,28 +38,33 @@ struct StatementArguments {
     types.append(type.rawValue)
   }
 
+  mutating func append(null kind: ColumnKind) {
+    switch kind {
+    case .integer: append(null: ValueType.integer)
+    case .flag: append(null: ValueType.boolean)
+    case .text: append(null: ValueType.text)
+    case .bytes: append(null: ValueType.bytes)
+    case .block: append(null: ValueType.bits)
+    }
+  }
+
   mutating func append(_ number: Int64) { append(.integer) { $0.append(bigEndian: number) } }
 
   mutating func append(_ number: Int) { append(Int64(number)) }
-
-  mutating func append(_ instant: WallInstant) { append(instant.milliseconds) }
 
   mutating func append(_ flag: Bool) { append(.boolean) { $0.append(flag ? 1 : 0) } }
 
   /// Appends a text as `StoredText` writes it.
   mutating func append(_ text: String) { append(.text) { StoredText.append(text, to: &$0) } }
 
-  mutating func append(_ text: String?) {
-    if let text { append(text) } else { append(null: .text) }
-  }
-
   mutating func append(bytes value: [UInt8]) { append(.bytes) { $0 += value } }
 
-  /// Appends as many bits as the bytes have, the highest of each first.
-  mutating func append(bits value: [UInt8]) {
+  /// Appends the bits of a block as bit(1024), whose first bit is the first place.
+  mutating func append(_ block: SeqBlock) {
+    let places = Int(SeqBlock.size)
     append(.bits) { bytes in
-      bytes.append(bigEndian: Int32(value.count * 8))
-      bytes += value
+      bytes.append(bigEndian: Int32(places))
+      bytes += (0..<places / 8).map { $0 < block.bytes.count ? block.bytes[$0].reversedBits : 0 }
     }
   }
 
@@ -82,6 +88,19 @@ struct StatementArguments {
         bytes.replace(at: start, bigEndian: Int32(bytes.count - start - 4))
       }
     }
+  }
+}
+
+extension UInt8 {
+  fileprivate var reversedBits: UInt8 { (0..<8).reduce(0) { $0 | (self >> $1 & 1) << (7 - $1) } }
+}
+
+extension SeqBlock {
+  /// The messages whose bits are set, the highest bit of each byte first.
+  init?(bits: some Sequence<UInt8>) {
+    var bytes = bits.map(\.reversedBits)
+    while bytes.last == 0 { bytes.removeLast() }
+    self.init(bytes: bytes)
   }
 }
 
@@ -118,6 +137,11 @@ extension Int64: StatementValue {
 
 extension Int: StatementValue {
   static var valueType: StatementArguments.ValueType { .integer }
+  func append(to arguments: inout StatementArguments) { arguments.append(self) }
+}
+
+extension SeqBlock: StatementValue {
+  static var valueType: StatementArguments.ValueType { .bits }
   func append(to arguments: inout StatementArguments) { arguments.append(self) }
 }
 

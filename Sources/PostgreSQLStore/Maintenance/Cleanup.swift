@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// Clears away the rows of disbanded groups: members become departures where the type is listed,
 /// applications end, everything else is deleted.
@@ -15,7 +16,7 @@ enum DisbandedGroupCleanup {
   static func groups(after number: Int64, limit: Int, in db: PostgreSQLConnection) throws -> [Group] {
     try db.rows(
       "SELECT number, groupID, time FROM dismissedGroup WHERE number > $1 ORDER BY number LIMIT $2", [number, limit]
-    ) { Group(number: try $0.integer(), id: try $0.value(GroupID.init), time: try $0.instant()) }
+    ) { Group(number: try $0.integer(), id: try $0.value(GroupID.self), time: try $0.instant()) }
   }
 
   /// Clears one chunk.
@@ -72,7 +73,7 @@ enum DisbandedGroupCleanup {
         DELETE FROM \(table) WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(table) WHERE number = $1 LIMIT $2)) RETURNING 1)
       SELECT count(*) FROM gone
       """, [number, rows]
-    ) { Int(try $0.integer()) }.first ?? 0
+    ) { try $0.value(Int.self) }.first ?? 0
   }
 
   // They stay for a while, so that deciding one is answered with the group's end.
@@ -108,7 +109,7 @@ enum ReactionCleanup {
       LEFT JOIN groupRecord AS g ON g.number = r.number LEFT JOIN dismissedGroup AS d ON d.number = r.number
       WHERE (r.number, r.kind) > ($1, $2) ORDER BY r.number, r.kind LIMIT $3
       """, [last?.number ?? 0, last?.kind ?? 0, limit]
-    ) { Reaction(number: try $0.integer(), kind: try $0.integer(), group: try $0.optionalValue(GroupID.init)) }
+    ) { Reaction(number: try $0.integer(), kind: try $0.integer(), group: try $0.value(GroupID?.self)) }
   }
 
   /// - Returns: false where nothing is left of it.
@@ -121,7 +122,7 @@ enum ReactionCleanup {
         (SELECT userID FROM reactionUser WHERE number = $1 AND kind = $2 LIMIT $3) RETURNING 1)
       SELECT count(*) FROM gone
       """, [number, kind, rows]
-    ) { Int(try $0.integer()) }
+    ) { try $0.value(Int.self) }
     if deleted.first ?? 0 == rows { return true }
     try transaction.run("DELETE FROM goneReaction WHERE number = $1 AND kind = $2", [number, kind])
     return false

@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// Removes the oldest messages of a group, with what belongs to them.
 enum MessageRemoval {
@@ -60,11 +61,11 @@ struct HistoryExcess {
 
   private static func head(_ row: inout RowReader) throws -> Head {
     let number = try row.integer()
-    let id = try row.value(GroupID.init)
-    let type = try row.value(GroupType.init(rawValue:))
+    let id = try row.value(GroupID.self)
+    let type = try row.value(GroupType.self)
     let epoch = try row.text()
     let firstSeq = try row.integer()
-    let firstTime = try row.optionalInstant()
+    let firstTime = try row.value(WallInstant?.self)
     return Head(
       number: number, id: id, type: type, epoch: epoch, firstSeq: firstSeq, firstTime: firstTime,
       newest: try row.optionalInteger())

@@ -1,6 +1,7 @@
 import Foundation
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// Finds out at the start whether a process gets as many connections as it needs, and whether each
 /// keeps its backend: settings, prepared statements, locks and LISTEN belong to a session.

@@ -1,5 +1,6 @@
 import Cluster
 import Logging
+import StoreTables
 
 /// Who may connect to the database. By default each role of the server may: it cannot read a table, but
 /// it hears notifications, and sends them (ThreatModel.md, "Nodes and the bus between them").
@@ -75,7 +76,7 @@ extension PostgreSQLStore {
         "INSERT INTO clusterKey SELECT 1, $1 WHERE NOT EXISTS (SELECT 1 FROM clusterKey) ON CONFLICT DO NOTHING",
         [ClusterKey.makeSecret()])
       let found = try connection.rows("SELECT version, key FROM clusterKey ORDER BY version DESC LIMIT 1", []) { row in
-        ClusterKey(number: UInt64(clamping: try row.integer()), secret: try row.bytes())
+        ClusterKey(number: UInt64(clamping: try row.integer()), secret: try row.value([UInt8].self))
       }
       if let key = found.first { return key }
       throw PostgreSQLOpenError(.unavailable, "the database has no key for the cluster")

@@ -2,6 +2,7 @@ import Foundation
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreTables
 
 /// Makes connections with the settings of the store, and the tables.
 struct DatabaseOpener: Sendable {
@@ -68,7 +69,7 @@ struct DatabaseOpener: Sendable {
     guard abs(lead.wholeMilliseconds) >= 1_000 else { return }
     logger.warning(
       "this machine's clock is wrong, or the database's, which nodes go by",
-      metadata: ["aheadBySeconds": "\(lead.components.seconds)"])
+      metadata: ["aheadBySeconds": .stringConvertible(lead.components.seconds)])
   }
 
   /// Checks what cannot be mended by a migration.

@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// How PostgreSQL finds messages whatever the case. One collation folds both sides, whatever the
 /// database's is: Turkish, Azeri and Lithuanian ones fold i and j otherwise. Where it differs from

@@ -2,6 +2,7 @@ import Foundation
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreTables
 
 /// The index of messages' texts by trigrams (`search.messages`). PostgreSQL keeps it up to date
 /// with each message; `PostgreSQLCleanup` merges what came lately, so that no commit has to.

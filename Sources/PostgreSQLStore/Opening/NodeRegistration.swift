@@ -2,6 +2,7 @@ import Cluster
 import Foundation
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// This process among the rows of `node` (Cluster.md, "The lease"). Without a cluster there is one at
 /// a time.

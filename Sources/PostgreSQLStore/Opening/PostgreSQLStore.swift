@@ -291,8 +291,12 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
   public func clusterContents() throws -> LeaseContents { try withLease { try $0.read() } }
 
   /// Marks a node as draining, which it sees itself. Blocks.
-  /// - Returns: false where there is no such node.
-  public func markDraining(_ node: NodeNumber) throws -> Bool { try withLease { try $0.markDraining(node) } }
+  /// - Parameters:
+  ///   - name: the node's, or its number.
+  ///   - evenLast: also where no other node would serve.
+  public func requestDrain(of name: String, evenLast: Bool) throws -> DrainOutcome {
+    try withLease { try $0.requestDrain(of: name, evenLast: evenLast) }
+  }
 
   /// A connection of its own: that of the lease belongs to the thread of the engine.
   private func withLease<Value>(_ body: (PostgreSQLLease) throws -> Value) throws -> Value {

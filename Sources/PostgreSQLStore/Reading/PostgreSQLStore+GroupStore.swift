@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 extension PostgreSQLStore: GroupStore {
   /// Enqueues the commit; pending commits share one transaction, and completions follow it in
@@ -121,7 +122,7 @@ extension PostgreSQLStore: GroupStore {
           WHERE m.userID = wanted.userID AND g.type IN (\(GroupType.listedSQL)) LIMIT $2) AS found)
         FROM unnest($1) AS wanted (userID)
         """, [users.map(\.rawValue), limit]
-      ) { (try $0.value(UserID.init(stored:)), Int(try $0.integer())) }
+      ) { (try $0.value(UserID.self), try $0.value(Int.self)) }
       return Dictionary(counts) { $1 }
     }
   }
@@ -153,7 +154,7 @@ extension PostgreSQLStore: GroupStore {
           greatest(g.lastInfoTime, g.changeTime, g.removedTime, m.changeTime, m.muteUntil, g.muteUntil) >= $3 OR
           (SELECT timestamp FROM message WHERE message.number = m.number ORDER BY seq DESC LIMIT 1) >= $3)
         ORDER BY m.number LIMIT $4
-        """, [user.rawValue, after, changedSince, max(0, limit)], Membership.init(row:))
+        """, [user.rawValue, after, changedSince, max(0, limit)], Membership.read)
     }
   }
 
@@ -173,7 +174,7 @@ extension PostgreSQLStore: GroupStore {
         SELECT d.groupID, d.type, d.number FROM dismissedGroup AS d JOIN member AS m ON m.number = d.number AND m.userID = $1
         WHERE d.number > $2 AND d.time >= $3 AND d.type IN (\(type.listedSQL))
         ORDER BY groupNumber LIMIT $4
-        """, [user.rawValue, after, since, max(0, limit)], Membership.init(row:))
+        """, [user.rawValue, after, since, max(0, limit)], Membership.read)
     }
   }
 
@@ -184,7 +185,7 @@ extension PostgreSQLStore: GroupStore {
         """
         SELECT groupID, type, number FROM groupRecord WHERE number > $1 \(type == nil ? "" : "AND type = $3")
         ORDER BY number LIMIT $2
-        """, [after, max(0, limit)] + (type.map { [$0.rawValue] } ?? []), Membership.init(row:))
+        """, [after, max(0, limit)] + (type.map { [$0.rawValue] } ?? []), Membership.read)
     }
   }
 
@@ -192,25 +193,20 @@ extension PostgreSQLStore: GroupStore {
   public func groupCounts() async throws(StoreError) -> [GroupType: Int] {
     try await read(.singleStatement) { db in
       let counts = try db.rows("SELECT type, count(*) FROM groupRecord GROUP BY type", []) {
-        (try $0.value(GroupType.init(rawValue:)), Int(try $0.integer()))
+        (try $0.value(GroupType.self), try $0.value(Int.self))
       }
       return Dictionary(counts) { $1 }
     }
   }
 }
 
-extension Optional<GroupType> {
-  /// The type, or all that are listed, as SQL writes a list of texts.
-  fileprivate var listedSQL: String { map { "'\($0.rawValue)'" } ?? GroupType.listedSQL }
-}
-
 extension StoredGroup {
   /// A group without the parts that are read in pages; nil where there is none of that number.
   fileprivate init?(head id: GroupID, number: Int64, in db: PostgreSQLConnection) throws {
-    guard let (record, firstSeq, removedTime) = try GroupRows.record(number: number, in: db) else { return nil }
-    self.init(
-      record: record, members: [], lastMessage: try MessageRows.newest(of: id, number: number, in: db), recentlySent: [],
-      attributes: try AttributeRows.attributes(number: number, in: db), firstSeq: firstSeq, removedTime: removedTime)
+    guard let group = try GroupRows.group(number: number, in: db) else { return nil }
+    self = group
+    lastMessage = try MessageRows.newest(of: id, number: number, in: db)
+    attributes = try AttributeRows.attributes(number: number, in: db)
     counters = try CounterRows.counters(number: number, in: db)
     pinned = try MessageChangeRows.pinned(number: number, in: db)
   }
@@ -222,13 +218,6 @@ extension Membership {
       """
       SELECT g.groupID, g.type, m.number FROM member AS m JOIN groupRecord AS g ON g.number = m.number
       WHERE m.userID = $1 ORDER BY m.number
-      """, [user.rawValue], Membership.init(row:))
-  }
-
-  /// From the columns groupID, type, number.
-  init(row: inout RowReader) throws {
-    let groupID = try row.value(GroupID.init)
-    let type = try row.value(GroupType.init(rawValue:))
-    self.init(groupID: groupID, type: type, groupNumber: try row.integer())
+      """, [user.rawValue], Membership.read)
   }
 }

@@ -1,6 +1,7 @@
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreTables
 
 extension PostgreSQLStore {
   /// Messages that match a search, at most `limit` behind a place in its order. A page does a
@@ -109,8 +110,8 @@ private struct MessageScan {
       """, [search.reader?.rawValue, number]
     ) { row in
       (
-        id: try row.value(GroupID.init), type: try row.value(GroupType.init(rawValue:)), isMember: try row.flag(),
-        firstVisible: try row.integer(), earlier: try row.stays()
+        id: try row.value(GroupID.self), type: try row.value(GroupType.self), isMember: try row.flag(),
+        firstVisible: try row.integer(), earlier: try row.value([ClosedRange<Int64>].self)
       )
     }.first
     guard let found, found.type.storesMessages, search.reader == nil || found.isMember,
@@ -157,14 +158,14 @@ private struct MessageScan {
     let wanted = min(limit - found.count, Self.rowsPerRead)
     let messages = try db.rows(
       """
-      SELECT \(MessageRows.allColumns) FROM \(MessageRows.source)
+      SELECT \(Message.allColumns) FROM \(Message.source)
       WHERE m.number = $1 AND m.seq BETWEEN $2 AND $3 AND m.kind = 'Text' AND NOT m.isRevoked
       AND \(text) LIKE ANY ($4) \(search.senders.isEmpty ? "" : "AND m.sender = ANY ($6)")
       ORDER BY m.seq DESC LIMIT $5
       """,
       [group.number, range.lowerBound, range.upperBound, pattern.alternatives, wanted]
         + (search.senders.isEmpty ? [] : [search.senders.map(\.rawValue)])
-    ) { try MessageRows.message(of: group.id, &$0) }
+    ) { try Message.read(of: group.id, &$0) }
     for message in messages where search.matches(message) {
       found.append(
         MessageSearch.Found(message: message, place: MessageSearch.place(group: group.number, seq: message.seq ?? 0)))

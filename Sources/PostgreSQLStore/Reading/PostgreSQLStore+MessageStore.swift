@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 extension PostgreSQLStore: MessageStore {
   /// Stored messages of a group with `seq` in the range; none where there is no such group.
@@ -9,10 +10,10 @@ extension PostgreSQLStore: MessageStore {
     try await read(.singleStatement) { db in
       try db.rows(
         """
-        SELECT \(MessageRows.allColumns) FROM \(MessageRows.source)
+        SELECT \(Message.allColumns) FROM \(Message.source)
         WHERE m.number = \(numberOfGroup) AND m.seq BETWEEN $2 AND $3 ORDER BY m.seq \(newestFirst ? "DESC" : "ASC") LIMIT $4
         """, [group.rawValue, range.lowerBound, range.upperBound, max(0, limit)]
-      ) { try MessageRows.message(of: group, &$0) }
+      ) { try Message.read(of: group, &$0) }
     }
   }
 

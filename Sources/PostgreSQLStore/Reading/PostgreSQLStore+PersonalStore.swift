@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 extension PostgreSQLStore: PersonalStore {
   /// The application of an id, handled or not; nil where there is none, or it ended over a week
@@ -7,11 +8,9 @@ extension PostgreSQLStore: PersonalStore {
   public func application(_ id: String) async throws(StoreError) -> StoredApplication? {
     try await read(.singleStatement) { db in
       try db.rows(
-        "SELECT \(ApplicationRows.isOfLiveGroup), \(ApplicationRows.columns) FROM application AS a WHERE a.id = $1", [id]
-      ) { row in
-        let isGroupThere = try row.flag()
-        return StoredApplication(application: try ApplicationRows.application(&row), isGroupGone: !isGroupThere)
-      }.first
+        "SELECT \(ApplicationRows.isOfLiveGroup), \(ApplicationRows.columns) FROM application AS a WHERE a.id = $1", [id],
+        StoredApplication.read
+      ).first
     }
   }
 
@@ -31,7 +30,7 @@ extension PostgreSQLStore: PersonalStore {
           SELECT a.number, \(ApplicationRows.columns) FROM application AS a
           WHERE a.kind = 'Join' AND NOT a.isGroupGone AND a.number < $1 AND \(ApplicationRows.isOfLiveGroup)
           ORDER BY a.number DESC LIMIT $2
-          """, [end, max(0, limit)], NumberedApplication.init(row:))
+          """, [end, max(0, limit)], NumberedApplication.read)
       }
       return try db.rows(
         """
@@ -45,7 +44,7 @@ extension PostgreSQLStore: PersonalStore {
             WHERE a.groupNumber = managed.number AND a.kind = 'Join' AND NOT a.isGroupGone AND a.number < $2
             ORDER BY a.number DESC LIMIT $3) AS request) AS a
         ORDER BY a.number DESC LIMIT $3
-        """, [user.rawValue, end, max(0, limit)], NumberedApplication.init(row:))
+        """, [user.rawValue, end, max(0, limit)], NumberedApplication.read)
     }
   }
 
@@ -62,7 +61,7 @@ extension PostgreSQLStore: PersonalStore {
         SELECT a.number, \(ApplicationRows.columns) FROM application AS a
         WHERE a.fromUser = $1 AND NOT a.isGroupGone AND a.number < $2 AND \(ApplicationRows.isOfLiveGroup)
         ORDER BY a.number DESC LIMIT $3
-        """, [user.rawValue, end, max(0, limit)], NumberedApplication.init(row:))
+        """, [user.rawValue, end, max(0, limit)], NumberedApplication.read)
     }
   }
 

@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreTables
 import WireProtocol
 
 extension PostgreSQLStore {
@@ -118,11 +119,11 @@ private struct Candidate {
   private let role: Role?
 
   init(row: inout RowReader) throws {
-    group = try Membership(row: &row)
+    group = try Membership.read(&row)
     name = try row.text()
     isSearchable = try row.flag()
     isMemberVisible = try row.flag()
-    role = try row.optionalValue(Role.init(wireName:))
+    role = try row.value(Role?.self)
   }
 
   /// Members find their groups; others find the searchable ones, if the type lets them

@@ -1,4 +1,5 @@
 import GroupRuntime
+import StoreTables
 
 extension PostgreSQLStore: WebhookStore {
   /// How many entries wait, and how many were given up: counted once, at the start.
@@ -6,7 +7,7 @@ extension PostgreSQLStore: WebhookStore {
     let leadership = options.leadership
     return try await read { db in
       let lanes = try db.rows("SELECT lane, count(*) FROM webhook GROUP BY lane", []) {
-        (lane: try $0.value(WebhookEntry.Lane.init), count: Int(try $0.integer()))
+        (lane: try $0.value(WebhookEntry.Lane.self), count: try $0.value(Int.self))
       }
       return WebhookCounts(
         pending: lanes.reduce(0) { leadership.owns($1.lane) ? $0 + $1.count : $0 },
@@ -50,8 +51,8 @@ extension PostgreSQLStore: WebhookStore {
       while sum < bytes, failures.count < limit {
         let wanted = min(64, limit - failures.count)
         let page = try db.rows(
-          "SELECT \(WebhookRows.failureColumns) FROM webhookFailure WHERE number > $1 ORDER BY number LIMIT $2", [last, wanted],
-          WebhookRows.failure)
+          "SELECT \(WebhookFailure.numberedColumns) FROM webhookFailure WHERE number > $1 ORDER BY number LIMIT $2",
+          [last, wanted], WebhookFailure.readNumbered)
         for failure in page where sum < bytes {
           sum += failure.entry.data.count
           failures.append(failure)

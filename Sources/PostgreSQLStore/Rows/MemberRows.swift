@@ -1,22 +1,16 @@
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// `member` and `departure` rows.
 enum MemberRows {
-  private static let columns = [
-    "userID", "role", "joinTime", "ordinal", "muteUntil", "receiveOption", "readSeq", "unreadBase", "unreadSinceSeq",
-    "firstVisibleSeq", "inviter", "changeTime", "mutedAt", "earlierStays", "nameCard", "customInfo",
-    "unheard",
-  ]
   // A new member is no longer one who has left: the trigger `memberInserted` sees to it.
   private static let putSQL = """
-    INSERT INTO member (number, \(columns.joined(separator: ", ")))
-    VALUES (\(numberOfGroup), \(columns.indices.map { "$\($0 + 2)" }.joined(separator: ", ")))
-    ON CONFLICT (number, userID) DO UPDATE SET
-    \(columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+    INSERT INTO member (number, \(Member.columns.names)) VALUES (\(numberOfGroup), \(Member.columns.places("$", from: 2)))
+    ON CONFLICT (number, userID) DO UPDATE SET \(Member.columns.without("userID").excluded)
     """
   private static let selectSQL = """
-    SELECT \(columns.joined(separator: ", ")) FROM member WHERE number = $1 AND userID > $2 ORDER BY userID LIMIT $3
+    SELECT \(Member.columns.names) FROM member WHERE number = $1 AND userID > $2 ORDER BY userID LIMIT $3
     """
 
   /// The numbers of the groups that user `$1` manages.
@@ -38,15 +32,10 @@ enum MemberRows {
     """
 
   static func put(_ member: Member, in group: GroupID, _ transaction: WriteTransaction) throws {
-    try transaction.run(
-      putSQL,
-      [
-        group.rawValue, member.userID.rawValue, member.role.wireName, member.joinTime, member.ordinal, member.muteUntil,
-        member.receiveOption.rawValue, member.readSeq, member.unreadBase, member.unreadSinceSeq, member.firstVisibleSeq,
-        member.inviter?.rawValue, member.changeTime, member.mutedAt,
-        try jsonColumn(member.earlierVisibleRanges.map { [$0.lowerBound, $0.upperBound] }), member.nameCard,
-        try jsonColumn(member.customInfo), try jsonColumn(member.unheardRanges.map { [$0.lowerBound, $0.upperBound] }),
-      ])
+    try transaction.run(putSQL) { arguments in
+      arguments.append(group.rawValue)
+      try member.write(to: &arguments)
+    }
   }
 
   static func remove(
@@ -57,59 +46,24 @@ enum MemberRows {
 
   /// The next page of a group's members, by `userID`.
   static func page(number: Int64, after user: String, limit: Int, in db: PostgreSQLConnection) throws -> [Member] {
-    try db.rows(selectSQL, [number, user, limit], member)
+    try db.rows(selectSQL, [number, user, limit], Member.read)
   }
-
-  private static func member(_ row: inout RowReader) throws -> Member {
-    let userID = try row.value(UserID.init(stored:))
-    let role = try row.value(Role.init(wireName:))
-    let joinTime = try row.instant()
-    let ordinal = try row.integer()
-    let muteUntil = try row.instant()
-    let receiveOption = try row.value(ReceiveOption.init)
-    let readSeq = try row.integer()
-    let unreadBase = Int(try row.integer())
-    let unreadSinceSeq = try row.optionalInteger()
-    var member = Member(
-      userID: userID, role: role, joinTime: joinTime, ordinal: ordinal, receiveOption: receiveOption, readSeq: readSeq,
-      firstVisibleSeq: try row.integer(), inviter: try row.optionalValue(UserID.init(stored:)), muteUntil: muteUntil,
-      changeTime: try row.instant())
-    member.mutedAt = try row.instant()
-    member.unreadBase = unreadBase
-    member.unreadSinceSeq = unreadSinceSeq
-    member.earlierVisibleRanges = try row.stays()
-    member.nameCard = try row.text()
-    member.customInfo = try row.json(else: [:])
-    member.setUnheardRanges(try row.stays())
-    return member
-  }
-}
-
-extension GroupType {
-  /// The types that every user is a member of, as SQL writes a list of texts.
-  static let everybodysSQL = allCases.filter(\.everyoneIsMember).map { "'\($0.rawValue)'" }.joined(separator: ", ")
-  /// The types that getJoinedGroupList names, as SQL writes a list of texts.
-  static let listedSQL = allCases.filter(\.isListed).map { "'\($0.rawValue)'" }.joined(separator: ", ")
 }
 
 /// `formerMember` rows.
 enum FormerMemberRows {
+  private static let written = FormerMember.columns + [FormerMember.memorableUntil]
+  private static let putSQL = """
+    INSERT INTO formerMember (number, \(written.names)) VALUES (\(numberOfGroup), \(written.places("$", from: 2)))
+    ON CONFLICT (number, userID) DO UPDATE SET \(written.without("userID").excluded)
+    """
+
   static func put(_ former: FormerMember, in group: GroupID, _ transaction: WriteTransaction) throws {
-    let stays = try jsonColumn(former.visibleRanges.map { [$0.lowerBound, $0.upperBound] })
-    try transaction.run(
-      """
-      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, memorableUntil, banReason,
-      quitTime)
-      VALUES (\(numberOfGroup), $2, $3, $4, $5, $6, $7, $8, $9, $10)
-      ON CONFLICT (number, userID) DO UPDATE SET muteUntil = excluded.muteUntil, bannedUntil = excluded.bannedUntil,
-      stays = excluded.stays, leftTime = excluded.leftTime, mutedAt = excluded.mutedAt,
-      memorableUntil = excluded.memorableUntil, banReason = excluded.banReason,
-      quitTime = excluded.quitTime
-      """,
-      [
-        group.rawValue, former.userID.rawValue, former.muteUntil, former.bannedUntil, stays, former.leftTime, former.mutedAt,
-        former.memorableUntil, former.banReason, former.quitTime,
-      ])
+    try transaction.run(putSQL) { arguments in
+      arguments.append(group.rawValue)
+      try former.write(to: &arguments)
+      arguments.append(former.memorableUntil)
+    }
   }
 
   static func forget(_ user: UserID, in group: GroupID, _ transaction: WriteTransaction) throws {
@@ -138,18 +92,16 @@ enum FormerMemberRows {
     init(behind former: FormerMember, _ instant: WallInstant) { self.init(instant: instant, userID: former.userID.rawValue) }
   }
 
-  private static let columns = "userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, banReason, quitTime"
-
   /// The next page of members with a ban or mute, by `restrictedUntil` and `userID` descending.
   static func restricted(
     number: Int64, at now: WallInstant, _ position: Position, limit: Int, in db: PostgreSQLConnection
   ) throws -> [FormerMember] {
     try db.rows(
       """
-      SELECT \(columns) FROM formerMember
+      SELECT \(FormerMember.columns.names) FROM formerMember
       WHERE number = $1 AND restrictedUntil > 0 AND restrictedUntil > $2 AND (restrictedUntil, userID) < ($3, $4)
       ORDER BY restrictedUntil DESC, userID DESC LIMIT $5
-      """, [number, now, position.instant, position.userID, limit], former)
+      """, [number, now, position.instant, position.userID, limit], FormerMember.read)
   }
 
   /// The next page of members without one that are still remembered, by `memorableUntil` and
@@ -159,33 +111,9 @@ enum FormerMemberRows {
   ) throws -> [FormerMember] {
     try db.rows(
       """
-      SELECT \(columns) FROM formerMember
+      SELECT \(FormerMember.columns.names) FROM formerMember
       WHERE number = $1 AND restrictedUntil <= $2 AND memorableUntil > $2 AND (memorableUntil, userID) < ($3, $4)
       ORDER BY memorableUntil DESC, userID DESC LIMIT $5
-      """, [number, now, position.instant, position.userID, limit], former)
-  }
-
-  private static func former(_ row: inout RowReader) throws -> FormerMember {
-    let user = try row.value(UserID.init(stored:))
-    let muteUntil = try row.instant()
-    let bannedUntil = try row.instant()
-    let stays = try row.stays()
-    var former = FormerMember(
-      userID: user, visibleRanges: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.instant())
-    former.mutedAt = try row.instant()
-    former.banReason = try row.text()
-    former.quitTime = try row.instant()
-    return former
-  }
-}
-
-extension RowReader {
-  /// Ranges of `seq`, each written as the JSON array of its bounds.
-  mutating func stays() throws(StoreError) -> [ClosedRange<Int64>] {
-    let pairs: [[Int64]] = try json(else: [])
-    guard pairs.allSatisfy({ $0.count == 2 && $0[0] <= $0[1] }) else {
-      throw StoreError(.inconsistent, "a column of stays holds no ranges")
-    }
-    return pairs.map { $0[0]...$0[1] }
+      """, [number, now, position.instant, position.userID, limit], FormerMember.read)
   }
 }

@@ -1,119 +1,46 @@
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// `message` rows.
 enum MessageRows {
-  /// The kind of the content, as on the wire.
-  private enum Kind: String {
-    case text = "Text"
-    case custom = "Custom"
-    case tips = "GroupTips"
-  }
-
-  private static let columns = [
-    "seq", "timestamp", "sender", "kind", "isRevoked", "isFromManager", "needReadReceipt", "priority", "platform", "msgID",
-    "clientMsgID", "nameCard", "atUserIDList", "content",
-  ]
-
-  /// The columns that `message(of:_:)` reads, of `source`.
-  static let allColumns = columns.map { "m.\($0)" }.joined(separator: ", ") + ", c.changeSeq, c.editTime, c.pinned"
-  static let source = "message AS m LEFT JOIN messageChange AS c ON c.number = m.number AND c.seq = m.seq"
-
   // The message before must exist, because `seq` has no gap (Protocol.md, "Sending"), unless
   // retention has removed it: the number is NULL otherwise, and the statement fails. Not EXISTS: for one
   // within OR the planner may hash the messages with this `seq` of all groups.
   static let appendSQL = """
-    INSERT INTO message (number, \(columns.joined(separator: ", "))) VALUES (
+    INSERT INTO message (number, \(Message.columns.names)) VALUES (
     (SELECT g.number FROM groupRecord AS g WHERE g.groupID = $1
-    AND ((SELECT m.seq FROM message AS m WHERE m.number = g.number AND m.seq = $2 - 1) IS NOT NULL OR g.firstSeq = $2)),
-    \(columns.indices.map { "$\($0 + 2)" }.joined(separator: ", ")))
+    AND ((SELECT m.seq FROM message AS m WHERE m.number = g.number AND m.seq = \(seq) - 1) IS NOT NULL OR g.firstSeq = \(seq))),
+    \(Message.columns.places("$", from: 2)))
     """
+  private static let seq = "$\(Message.columns.place(of: "seq") + 1)"
 
   static func append(_ message: Message, _ transaction: WriteTransaction) throws {
-    guard let seq = message.seq else { throw StoreError(.inconsistent, "message \(message.msgID) has no seq") }
-    let (kind, content) = parts(of: message.content)
-    let mentions = try jsonColumn(message.atUserIDList)
-    try transaction.run(appendSQL) { arguments in
-      arguments.append(message.groupID.rawValue)
-      arguments.append(seq)
-      arguments.append(message.timestamp)
-      arguments.append(message.sender.rawValue)
-      arguments.append(kind.rawValue)
-      arguments.append(message.isRevoked)
-      arguments.append(message.isFromManager)
-      arguments.append(message.needReadReceipt)
-      arguments.append(message.priority.rawValue)
-      arguments.append(message.platform.rawValue)
-      arguments.append(message.msgID)
-      arguments.append(message.clientMsgID)
-      arguments.append(message.nameCard)
-      arguments.append(mentions)
-      arguments.append(content)
-    }
+    if message.seq == nil { throw StoreError(.inconsistent, "message \(message.msgID) has no seq") }
+    try transaction.run(appendSQL) { try bind(message, &$0) }
+  }
+
+  private static func bind(_ message: Message, _ arguments: inout StatementArguments) throws(StoreError) {
+    arguments.append(message.groupID.rawValue)
+    try message.write(to: &arguments)
   }
 
   // Retention may remove a message between the decision to change it and its commit.
   private static let reviseSQL = """
     WITH g AS (SELECT number, firstSeq FROM groupRecord WHERE groupID = $1),
     revised AS (
-      UPDATE message AS m SET kind = $4, isRevoked = $5, content = $6 FROM g
-      WHERE m.number = g.number AND m.seq = $2 AND m.msgID = $3 RETURNING m.seq)
-    SELECT seq FROM revised UNION ALL SELECT firstSeq FROM g WHERE firstSeq > $2
+      UPDATE message AS m SET \(Message.columns.assignments("$", from: 2, to: ["kind", "isRevoked", "content"])) FROM g
+      WHERE m.number = g.number AND m.seq = \(seq) AND m.msgID = $\(Message.columns.place(of: "msgID") + 1) RETURNING m.seq)
+    SELECT seq FROM revised UNION ALL SELECT firstSeq FROM g WHERE firstSeq > \(seq)
     """
 
   static func revise(_ message: Message, _ transaction: WriteTransaction) throws {
-    let (kind, content) = parts(of: message.content)
-    try transaction.runForOne(
-      reviseSQL,
-      [message.groupID.rawValue, message.seq ?? .max, message.msgID, kind.rawValue, message.isRevoked, content]
-    ) { missing(message) }
+    try transaction.runForOne(reviseSQL, binding: { try bind(message, &$0) }) { missing(message) }
     if message.changeSeq > 0 { try MessageChangeRows.put(message, transaction) }
   }
 
   static func missing(_ message: Message) -> String {
     "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)"
-  }
-
-  static func message(of group: GroupID, _ row: inout RowReader) throws -> Message {
-    let seq = try row.integer()
-    let timestamp = try row.instant()
-    let sender = try row.value(UserID.init(stored:))
-    let kind = try row.value(Kind.init)
-    let isRevoked = try row.flag()
-    let isFromManager = try row.flag()
-    let needReadReceipt = try row.flag()
-    let priority = try row.value(Priority.init)
-    let platform = try row.value(Platform.init(rawValue:))
-    let msgID = try row.text()
-    let clientMsgID = try row.optionalText()
-    let nameCard = try row.text()
-    let atUserIDList: [String] = try row.json(else: [])
-    var message = Message(
-      msgID: msgID, groupID: group, seq: seq, sender: sender, nameCard: nameCard, timestamp: timestamp,
-      content: content(kind, try row.text()), priority: priority, clientMsgID: clientMsgID, atUserIDList: atUserIDList,
-      isRevoked: isRevoked, platform: platform, isFromManager: isFromManager, needReadReceipt: needReadReceipt)
-    if let changeSeq = try row.optionalInteger() {
-      message.changeSeq = changeSeq
-      message.editTime = try row.instant()
-      message.isPinned = try row.integer() > 0
-    }
-    return message
-  }
-
-  private static func parts(of content: Message.Content) -> (Kind, String) {
-    switch content {
-    case .text(let text): (.text, text)
-    case .custom(let data): (.custom, data)
-    case .tips(let tips): (.tips, tips)
-    }
-  }
-
-  private static func content(_ kind: Kind, _ text: String) -> Message.Content {
-    switch kind {
-    case .text: .text(text)
-    case .custom: .custom(text)
-    case .tips: .tips(text)
-    }
   }
 
   // MARK: Reading
@@ -142,16 +69,16 @@ enum MessageRows {
   }
 
   static func newest(of group: GroupID, number: Int64, in db: PostgreSQLConnection) throws -> Message? {
-    try db.rows("SELECT \(allColumns) FROM \(source) WHERE m.number = $1 ORDER BY m.seq DESC LIMIT 1", [number]) {
-      try message(of: group, &$0)
+    try db.rows("SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = $1 ORDER BY m.seq DESC LIMIT 1", [number]) {
+      try Message.read(of: group, &$0)
     }.first
   }
 
   /// Messages by their `seq`, in that order; unknown ones are left out.
   static func messages(of group: GroupID, number: Int64, seqs: [Int64], in db: PostgreSQLConnection) throws -> [Message] {
-    let found = try db.rows("SELECT \(allColumns) FROM \(source) WHERE m.number = $1 AND m.seq = ANY ($2)", [number, seqs]) {
-      try message(of: group, &$0)
-    }
+    let found = try db.rows(
+      "SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = $1 AND m.seq = ANY ($2)", [number, seqs]
+    ) { try Message.read(of: group, &$0) }
     let bySeq = Dictionary(found.map { ($0.seq, $0) }) { $1 }
     return seqs.compactMap { bySeq[$0] }
   }
@@ -160,16 +87,9 @@ enum MessageRows {
   static func sent(number: Int64, in range: ClosedRange<Int64>, _ db: PostgreSQLConnection) throws -> [SentMessage] {
     try db.rows(
       """
-      SELECT seq, timestamp, sender, msgID, clientMsgID FROM message
+      SELECT \(SentMessage.columnNames) FROM message
       WHERE number = $1 AND seq BETWEEN $2 AND $3 AND clientMsgID IS NOT NULL ORDER BY seq
-      """, [number, range.lowerBound, range.upperBound]
-    ) { row in
-      let seq = try row.integer()
-      let timestamp = try row.instant()
-      let sender = try row.value(UserID.init(stored:))
-      let msgID = try row.text()
-      return SentMessage(sender: sender, clientMsgID: try row.text(), msgID: msgID, seq: seq, timestamp: timestamp)
-    }
+      """, [number, range.lowerBound, range.upperBound], SentMessage.read)
   }
 }
 
@@ -318,7 +238,7 @@ enum ReactionRows {
         SELECT userID, time FROM reactionUser WHERE number = $1 AND kind = wanted.kind ORDER BY time LIMIT $3) AS u
       ORDER BY wanted.kind, u.time
       """, [number, kinds, limit]
-    ) { (try $0.integer(), try $0.value(UserID.init(stored:))) }
+    ) { (try $0.integer(), try $0.value(UserID.self)) }
     return Dictionary(grouping: rows, by: \.0).mapValues { $0.map(\.1) }
   }
 }

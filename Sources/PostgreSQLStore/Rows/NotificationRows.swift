@@ -1,13 +1,13 @@
 import Foundation
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// `notification` rows. An addressee is a user, the managers of a group, or the members of a
 /// disbanded group. The users behind it are resolved when a list is read: a notification is one row
 /// however large the group is.
 enum NotificationRows {
-  private static let columns =
-    "timestamp, kind, groupID, opUser, applicationID, reason, data, groupName, platform, opNickName, opFaceURL"
+  private static let columns = SystemNotification.columns + SystemNotification.profileColumns
 
   /// Where the addressees of a statement come from, as a table `named` with the column `addressee`.
   /// No userID begins with "@". The addressee is NULL without the group, and the insertion fails.
@@ -52,15 +52,15 @@ enum NotificationRows {
     try transaction.run(
       """
       WITH numbered AS (SELECT nextval('notificationNumber') AS number)
-      INSERT INTO notification (addressee, number, \(columns))
-      SELECT named.addressee, numbered.number, $2, $3, $4, $5, $6, $7, $8, $9, $10, op.nickName, op.faceURL
-      FROM numbered CROSS JOIN \(named) LEFT JOIN userInfo AS op ON op.userID = $11
-      """,
-      [
-        names, notification.timestamp, notification.kind.rawValue, notification.groupID.rawValue, notification.opUser,
-        notification.applicationID, notification.reason, notification.data, notification.groupName,
-        notification.platform?.rawValue, userID(inEncoded: notification.opUser),
-      ])
+      INSERT INTO notification (addressee, number, \(columns.names))
+      SELECT named.addressee, numbered.number, \(SystemNotification.columns.places("$", from: 3)), op.nickName, op.faceURL
+      FROM numbered CROSS JOIN \(named) LEFT JOIN userInfo AS op ON op.userID = $2
+      """
+    ) { arguments in
+      names.append(to: &arguments)
+      arguments.append(userID(inEncoded: notification.opUser))
+      try notification.write(to: &arguments)
+    }
     try trim(named, names, transaction)
   }
 
@@ -85,8 +85,8 @@ enum NotificationRows {
   static func deliver(membersOf group: Int64, _ users: [String], _ transaction: WriteTransaction) throws {
     try transaction.run(
       """
-      INSERT INTO notification (addressee, number, \(columns))
-      SELECT named.addressee, n.number, \(columns.split(separator: ", ").map { "n.\($0)" }.joined(separator: ", "))
+      INSERT INTO notification (addressee, number, \(columns.names))
+      SELECT named.addressee, n.number, \(columns.names(of: "n"))
       FROM unnest($1) AS named (addressee) CROSS JOIN notification AS n WHERE n.addressee = '@members:' || $2::bigint
       ON CONFLICT DO NOTHING
       """, [users, group])
@@ -106,33 +106,12 @@ enum NotificationRows {
       WITH named (addressee) AS (
         SELECT $1 UNION ALL SELECT '@managers:' || managed.number FROM (\(MemberRows.managedGroupsSQL)) AS managed
         UNION ALL SELECT '@members:' || d.number FROM dismissedGroup AS d JOIN member AS m ON m.number = d.number AND m.userID = $1)
-      SELECT found.number, \(columns.split(separator: ", ").map { "found.\($0)" }.joined(separator: ", "))
+      SELECT \(NumberedNotification.columns.names(of: "found"))
       FROM named CROSS JOIN LATERAL (
         SELECT * FROM notification AS n WHERE n.addressee = named.addressee AND n.timestamp >= $2
         ORDER BY n.number DESC LIMIT \(SystemNotification.kept)) AS found
       ORDER BY found.number DESC LIMIT \(SystemNotification.kept)
-      """, [user.rawValue, since]
-    ) { row in
-      let number = try row.integer()
-      return NumberedNotification(number: number, notification: try notification(&row))
-    }
-  }
-
-  private static func notification(_ row: inout RowReader) throws -> SystemNotification {
-    let timestamp = try row.instant()
-    let kind = try row.value(SystemNotification.Kind.init)
-    let groupID = try row.value(GroupID.init)
-    let opUser = try row.text()
-    let applicationID = try row.optionalText()
-    let reason = try row.optionalText()
-    let data = try row.optionalText()
-    let groupName = try row.optionalText()
-    let platform = try row.optionalValue(Platform.init(rawValue:))
-    let nickName = try row.optionalText()
-    return SystemNotification(
-      kind: kind, groupID: groupID, groupName: groupName, opUser: opUser, applicationID: applicationID, reason: reason,
-      data: data, timestamp: timestamp, platform: platform,
-      operatorProfile: .make(nickName: nickName ?? "", faceURL: try row.optionalText() ?? ""))
+      """, [user.rawValue, since], NumberedNotification.read)
   }
 }
 

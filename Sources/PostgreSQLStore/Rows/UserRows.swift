@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// `knownUser` rows: `offlineSince` is NULL = never online, 0 = online, else the end of the last
 /// session.
@@ -33,11 +34,11 @@ enum UserRows {
   }
 
   static func onlineUsers(in transaction: WriteTransaction) throws -> [UserID] {
-    try transaction.rows("SELECT userID FROM knownUser WHERE offlineSince = 0", []) { try $0.value(UserID.init(stored:)) }
+    try transaction.rows("SELECT userID FROM knownUser WHERE offlineSince = 0", []) { try $0.value(UserID.self) }
   }
 
   static func onlineUsers(in db: PostgreSQLConnection) throws -> [UserID] {
-    try db.rows("SELECT userID FROM knownUser WHERE offlineSince = 0", []) { try $0.value(UserID.init(stored:)) }
+    try db.rows("SELECT userID FROM knownUser WHERE offlineSince = 0", []) { try $0.value(UserID.self) }
   }
 
   static func roomMembersOffline(since: WallInstant, in db: PostgreSQLConnection) throws -> [UserID: WallInstant] {
@@ -46,12 +47,12 @@ enum UserRows {
       SELECT DISTINCT k.userID, k.offlineSince FROM groupRecord AS g JOIN member AS m ON m.number = g.number
       JOIN knownUser AS k ON k.userID = m.userID WHERE g.type = $1 AND k.offlineSince > $2
       """, [GroupType.avChatRoom.rawValue, max(earliest, since).milliseconds]
-    ) { (try $0.value(UserID.init(stored:)), try $0.instant()) }
+    ) { (try $0.value(UserID.self), try $0.instant()) }
     return Dictionary(rows) { $1 }
   }
 
   static func known(among users: [String], in db: PostgreSQLConnection) throws -> [UserID] {
-    try db.rows("SELECT userID FROM knownUser WHERE userID = ANY ($1)", [users]) { try $0.value(UserID.init(stored:)) }
+    try db.rows("SELECT userID FROM knownUser WHERE userID = ANY ($1)", [users]) { try $0.value(UserID.self) }
   }
 
   static func offlineSince(of user: UserID, in db: PostgreSQLConnection) throws -> WallInstant? {
@@ -72,7 +73,7 @@ enum UserRows {
       SELECT m.userID, k.offlineSince FROM member AS m JOIN knownUser AS k ON k.userID = m.userID
       WHERE m.number = $1 AND m.userID BETWEEN $2 AND $3 AND k.offlineSince > 0
       """, [number, first.userID.rawValue, last.userID.rawValue]
-    ) { (try $0.value(UserID.init(stored:)), try $0.instant()) }
+    ) { (try $0.value(UserID.self), try $0.instant()) }
     var absent = Dictionary(stored) { $1 }
     if waiting.isEmpty { return absent }
     for member in members {
@@ -96,9 +97,10 @@ enum UserInfoRows {
     } else {
       try transaction.run(
         """
-        INSERT INTO userInfo VALUES ($1, $2, $3, $4) ON CONFLICT (userID) DO UPDATE
-        SET nickName = excluded.nickName, faceURL = excluded.faceURL, customInfo = excluded.customInfo
-        """, [info.userID.rawValue, info.nickName, info.faceURL, try jsonColumn(info.customInfo)])
+        INSERT INTO userInfo (\(UserInfo.columns.names)) VALUES (\(UserInfo.columns.places("$")))
+        ON CONFLICT (userID) DO UPDATE SET \(UserInfo.columns.without("userID").excluded)
+        """
+      ) { try info.write(to: &$0) }
     }
   }
 
@@ -113,7 +115,7 @@ enum UserInfoRows {
   }
 
   private static func profile(_ row: inout RowReader) throws -> (UserID, UserProfile?) {
-    let user = try row.value(UserID.init(stored:))
+    let user = try row.value(UserID.self)
     let nickName = try row.text()
     return (user, UserProfile.make(nickName: nickName, faceURL: try row.text()))
   }
@@ -129,18 +131,15 @@ enum UserInfoRows {
   static func infos(of users: [UserID], known: Set<UserID>, in db: PostgreSQLConnection) throws -> [UserInfo] {
     try db.rows(
       """
-      SELECT wanted.userID, k.userID IS NOT NULL, i.nickName, i.faceURL, i.customInfo
+      SELECT k.userID IS NOT NULL, wanted.userID, \(UserInfo.columns.without("userID").names(of: "i"))
       FROM unnest($1) WITH ORDINALITY AS wanted (userID, place)
       LEFT JOIN knownUser AS k ON k.userID = wanted.userID LEFT JOIN userInfo AS i ON i.userID = wanted.userID
       ORDER BY wanted.place
       """, [users.map(\.rawValue)]
     ) { row -> UserInfo? in
-      let user = try row.value(UserID.init(stored:))
       let isStored = try row.flag()
-      let nickName = try row.optionalText() ?? ""
-      let faceURL = try row.optionalText() ?? ""
-      let info = UserInfo(userID: user, nickName: nickName, faceURL: faceURL, customInfo: try row.json(else: [:]))
-      return isStored || known.contains(user) ? info : nil
+      let info = try UserInfo.read(&row)
+      return isStored || known.contains(info.userID) ? info : nil
     }.compactMap { $0 }
   }
 }
@@ -167,7 +166,7 @@ enum ReadMarks {
       JOIN member AS m ON m.number = g.number AND m.role IN ('Owner', 'Admin')
       JOIN readMark AS mark ON mark.userID = m.userID WHERE g.groupID = $1 AND mark.applications > 0
       """, [group.rawValue]
-    ) { (try $0.value(UserID.init(stored:)), try $0.instant()) }
+    ) { (try $0.value(UserID.self), try $0.instant()) }
     return Dictionary(marks) { $1 }
   }
 

@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreTables
 import WireProtocol
 
 /// The after-events that a transaction adds. Their numbers come with its results.
@@ -48,9 +49,8 @@ enum WebhookRows {
   static func giveUp(_ entry: WebhookEntry, attempts: Int, _ error: String, _ transaction: WriteTransaction) throws {
     if entry.storedNumber > 0 { try remove([entry.storedNumber], transaction) }
     try transaction.run(
-      """
-      INSERT INTO webhookFailure (id, lane, type, timestamp, attempts, lastError, data) VALUES ($1, $2, $3, $4, $5, $6, $7)
-      """, [entry.id, entry.lane.text, entry.type.rawValue, entry.timestamp, attempts, error, entry.data])
+      "INSERT INTO webhookFailure (\(WebhookFailure.columns.names)) VALUES (\(WebhookFailure.columns.places("$")))"
+    ) { try WebhookFailure(number: 0, entry: entry, attempts: attempts, lastError: error).write(to: &$0) }
   }
 
   static func removeFailures(_ numbers: [Int64], _ transaction: WriteTransaction) throws {
@@ -62,33 +62,7 @@ enum WebhookRows {
     try transaction.run("DELETE FROM webhookFailure WHERE number <= (SELECT max(number) FROM webhookFailure) - $1", [count])
   }
 
-  static let failureColumns = "number, id, lane, type, timestamp, attempts, lastError, data"
-
-  static func failure(_ row: inout RowReader) throws -> WebhookFailure {
-    let number = try row.integer()
-    let id = try row.text()
-    let lane = try row.value(WebhookEntry.Lane.init)
-    let type = try row.value(WebhookType.init(rawValue:))
-    let timestamp = try row.instant()
-    let attempts = Int(clamping: try row.integer())
-    let error = try row.text()
-    let entry = WebhookEntry(id: id, type, data: try row.bytes(), in: lane, at: timestamp, since: timestamp, number: 0)
-    return WebhookFailure(number: number, entry: entry, attempts: attempts, lastError: error)
-  }
-
   // MARK: Entries that wait
-
-  private struct MessagePlace {
-    let number: Int64
-    let lane: WebhookEntry.Lane
-    let groupNumber: Int64
-    let seq: Int64
-  }
-
-  private enum Waiting {
-    case entry(WebhookEntry)
-    case message(MessagePlace)
-  }
 
   /// Rows by their number.
   struct Page {
@@ -105,59 +79,25 @@ enum WebhookRows {
   ) throws -> Page {
     let rows = try db.rows(
       """
-      SELECT number, lane, groupNumber, seq, id, type, timestamp, since, data FROM webhook
+      SELECT \(WebhookRow.columns.names) FROM webhook
       WHERE number > $1 \(lane == nil ? "" : "AND lane = $3") ORDER BY number LIMIT $2
-      """, [number, limit] + (lane.map { [$0.text] } ?? []), waiting)
+      """, [number, limit] + (lane.map { [$0.text] } ?? []), WebhookRow.read)
     var page = Page(rowCount: rows.count)
     for row in rows {
-      switch row {
-      case .entry(let entry):
-        page.lastNumber = entry.storedNumber
-        if isWanted(entry.lane) { page.entries.append(entry) }
-      case .message(let place):
-        page.lastNumber = place.number
-        if isWanted(place.lane) { page.entries.append(try entry(of: place, db)) }
-      }
+      page.lastNumber = row.number
+      if isWanted(row.lane) { page.entries.append(try entry(of: row, db)) }
     }
     return page
   }
 
-  private static func waiting(_ row: inout RowReader) throws -> Waiting {
-    let number = try row.integer()
-    let lane = try row.value(WebhookEntry.Lane.init)
-    let groupNumber = try row.optionalInteger()
-    let seq = try row.optionalInteger()
-    if let groupNumber, let seq { return .message(MessagePlace(number: number, lane: lane, groupNumber: groupNumber, seq: seq)) }
-    let id = try row.text()
-    let type = try row.value(WebhookType.init(rawValue:))
-    let timestamp = try row.instant()
-    let since = try row.instant()
-    return .entry(WebhookEntry(id: id, type, data: try row.bytes(), in: lane, at: timestamp, since: since, number: number))
-  }
-
-  /// The entry of a message as it is now, with its sender's profile of now.
-  private static func entry(of place: MessagePlace, _ db: PostgreSQLConnection) throws -> WebhookEntry {
-    guard case .group(let group) = place.lane,
-      let message = try MessageRows.messages(of: group, number: place.groupNumber, seqs: [place.seq], in: db).first
-    else { return lost(place) }
+  /// The entry of a row. That of a message shows it as it is now, with its sender's profile of now.
+  private static func entry(of row: WebhookRow, _ db: PostgreSQLConnection) throws -> WebhookEntry {
+    guard let number = row.groupNumber, let seq = row.seq else { return try row.entry() }
+    guard case .group(let group) = row.lane,
+      let message = try MessageRows.messages(of: group, number: number, seqs: [seq], in: db).first
+    else { return WebhookEntry(lostMessage: seq, in: row.lane, groupNumber: number, number: row.number) }
     let profile = message.sender == .administrator ? nil : try UserInfoRows.profiles(of: [message.sender], in: db)[message.sender]
-    return WebhookEntry(messageSent: MessageInfo(message, senderProfile: profile), number: place.number)
-  }
-
-  /// Nothing removes a message before `copyMessages`, but what comes behind it must not wait for a
-  /// damaged table.
-  private static func lost(_ place: MessagePlace) -> WebhookEntry {
-    let data = JSONWriter.text(capacity: 128) { writer in
-      writer.object { writer in
-        if case .group(let group) = place.lane { writer.member("groupID", group.rawValue) }
-        writer.key("message")
-        writer.object { $0.member("seq", Int(place.seq)) }
-      }
-    }
-    let time = WallInstant(milliseconds: 0)
-    return WebhookEntry(
-      id: "\(place.groupNumber)-\(place.seq)", .messageSent, data: data, in: place.lane, at: time, since: time,
-      number: place.number)
+    return WebhookEntry(messageSent: MessageInfo(message, senderProfile: profile), number: row.number)
   }
 
   /// Gives the events of messages data of their own, because the messages will be removed.
@@ -165,16 +105,17 @@ enum WebhookRows {
   static func copyMessages(number: Int64, before seq: Int64, _ transaction: WriteTransaction) throws {
     let rows = try transaction.rows(
       """
-      SELECT number, lane, groupNumber, seq, id, type, timestamp, since, data FROM webhook
-      WHERE groupNumber = $1 AND seq < $2 ORDER BY number
-      """, [number, seq], waiting)
-    for case .message(let place) in rows {
-      let entry = try entry(of: place, transaction.connection)
+      SELECT \(WebhookRow.columns.names) FROM webhook WHERE groupNumber = $1 AND seq < $2 ORDER BY number
+      """, [number, seq], WebhookRow.read)
+    let content = WebhookRow.columns.without("number", "lane").map(\.name)
+    for row in rows {
+      let entry = try entry(of: row, transaction.connection)
       try transaction.run(
         """
-        UPDATE webhook SET groupNumber = NULL, seq = NULL, id = $2, type = $3, timestamp = $4, since = $5, data = $6
-        WHERE number = $1
-        """, [place.number, entry.id, entry.type.rawValue, entry.timestamp, entry.since, entry.data])
+        UPDATE webhook SET \(WebhookRow.columns.assignments("$", to: content))
+        WHERE number = $\(WebhookRow.columns.place(of: "number"))
+        """
+      ) { try WebhookRow(entry, number: row.number).write(to: &$0) }
       try transaction.check()
     }
   }

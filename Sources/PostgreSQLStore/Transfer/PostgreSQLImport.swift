@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// Fills an empty database with the rows of another store (`throng migrate`), page by page. Each
 /// page and the note of it share a transaction, so that an interrupted migration goes on behind it.
@@ -92,8 +93,7 @@ public final class PostgreSQLImport: RowTarget {
         var progress = TransferProgress()
         let (count, sum) = (try row.integer(), try row.integer())
         progress.checksum = RowChecksum(count: count, sum: UInt64(bitPattern: sum))
-        let numbers: [Int64] = try row.json(else: [])
-        let texts: [String] = try row.json(else: [])
+        let (numbers, texts) = (try row.json([Int64].self) ?? [], try row.json([String].self) ?? [])
         progress.isComplete = try row.flag()
         progress.last = count == 0 ? nil : Self.key(of: table, numbers, texts)
         return progress
@@ -128,9 +128,8 @@ public final class PostgreSQLImport: RowTarget {
   }
 
   private static func insert(into table: StoredTable) -> String {
-    let names = table.columns.map(\.name).joined(separator: ", ")
     let places = table.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-    return "INSERT INTO \(table.name) (\(names)) OVERRIDING SYSTEM VALUE VALUES (\(places))"
+    return "INSERT INTO \(table.name) (\(table.columns.names)) OVERRIDING SYSTEM VALUE VALUES (\(places))"
   }
 
   private func note(_ progress: TransferProgress, of table: StoredTable) throws {
@@ -174,51 +173,22 @@ public final class PostgreSQLImport: RowTarget {
   // MARK: Reading back
 
   public func rows(of table: StoredTable, behind last: StoredTable.Row?, limit: Int) throws(StoreError) -> [StoredTable.Row] {
-    let names = table.columns.map(\.name).joined(separator: ", ")
-    let keys = table.key.map(\.name).joined(separator: ", ")
+    let keys = table.key.names
     let places = table.key.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
     let condition = last == nil ? "" : "WHERE (\(keys)) > (\(places))"
     return try attempt {
       let limitPlace = "$\((last == nil ? 0 : table.keyCount) + 1)"
-      try connection.send("SELECT \(names) FROM \(table.name) \(condition) ORDER BY \(keys) LIMIT \(limitPlace)") { arguments in
+      try connection.send("SELECT \(table.columns.names) FROM \(table.name) \(condition) ORDER BY \(keys) LIMIT \(limitPlace)") {
+        arguments in
         if let last { for (column, value) in zip(table.key, last) { arguments.append(value, as: column.kind) } }
         arguments.append(limit)
       }
       guard let result = try connection.finish().last else { return [] }
-      return try result.map { row in try table.columns.map { try row.value(of: $0.kind) } }
+      return try result.map { try $0.row(of: table) }
     }
   }
 
   private func attempt<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
     do { return try body() } catch { throw StoreError(describing: error) }
-  }
-}
-
-extension StatementArguments {
-  fileprivate mutating func append(_ value: StoredValue, as kind: StoredColumnKind) {
-    switch (value, kind) {
-    case (.integer(let number), _): append(number)
-    case (.flag(let flag), _): append(flag)
-    case (.text(let text), _): append(text)
-    case (.bytes(let bytes), .block): BlockBits(block: SeqBlock(bytes: bytes) ?? SeqBlock()).append(to: &self)
-    case (.bytes(let bytes), _): append(bytes: bytes)
-    case (.null, .integer): append(null: .integer)
-    case (.null, .flag): append(null: .boolean)
-    case (.null, .text): append(null: .text)
-    case (.null, .bytes): append(null: .bytes)
-    case (.null, .block): append(null: .bits)
-    }
-  }
-}
-
-extension RowReader {
-  fileprivate mutating func value(of kind: StoredColumnKind) throws(StoreError) -> StoredValue {
-    switch kind {
-    case .integer: try optionalInteger().map(StoredValue.integer) ?? .null
-    case .flag: try optionalFlag().map(StoredValue.flag) ?? .null
-    case .text: try optionalText().map(StoredValue.text) ?? .null
-    case .bytes: try optionalBytes().map(StoredValue.bytes) ?? .null
-    case .block: .bytes(try block().bytes)
-    }
   }
 }

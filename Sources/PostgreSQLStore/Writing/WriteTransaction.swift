@@ -1,4 +1,5 @@
 import GroupRuntime
+import StoreTables
 
 /// A transaction whose statements are sent without waiting. Some fail by themselves where the stored
 /// rows contradict them; of the others the counts are checked before COMMIT is sent.
@@ -35,8 +36,9 @@ final class WriteTransaction {
   }
 
   /// Sends a statement that fails by itself, or whatever it finds is right.
-  func run(_ sql: String, binding bind: (inout StatementArguments) -> Void) throws(PostgreSQLError) {
-    try send(sql, .none, bind)
+  func run(_ sql: String, binding bind: (inout StatementArguments) throws -> Void) throws {
+    try connection.send(sql, encoding: bind)
+    checks.append(.none)
   }
 
   func run(_ sql: String, _ values: [any StatementValue]) throws(PostgreSQLError) {
@@ -50,6 +52,16 @@ final class WriteTransaction {
   ) throws(PostgreSQLError) {
     needsCheck = true
     try send(sql, .one(otherwise)) { for value in values { value.append(to: &$0) } }
+  }
+
+  /// Sends a statement that must change or return one row.
+  /// - Parameter otherwise: what is wrong where it does not.
+  func runForOne(
+    _ sql: String, binding bind: (inout StatementArguments) throws -> Void, otherwise: @escaping () -> String
+  ) throws {
+    needsCheck = true
+    try connection.send(sql, encoding: bind)
+    checks.append(.one(otherwise))
   }
 
   /// Sends a statement whose result is looked at before anybody hears of the transaction.

@@ -3,6 +3,7 @@ import Foundation
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreTables
 import Synchronization
 
 /// The one writer of this process: everything pending shares one transaction, and completions
@@ -344,7 +345,7 @@ extension Writer {
     guard let isDurable = try lookUpFate(of: batch) else {
       throw StoreError(.unavailable, "nobody knows yet whether a commit is durable")
     }
-    logger.notice("the fate of a commit is known", metadata: ["durable": "\(isDurable)"])
+    logger.notice("the fate of a commit is known", metadata: ["durable": .stringConvertible(isDurable)])
     unresolved = nil
     inDoubt.end()
   }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 import WireProtocol
 
 /// Makes a database of an export (Operations.md, "Export").

@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// Clears away the rows of disbanded groups: members become departures where the type is listed,
 /// applications end, everything else is deleted.
@@ -10,7 +11,7 @@ enum DisbandedGroupCleanup {
   /// - Returns: false where nothing is left to clear.
   static func chunk(of rows: Int, in db: Database) throws -> Bool {
     let oldest = try db.rows("SELECT number, groupID, time FROM dismissedGroup ORDER BY number LIMIT 1", []) {
-      (number: try $0.integer(), id: try $0.value(GroupID.init), time: try $0.instant())
+      (number: try $0.integer(), id: try $0.value(GroupID.self), time: try $0.instant())
     }
     guard let group = oldest.first else { return false }
     if try members(of: group.number, rows, db) { return true }

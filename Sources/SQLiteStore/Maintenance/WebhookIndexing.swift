@@ -1,4 +1,5 @@
 import GRDB
+import StoreTables
 
 /// Indexes the rows of `webhook` that have waited for a second. At once, each message of a busy
 /// server would write a page of the index for its group; most rows are removed before.

@@ -2,6 +2,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreTables
 import WireProtocol
 
 /// The full-text index of messages: trigrams, so that any language is found. It is filled in the

@@ -2,6 +2,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreTables
 
 extension SQLiteStore {
   /// Messages that match a search, at most `limit` behind a place in its order. A page does a
@@ -108,8 +109,8 @@ struct MessageScan {
       """, [search.reader?.rawValue, number]
     ) { row in
       (
-        id: try row.value(GroupID.init), type: try row.value(GroupType.init(rawValue:)), isMember: try row.flag(),
-        firstVisible: try row.integer(), earlier: try row.stays()
+        id: try row.value(GroupID.self), type: try row.value(GroupType.self), isMember: try row.flag(),
+        firstVisible: try row.integer(), earlier: try row.value([ClosedRange<Int64>].self)
       )
     }.first
     guard let found, found.type.storesMessages, search.reader == nil || found.isMember,
@@ -166,7 +167,7 @@ struct MessageScan {
     while let row = try rows.next() {
       var columns = RowReader(row)
       let seq = try columns.integer()
-      let sender = try columns.value(UserID.init(stored:))
+      let sender = try columns.value(UserID.self)
       if search.matches(try columns.text(), from: sender) { try add(seq, of: group, db) }
       hasLooked = true
       if found.count >= limit || isLate { return seq }

@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// Finds values that the store cannot read, owners that contradict each other, and parts of a
 /// database that are not Throng's. `throng backup` copies these as they are; nothing takes them in.
@@ -82,4 +83,26 @@ enum ContentCheck {
     }
     return nil
   }
+}
+
+extension StoredDomain {
+  /// The domain of a column; nil where there is no such column in a database of now.
+  static func of(_ column: String, in table: String) -> StoredDomain? {
+    (ofFile.first { $0.name == table } ?? StoredTable.all.first { $0.name == table })?
+      .columns.first { $0.name == column }?.domain
+  }
+
+  /// Tables that only a file has, or has with other columns: events of messages that follow each other
+  /// are one row.
+  private static let ofFile = [
+    StoredTable(
+      "webhook", key: 1,
+      WebhookRow.columns + [
+        StoredColumn("count", Int64.self, within: .number("a number of 1 to 64") { 1...WebhookRows.messagesPerRow ~= $0 }),
+        StoredColumn("isIndexed", Bool.self), StoredColumn("firstSeq", Int64?.self),
+      ]),
+    StoredTable("webhookIndexing", key: 1, [StoredColumn("id", Int64.self), StoredColumn("through", Int64.self)]),
+    StoredTable("notificationNumber", key: 1, [StoredColumn("id", Int64.self), StoredColumn("last", Int64.self)]),
+    StoredTable(ExportFormat.sequences, key: 1, [StoredColumn("name", String.self), StoredColumn("seq", Int64.self)]),
+  ]
 }

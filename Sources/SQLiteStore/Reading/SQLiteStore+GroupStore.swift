@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 extension SQLiteStore: GroupStore {
   /// Enqueues the commit; pending commits share one transaction, and completions follow it in
@@ -164,7 +165,7 @@ extension SQLiteStore: GroupStore {
           max(g.lastInfoTime, g.changeTime, g.removedTime, m.changeTime, m.muteUntil, coalesce(g.muteUntil, 0)) >= ?3 OR
           (SELECT timestamp FROM message WHERE message.number = m.number ORDER BY seq DESC LIMIT 1) >= ?3)
         ORDER BY m.number LIMIT ?4
-        """, [user.rawValue, after, changedSince, limit], Membership.init(row:))
+        """, [user.rawValue, after, changedSince, limit], Membership.read)
     }
   }
 
@@ -185,7 +186,7 @@ extension SQLiteStore: GroupStore {
         SELECT d.groupID, d.type, d.number FROM dismissedGroup AS d CROSS JOIN member AS m ON m.number = d.number AND m.userID = ?1
         WHERE d.number > ?2 AND d.time >= ?3 AND d.type IN (\(type.listedSQL))
         ORDER BY groupNumber LIMIT ?4
-        """, [user.rawValue, after, since, limit], Membership.init(row:))
+        """, [user.rawValue, after, since, limit], Membership.read)
     }
   }
 
@@ -197,7 +198,7 @@ extension SQLiteStore: GroupStore {
     return try await read { db in
       try db.rows(
         "SELECT groupID, type, number FROM groupRecord WHERE \(condition)number > ? ORDER BY number LIMIT ?",
-        arguments, Membership.init(row:))
+        arguments, Membership.read)
     }
   }
 
@@ -206,27 +207,21 @@ extension SQLiteStore: GroupStore {
   public func groupCounts() async throws(StoreError) -> [GroupType: Int] {
     try await read { db in
       let counts = try db.rows("SELECT type, count(*) FROM groupRecord GROUP BY type", []) {
-        (try $0.value(GroupType.init(rawValue:)), Int(try $0.integer()))
+        (try $0.value(GroupType.self), try $0.value(Int.self))
       }
       return Dictionary(uniqueKeysWithValues: counts)
     }
   }
 }
 
-extension Optional<GroupType> {
-  /// The type, or all that are listed, as SQL writes a list of texts.
-  fileprivate var listedSQL: String { map { "'\($0.rawValue)'" } ?? GroupType.listedSQL }
-}
-
 extension StoredGroup {
   /// A group without the parts that are read in pages; nil where there is none of that number.
   fileprivate init?(head id: GroupID, number: Int64, in db: Database) throws {
-    guard let record = try GroupRows.record(number: number, in: db) else { return nil }
-    self.init(
-      record: record, members: [], lastMessage: try MessageRows.newest(of: id, number: number, in: db), recentlySent: [],
-      attributes: try AttributeRows.attributes(number: number, in: db))
+    guard let group = try GroupRows.group(number: number, in: db) else { return nil }
+    self = group
+    lastMessage = try MessageRows.newest(of: id, number: number, in: db)
+    attributes = try AttributeRows.attributes(number: number, in: db)
     counters = try CounterRows.counters(number: number, in: db)
-    (firstSeq, removedTime) = try GroupRows.history(number: number, in: db)
     pinned = try MessageChangeRows.pinned(number: number, in: db)
   }
 }
@@ -235,13 +230,6 @@ extension Membership {
   fileprivate static func all(of user: UserID, in db: Database) throws -> [Membership] {
     try db.rows(
       "SELECT groupID, type, number FROM member JOIN groupRecord USING (number) WHERE userID = ? ORDER BY number",
-      [user.rawValue], Membership.init(row:))
-  }
-
-  /// From the columns groupID, type, number.
-  init(row: inout RowReader) throws {
-    let groupID = try row.value(GroupID.init)
-    let type = try row.value(GroupType.init(rawValue:))
-    self.init(groupID: groupID, type: type, groupNumber: try row.integer())
+      [user.rawValue], Membership.read)
   }
 }

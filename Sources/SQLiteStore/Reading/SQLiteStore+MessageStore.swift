@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 extension SQLiteStore: MessageStore {
   /// Stored messages of a group with `seq` in the range; none where there is no such group.
@@ -13,11 +14,11 @@ extension SQLiteStore: MessageStore {
       let order = newestFirst ? "DESC" : "ASC"
       return try db.rows(
         """
-        SELECT \(MessageRows.allColumns) FROM \(MessageRows.source)
+        SELECT \(Message.allColumns) FROM \(Message.source)
         WHERE m.number = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq \(order) LIMIT ?
         """,
         [number, range.lowerBound, range.upperBound, max(0, limit)]
-      ) { try MessageRows.message(of: group, &$0) }
+      ) { try Message.read(of: group, &$0) }
     }
   }
 
@@ -131,14 +132,14 @@ extension MessageRows {
   }
 
   static func newest(of group: GroupID, number: Int64, in db: Database) throws -> Message? {
-    try db.rows("SELECT \(allColumns) FROM \(source) WHERE m.number = ? ORDER BY m.seq DESC LIMIT 1", [number]) {
-      try message(of: group, &$0)
+    try db.rows("SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = ? ORDER BY m.seq DESC LIMIT 1", [number]) {
+      try Message.read(of: group, &$0)
     }.first
   }
 
   static func messages(of group: GroupID, number: Int64, seq: Int64, in db: Database) throws -> [Message] {
-    try db.rows("SELECT \(allColumns) FROM \(source) WHERE m.number = ? AND m.seq = ?", [number, seq]) {
-      try message(of: group, &$0)
+    try db.rows("SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = ? AND m.seq = ?", [number, seq]) {
+      try Message.read(of: group, &$0)
     }
   }
 
@@ -146,15 +147,8 @@ extension MessageRows {
   static func sent(number: Int64, in range: ClosedRange<Int64>, _ db: Database) throws -> [SentMessage] {
     try db.rows(
       """
-      SELECT seq, timestamp, sender, msgID, clientMsgID FROM message
+      SELECT \(SentMessage.columnNames) FROM message
       WHERE number = ? AND seq BETWEEN ? AND ? AND clientMsgID IS NOT NULL ORDER BY seq
-      """, [number, range.lowerBound, range.upperBound]
-    ) { row in
-      let seq = try row.integer()
-      let timestamp = try row.instant()
-      let sender = try row.value(UserID.init(stored:))
-      let msgID = try row.text()
-      return SentMessage(sender: sender, clientMsgID: try row.text(), msgID: msgID, seq: seq, timestamp: timestamp)
-    }
+      """, [number, range.lowerBound, range.upperBound], SentMessage.read)
   }
 }

@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 extension SQLiteStore: PersonalStore {
   /// The application of an id, handled or not; nil where there is none, or it ended over a week
@@ -9,11 +10,9 @@ extension SQLiteStore: PersonalStore {
   public func application(_ id: String) async throws(StoreError) -> StoredApplication? {
     try await read { db in
       try db.rows(
-        "SELECT \(ApplicationRows.isOfLiveGroup), \(ApplicationRows.columns) FROM application WHERE id = ?", [id.column]
-      ) { row in
-        let isGroupThere = try row.flag()
-        return StoredApplication(application: try ApplicationRows.application(&row), isGroupGone: !isGroupThere)
-      }.first
+        "SELECT \(ApplicationRows.isOfLiveGroup), \(GroupApplication.columns.names) FROM application WHERE id = ?",
+        [id.column], StoredApplication.read
+      ).first
     }
   }
 
@@ -31,10 +30,10 @@ extension SQLiteStore: PersonalStore {
       guard let user else {
         return try db.rows(
           """
-          SELECT number, \(ApplicationRows.columns) FROM application INDEXED BY applicationOfKind
+          SELECT number, \(GroupApplication.columns.names) FROM application INDEXED BY applicationOfKind
           WHERE kind = 'Join' AND isGroupGone = 0 AND number < ? AND \(ApplicationRows.isOfLiveGroup)
           ORDER BY number DESC LIMIT ?
-          """, [end, max(0, limit)], NumberedApplication.init(row:))
+          """, [end, max(0, limit)], NumberedApplication.read)
       }
       let sources = try [ApplicationSource.invitations] + ApplicationSource.groups(managedBy: user, db)
       return try NewestFirst.merged(sources, below: end, atMost: limit) { source, below in
@@ -54,10 +53,10 @@ extension SQLiteStore: PersonalStore {
     return try await read { db in
       try db.rows(
         """
-        SELECT number, \(ApplicationRows.columns) FROM application INDEXED BY applicationOfSender
+        SELECT number, \(GroupApplication.columns.names) FROM application INDEXED BY applicationOfSender
         WHERE fromUser = ? AND isGroupGone = 0 AND number < ? AND \(ApplicationRows.isOfLiveGroup)
         ORDER BY number DESC LIMIT ?
-        """, [user.rawValue, end, max(0, limit)], NumberedApplication.init(row:))
+        """, [user.rawValue, end, max(0, limit)], NumberedApplication.read)
     }
   }
 
@@ -151,23 +150,17 @@ private enum ApplicationSource {
     case .invitations:
       try db.rows(
         """
-        SELECT number, \(ApplicationRows.columns) FROM application INDEXED BY applicationOfInvited
+        SELECT number, \(GroupApplication.columns.names) FROM application INDEXED BY applicationOfInvited
         WHERE toUser = ? AND isGroupGone = 0 AND number < ? AND \(ApplicationRows.isOfLiveGroup) ORDER BY number DESC LIMIT 1
-        """, [user.rawValue, number], NumberedApplication.init(row:)
+        """, [user.rawValue, number], NumberedApplication.read
       ).first
     case .requests(let groupNumber):
       try db.rows(
         """
-        SELECT number, \(ApplicationRows.columns) FROM application INDEXED BY applicationOfGroup
+        SELECT number, \(GroupApplication.columns.names) FROM application INDEXED BY applicationOfGroup
         WHERE groupNumber = ? AND kind = 'Join' AND isGroupGone = 0 AND number < ? ORDER BY number DESC LIMIT 1
-        """, [groupNumber, number], NumberedApplication.init(row:)
+        """, [groupNumber, number], NumberedApplication.read
       ).first
     }
-  }
-}
-
-extension NumberedApplication {
-  fileprivate init(row: inout RowReader) throws {
-    self.init(number: try row.integer(), application: try ApplicationRows.application(&row))
   }
 }

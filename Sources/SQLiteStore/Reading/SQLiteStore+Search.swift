@@ -2,6 +2,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreTables
 import WireProtocol
 
 extension SQLiteStore {
@@ -135,11 +136,11 @@ private struct Candidate {
   private let role: Role?
 
   init(row: inout RowReader) throws {
-    group = try Membership(row: &row)
+    group = try Membership.read(&row)
     name = try row.text()
     isSearchable = try row.flag()
     isMemberVisible = try row.flag()
-    role = try row.optionalValue(Role.init(wireName:))
+    role = try row.value(Role?.self)
   }
 
   /// Members find their groups; others find the searchable ones, if the type lets them

@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 extension SQLiteStore: WebhookStore {
   /// How many entries wait, and how many were given up: counted once, at the start.
@@ -47,8 +48,8 @@ extension SQLiteStore: WebhookStore {
   public func webhookFailures(after: Int64, limit: Int, bytes: Int) async throws(StoreError) -> [WebhookFailure] {
     try await read { db in
       try db.rows(
-        "SELECT \(WebhookRows.failureColumns) FROM webhookFailure WHERE number > ? ORDER BY number LIMIT ?", [after, limit],
-        bytes: bytes, { $0.entry.data.count }, WebhookRows.failure)
+        "SELECT \(WebhookFailure.numberedColumns) FROM webhookFailure WHERE number > ? ORDER BY number LIMIT ?", [after, limit],
+        bytes: bytes, { $0.entry.data.count }, WebhookFailure.readNumbered)
     }
   }
 }

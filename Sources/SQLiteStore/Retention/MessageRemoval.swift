@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// Removes the messages beyond the limits of their groups, inside a transaction that is open. It
 /// stops at a deadline with every group whole: `firstSeq` is always the oldest row.
@@ -63,12 +64,12 @@ struct MessageRemoval {
   /// - Returns: false where the deadline has come before that.
   mutating func trim(_ number: Int64, in db: Database) throws -> Bool {
     let head = try db.rows(Self.head, [number]) { row in
-      let id = try row.value(GroupID.init)
+      let id = try row.value(GroupID.self)
       let epoch = try row.text()
-      let type = try row.value(GroupType.init(rawValue:))
+      let type = try row.value(GroupType.self)
       return Head(
         removal: HistoryRemoval(groupID: id, epoch: epoch, firstSeq: try row.integer()), type: type,
-        firstTime: try row.optionalInstant())
+        firstTime: try row.value(WallInstant?.self))
     }.first
     guard let head, let limit = limits[head.type] else { return true }
     let newest = try MessageRows.newestSeq(number: number, in: db)

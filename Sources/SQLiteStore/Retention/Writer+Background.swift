@@ -2,6 +2,7 @@ import GRDB
 import GRDBSQLite
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// Background work in small transactions: each holds the writer for a few milliseconds, and the
 /// commits that came meanwhile go first (Operations.md, "Retention and the size of the files").

@@ -1,25 +1,22 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// `formerMember` rows.
 enum FormerMemberRows {
+  private static let written = FormerMember.columns + [FormerMember.memorableUntil]
+  private static let putSQL = """
+    INSERT INTO formerMember (number, \(written.names)) SELECT number, \(written.places("?")) FROM groupRecord WHERE groupID = ?
+    ON CONFLICT (number, userID) DO UPDATE SET \(written.without("userID").excluded)
+    """
+
   static func put(_ former: FormerMember, in group: GroupID, _ db: Database) throws {
-    let stays = try jsonColumn(former.visibleRanges.map { [$0.lowerBound, $0.upperBound] })
-    let changed = try db.run(
-      """
-      INSERT INTO formerMember (number, userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, memorableUntil, banReason,
-      quitTime)
-      SELECT number, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM groupRecord WHERE groupID = ?
-      ON CONFLICT (number, userID) DO UPDATE SET muteUntil = excluded.muteUntil, bannedUntil = excluded.bannedUntil,
-      stays = excluded.stays, leftTime = excluded.leftTime, mutedAt = excluded.mutedAt,
-      memorableUntil = excluded.memorableUntil, banReason = excluded.banReason,
-      quitTime = excluded.quitTime
-      """,
-      [
-        former.userID.rawValue, former.muteUntil, former.bannedUntil, stays, former.leftTime, former.mutedAt,
-        former.memorableUntil, former.banReason.column, former.quitTime, group.rawValue,
-      ])
+    let changed = try db.run(putSQL) { binding in
+      try former.write(to: &binding)
+      binding.append(former.memorableUntil)
+      binding.append(group.rawValue)
+    }
     guard changed == 1 else { throw StoreError(.inconsistent, "no group \(group) to remember somebody in") }
   }
 
@@ -49,16 +46,15 @@ enum FormerMemberRows {
     init(behind former: FormerMember, _ instant: WallInstant) { self.init(instant: instant, userID: former.userID.rawValue) }
   }
 
-  private static let columns = "userID, muteUntil, bannedUntil, stays, leftTime, mutedAt, banReason, quitTime"
   // `> 0` is the condition of the partial index.
   static let restrictedSQL = """
-    SELECT \(columns) FROM formerMember INDEXED BY formerMemberRestricted
+    SELECT \(FormerMember.columns.names) FROM formerMember INDEXED BY formerMemberRestricted
     WHERE number = ?1 AND restrictedUntil > 0 AND restrictedUntil > ?2 AND (restrictedUntil, userID) < (?3, ?4)
     ORDER BY restrictedUntil DESC, userID DESC LIMIT ?5
     """
   // Passes over members with a ban or mute: few, or the group would have no place for others.
   static let freeSQL = """
-    SELECT \(columns) FROM formerMember INDEXED BY formerMemberOfGroup
+    SELECT \(FormerMember.columns.names) FROM formerMember INDEXED BY formerMemberOfGroup
     WHERE number = ?1 AND restrictedUntil <= ?2 AND memorableUntil > ?2 AND (memorableUntil, userID) < (?3, ?4)
     ORDER BY memorableUntil DESC, userID DESC LIMIT ?5
     """
@@ -67,37 +63,13 @@ enum FormerMemberRows {
   static func restricted(
     number: Int64, at now: WallInstant, _ position: Position, limit: Int, in db: Database
   ) throws -> [FormerMember] {
-    try db.rows(restrictedSQL, [number, now, position.instant, position.userID, limit], former)
+    try db.rows(restrictedSQL, [number, now, position.instant, position.userID, limit], FormerMember.read)
   }
 
   /// The next page of members without one that are still remembered, by `memorableUntil` and
   /// `userID` descending.
   static func free(number: Int64, at now: WallInstant, _ position: Position, limit: Int, in db: Database) throws -> [FormerMember]
   {
-    try db.rows(freeSQL, [number, now, position.instant, position.userID, limit], former)
-  }
-
-  private static func former(_ row: inout RowReader) throws -> FormerMember {
-    let user = try row.value(UserID.init(stored:))
-    let muteUntil = try row.instant()
-    let bannedUntil = try row.instant()
-    let stays = try row.stays()
-    var former = FormerMember(
-      userID: user, visibleRanges: stays, muteUntil: muteUntil, bannedUntil: bannedUntil, leftTime: try row.instant())
-    former.mutedAt = try row.instant()
-    former.banReason = try row.text()
-    former.quitTime = try row.instant()
-    return former
-  }
-}
-
-extension RowReader {
-  /// Ranges of `seq`, each written as the JSON array of its bounds.
-  mutating func stays() throws(StoreError) -> [ClosedRange<Int64>] {
-    let pairs: [[Int64]] = try json(else: [])
-    guard pairs.allSatisfy({ $0.count == 2 && $0[0] <= $0[1] }) else {
-      throw StoreError(.inconsistent, "a column of stays holds no ranges")
-    }
-    return pairs.map { $0[0]...$0[1] }
+    try db.rows(freeSQL, [number, now, position.instant, position.userID, limit], FormerMember.read)
   }
 }

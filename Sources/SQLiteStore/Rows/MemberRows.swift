@@ -1,26 +1,22 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// `member` and `departure` rows.
 enum MemberRows {
-  private static let columns = [
-    "userID", "role", "joinTime", "ordinal", "muteUntil", "receiveOption", "readSeq", "unreadBase", "unreadSinceSeq",
-    "firstVisibleSeq", "inviter", "changeTime", "mutedAt", "earlierStays", "nameCard", "customInfo",
-    "unheard",
-  ]
   private static let insertSQL = """
-    INSERT INTO member (number, \(columns.joined(separator: ", ")))
-    SELECT number, \(columns.map { _ in "?" }.joined(separator: ", ")) FROM groupRecord WHERE groupID = ?
-    ON CONFLICT (number, userID) DO NOTHING
+    INSERT INTO member (number, \(Member.columns.names)) SELECT number, \(Member.columns.places("?"))
+    FROM groupRecord WHERE groupID = ? ON CONFLICT (number, userID) DO NOTHING
     """
-  // Takes the arguments of `insertSQL`, by number: the user is the first, the group the last.
+  // Takes the arguments of `insertSQL`.
   private static let updateSQL = """
-    UPDATE member SET \(columns.indices.dropFirst().map { "\(columns[$0]) = ?\($0 + 1)" }.joined(separator: ", "))
-    WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?\(columns.count + 1)) AND userID = ?1
+    UPDATE member SET \(Member.columns.assignments("?", to: Member.columns.without("userID").map(\.name)))
+    WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?\(Member.columns.count + 1))
+    AND userID = ?\(Member.columns.place(of: "userID"))
     """
   private static let selectSQL = """
-    SELECT \(columns.joined(separator: ", ")) FROM member WHERE number = ? AND userID > ? ORDER BY userID LIMIT ?
+    SELECT \(Member.columns.names) FROM member WHERE number = ? AND userID > ? ORDER BY userID LIMIT ?
     """
 
   /// The numbers of the groups that a user manages.
@@ -36,10 +32,13 @@ enum MemberRows {
     """
 
   static func put(_ member: Member, in group: GroupID, _ db: Database) throws {
-    let values = try values(of: member) + [group.rawValue]
+    let bind = { (binding: inout StatementBinding) in
+      try member.write(to: &binding)
+      binding.append(group.rawValue)
+    }
     // Only a new member can have left before.
-    if try db.run(insertSQL, values) == 1 { return try forgetDeparture(of: member.userID, from: group, db) }
-    guard try db.run(updateSQL, values) == 1 else {
+    if try db.run(insertSQL, binding: bind) == 1 { return try forgetDeparture(of: member.userID, from: group, db) }
+    guard try db.run(updateSQL, binding: bind) == 1 else {
       throw StoreError(.inconsistent, "no group \(group) to be a member of")
     }
   }
@@ -54,7 +53,7 @@ enum MemberRows {
 
   /// The next page of a group's members, by `userID`.
   static func page(number: Int64, after user: String, limit: Int, in db: Database) throws -> [Member] {
-    try db.rows(selectSQL, [number, user, limit], member)
+    try db.rows(selectSQL, [number, user, limit], Member.read)
   }
 
   // A disbanded group of the same groupID may still have a row of the member, which counts as a
@@ -71,45 +70,4 @@ enum MemberRows {
       "DELETE FROM member WHERE number IN (SELECT number FROM dismissedGroup WHERE groupID = ?) AND userID = ?",
       [group.rawValue, user.rawValue])
   }
-
-  private static func values(of member: Member) throws -> [(any DatabaseValueConvertible)?] {
-    [
-      member.userID.rawValue, member.role.wireName, member.joinTime, member.ordinal, member.muteUntil,
-      member.receiveOption.rawValue, member.readSeq, member.unreadBase, member.unreadSinceSeq, member.firstVisibleSeq,
-      member.inviter?.rawValue, member.changeTime, member.mutedAt,
-      try jsonColumn(member.earlierVisibleRanges.map { [$0.lowerBound, $0.upperBound] }), member.nameCard.column,
-      try jsonColumn(member.customInfo), try jsonColumn(member.unheardRanges.map { [$0.lowerBound, $0.upperBound] }),
-    ]
-  }
-
-  private static func member(_ row: inout RowReader) throws -> Member {
-    let userID = try row.value(UserID.init(stored:))
-    let role = try row.value(Role.init(wireName:))
-    let joinTime = try row.instant()
-    let ordinal = try row.integer()
-    let muteUntil = try row.instant()
-    let receiveOption = try row.value(ReceiveOption.init)
-    let readSeq = try row.integer()
-    let unreadBase = Int(try row.integer())
-    let unreadSinceSeq = try row.optionalInteger()
-    var member = Member(
-      userID: userID, role: role, joinTime: joinTime, ordinal: ordinal, receiveOption: receiveOption, readSeq: readSeq,
-      firstVisibleSeq: try row.integer(), inviter: try row.optionalValue(UserID.init(stored:)), muteUntil: muteUntil,
-      changeTime: try row.instant())
-    member.mutedAt = try row.instant()
-    member.unreadBase = unreadBase
-    member.unreadSinceSeq = unreadSinceSeq
-    member.earlierVisibleRanges = try row.stays()
-    member.nameCard = try row.text()
-    member.customInfo = try row.json(else: [:])
-    member.setUnheardRanges(try row.stays())
-    return member
-  }
-}
-
-extension GroupType {
-  /// The types that every user is a member of, as SQL writes a list of texts.
-  static let everybodysSQL = allCases.filter(\.everyoneIsMember).map { "'\($0.rawValue)'" }.joined(separator: ", ")
-  /// The types that getJoinedGroupList names, as SQL writes a list of texts.
-  static let listedSQL = allCases.filter(\.isListed).map { "'\($0.rawValue)'" }.joined(separator: ", ")
 }

@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// `messageChange` rows: what messages have since they were changed, and the group's last change.
 enum MessageChangeRows {
@@ -143,18 +144,13 @@ enum ReactionRows {
       SELECT kind, reaction, count,
       EXISTS (SELECT 1 FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind AND u.userID = ?)
       FROM reaction AS r WHERE number = ? AND seq = ? ORDER BY kind
-      """, [reader?.rawValue ?? "", number, seq]
-    ) { row in
-      let kind = try row.integer()
-      let reaction = try row.text()
-      return StoredReaction(number: kind, reaction: reaction, count: Int(try row.integer()), isByReader: try row.flag())
-    }
+      """, [reader?.rawValue ?? "", number, seq], StoredReaction.read)
     guard users > 0 else { return reactions }
     for index in reactions.indices {
       reactions[index].users = try db.rows(
         "SELECT userID FROM reactionUser INDEXED BY reactionUserByTime WHERE number = ? AND kind = ? ORDER BY time LIMIT ?",
         [number, reactions[index].number, users]
-      ) { try $0.value(UserID.init(stored:)) }
+      ) { try $0.value(UserID.self) }
     }
     return reactions
   }

@@ -1,20 +1,20 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// `notification` rows. An addressee is a user, the managers of a group, or the members of a
 /// disbanded group. The users behind it are resolved when a list is read: a notification is one row
 /// however large the group is.
 enum NotificationRows {
-  private static let columns =
-    "timestamp, kind, groupID, opUser, applicationID, reason, data, groupName, platform, opNickName, opFaceURL"
+  private static let columns = SystemNotification.columns + SystemNotification.profileColumns
 
   private static let nextNumberSQL = "UPDATE notificationNumber SET last = last + 1 RETURNING last"
   // One statement for all addressees. The operator's profile is that of this transaction.
   private static let insertSQL = """
-    INSERT INTO notification (addressee, number, \(columns))
-    SELECT value, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, operator.nickName, operator.faceURL FROM json_each(?)
-    LEFT JOIN userInfo AS operator ON operator.userID = CASE json_valid(?) WHEN 1 THEN json_extract(?, '$.userID') END
+    INSERT INTO notification (addressee, number, \(columns.names))
+    SELECT value, ?1, \(SystemNotification.columns.places("?", from: 4)), operator.nickName, operator.faceURL FROM json_each(?2)
+    LEFT JOIN userInfo AS operator ON operator.userID = CASE json_valid(?3) WHEN 1 THEN json_extract(?3, '$.userID') END
     """
   private static let forgetFormerSQL = """
     DELETE FROM notification WHERE (addressee, number) IN (
@@ -52,13 +52,12 @@ enum NotificationRows {
     let number = try db.rows(nextNumberSQL, []) { try $0.integer() }.first
     // json_valid takes no NUL, which no encoded MemberInfo has.
     let encodedOperator = notification.opUser.utf8.contains(0) ? nil : notification.opUser
-    try db.run(
-      insertSQL,
-      [
-        number, notification.timestamp, notification.kind.rawValue, notification.groupID.rawValue, notification.opUser.column,
-        notification.applicationID?.column, notification.reason?.column, notification.data?.column,
-        notification.groupName?.column, notification.platform?.rawValue, names, encodedOperator, encodedOperator,
-      ])
+    try db.run(insertSQL) { binding in
+      try number.write(to: &binding)
+      binding.append(names)
+      binding.append(encodedOperator)
+      try notification.write(to: &binding)
+    }
     try db.run(trimSQL, [names])
   }
 
@@ -68,8 +67,8 @@ enum NotificationRows {
   static func deliver(membersOf group: Int64, through lastUser: String, _ users: [String], _ db: Database) throws {
     let delivered = try db.run(
       """
-      INSERT INTO notification (addressee, number, \(columns))
-      SELECT m.userID, n.number, \(columns.prefixedColumns("n")) FROM notification AS n CROSS JOIN member AS m ON m.number = ?
+      INSERT INTO notification (addressee, number, \(columns.names))
+      SELECT m.userID, n.number, \(columns.names(of: "n")) FROM notification AS n CROSS JOIN member AS m ON m.number = ?
       WHERE n.addressee = ? AND m.userID <= ?
       """, [group, members(of: group), lastUser])
     if delivered > 0 { try db.run(trimSQL, [try jsonColumn(users)]) }
@@ -79,8 +78,8 @@ enum NotificationRows {
   static func deliver(memberOfDisbanded group: GroupID, _ user: UserID, _ db: Database) throws {
     try db.run(
       """
-      INSERT INTO notification (addressee, number, \(columns))
-      SELECT m.userID, n.number, \(columns.prefixedColumns("n")) FROM dismissedGroup AS d
+      INSERT INTO notification (addressee, number, \(columns.names))
+      SELECT m.userID, n.number, \(columns.names(of: "n")) FROM dismissedGroup AS d
       CROSS JOIN member AS m ON m.number = d.number AND m.userID = ?
       CROSS JOIN notification AS n ON n.addressee = '@members:' || d.number WHERE d.groupID = ?
       """, [user.rawValue, group.rawValue])
@@ -103,37 +102,10 @@ enum NotificationRows {
     return try NewestFirst.merged([user.rawValue] + managed + disbanded, atMost: SystemNotification.kept) { addressee, below in
       try db.rows(
         """
-        SELECT number, \(columns) FROM notification WHERE addressee = ? AND number < ? AND timestamp >= ?
+        SELECT \(NumberedNotification.columns.names) FROM notification WHERE addressee = ? AND number < ? AND timestamp >= ?
         ORDER BY number DESC LIMIT 1
-        """, [addressee, below, since]
-      ) { row in
-        let number = try row.integer()
-        return (number: number, item: NumberedNotification(number: number, notification: try notification(&row)))
-      }.first
+        """, [addressee, below, since], NumberedNotification.read
+      ).first.map { (number: $0.number, item: $0) }
     }
-  }
-
-  private static func notification(_ row: inout RowReader) throws -> SystemNotification {
-    let timestamp = try row.instant()
-    let kind = try row.value(SystemNotification.Kind.init)
-    let groupID = try row.value(GroupID.init)
-    let opUser = try row.text()
-    let applicationID = try row.optionalText()
-    let reason = try row.optionalText()
-    let data = try row.optionalText()
-    let groupName = try row.optionalText()
-    let platform = try row.optionalValue(Platform.init(rawValue:))
-    let nickName = try row.optionalText()
-    return SystemNotification(
-      kind: kind, groupID: groupID, groupName: groupName, opUser: opUser, applicationID: applicationID, reason: reason,
-      data: data, timestamp: timestamp, platform: platform,
-      operatorProfile: .make(nickName: nickName ?? "", faceURL: try row.optionalText() ?? ""))
-  }
-}
-
-extension String {
-  /// The list of columns, each with the name of a table.
-  fileprivate func prefixedColumns(_ table: String) -> String {
-    split(separator: ", ").map { "\(table).\($0)" }.joined(separator: ", ")
   }
 }

@@ -1,14 +1,17 @@
-import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// `receiptMembers` and `readReceipt` rows.
 enum ReadReceiptRows {
   static func put(_ members: [UserID], from seq: Int64, in group: GroupID, _ db: Database) throws {
     guard let number = try db.number(of: group) else { throw StoreError(.inconsistent, "no group \(group) to have members") }
-    try db.run(
-      "INSERT OR REPLACE INTO receiptMembers VALUES (?, ?, ?)", [number, seq, members.map(\.rawValue).joined(separator: " ")])
+    try db.run("INSERT OR REPLACE INTO receiptMembers VALUES (?, ?, ?)") { binding in
+      binding.append(number)
+      binding.append(seq)
+      try members.write(to: &binding)
+    }
   }
 
   /// Adds to the row of each block, which is one as a rule: confirmations are of new messages.
@@ -19,15 +22,19 @@ enum ReadReceiptRows {
       var isChanged = false
       for seq in seqs where confirmed.insert(seq) { isChanged = true }
       guard isChanged else { continue }
-      try db.run(
-        "INSERT OR REPLACE INTO readReceipt VALUES (?, ?, ?, ?)", [number, block, reader.rawValue, Data(confirmed.bytes)])
+      try db.run("INSERT OR REPLACE INTO readReceipt VALUES (?, ?, ?, ?)") { binding in
+        binding.append(number)
+        binding.append(block)
+        binding.append(reader.rawValue)
+        binding.append(confirmed)
+      }
     }
   }
 
   private static func block(_ block: Int64, of reader: UserID, number: Int64, in db: Database) throws -> SeqBlock {
     try db.rows(
       "SELECT seqs FROM readReceipt WHERE number = ? AND block = ? AND userID = ?", [number, block, reader.rawValue]
-    ) { try $0.seqBlock() }.first ?? SeqBlock()
+    ) { try $0.value(SeqBlock.self) }.first ?? SeqBlock()
   }
 
   // MARK: Reading
@@ -59,13 +66,6 @@ enum ReadReceiptRows {
     coalesce((SELECT userIDs FROM receiptMembers AS l WHERE l.number = m.number AND l.seq <= m.seq ORDER BY l.seq DESC LIMIT 1), '')
     """
 
-  private struct Sent {
-    let seq: Int64
-    let sender: UserID
-    /// The members when it was sent, the sender apart.
-    let others: Int
-  }
-
   /// The counts of those of the messages that were sent with needReadReceipt and are not recalled.
   static func counts(of seqs: [Int64], number: Int64, in db: Database) throws -> [ReceiptCount] {
     let sent = try db.rows(
@@ -73,12 +73,7 @@ enum ReadReceiptRows {
       SELECT m.seq, m.sender, \(memberSQL)
       FROM json_each(?1) AS wanted CROSS JOIN message AS m ON m.number = ?2 AND m.seq = wanted.value
       WHERE m.needReadReceipt AND NOT m.isRevoked
-      """, [jsonArray(seqs), number]
-    ) { row in
-      let seq = try row.integer()
-      let sender = try row.value(UserID.init(stored:))
-      return Sent(seq: seq, sender: sender, others: try row.text().othersCount(than: sender))
-    }
+      """, [jsonArray(seqs), number], ReceiptMessage.read)
     var counts: [ReceiptCount] = []
     for (block, sent) in Dictionary(grouping: sent, by: { SeqBlock.number(of: $0.seq) }) {
       var read = [Int](repeating: 0, count: sent.count)
@@ -87,7 +82,7 @@ enum ReadReceiptRows {
         for (index, message) in sent.enumerated() where confirmed.contains(message.seq) { read[index] += 1 }
       }
       for (message, read) in zip(sent, read) {
-        counts.append(ReceiptCount(seq: message.seq, sender: message.sender, read: read, unread: max(0, message.others - read)))
+        counts.append(message.count(read: read))
       }
     }
     return counts.sorted { $0.seq < $1.seq }
@@ -96,7 +91,7 @@ enum ReadReceiptRows {
   /// The rows of a block: one for each reader.
   private static func readers(in block: Int64, number: Int64, _ db: Database) throws -> [(user: UserID, confirmed: SeqBlock)] {
     try db.rows("SELECT userID, seqs FROM readReceipt WHERE number = ? AND block = ?", [number, block]) { row in
-      (try row.value(UserID.init(stored:)), try row.seqBlock())
+      (try row.value(), try row.value())
     }
   }
 
@@ -105,18 +100,10 @@ enum ReadReceiptRows {
     let found = try db.rows(
       """
       SELECT sender, isRevoked, CASE WHEN needReadReceipt THEN \(memberSQL) END FROM message AS m WHERE number = ? AND seq = ?
-      """, [number, seq]
-    ) { row in
-      let sender = try row.value(UserID.init(stored:))
-      let isRevoked = try row.flag()
-      return (sender: sender, isRevoked: isRevoked, members: try row.optionalText()?.userIDs())
-    }
-    guard let message = found.first else { return nil }
-    let readers =
-      message.members == nil
-      ? [] : try readers(in: SeqBlock.number(of: seq), number: number, db).filter { $0.confirmed.contains(seq) }.map(\.user)
-    return MessageReaders(
-      sender: message.sender, isRevoked: message.isRevoked, members: message.members, readers: Set(readers))
+      """, [number, seq], MessageReaders.read)
+    guard let message = found.first, message.members != nil else { return found.first }
+    return message.read(
+      by: try readers(in: SeqBlock.number(of: seq), number: number, db).filter { $0.confirmed.contains(seq) }.map(\.user))
   }
 
   // MARK: Removing
@@ -154,33 +141,4 @@ enum ReadReceiptRows {
   }
 
   private static func jsonArray(_ seqs: [Int64]) -> String { "[" + Set(seqs).map { "\($0)" }.joined(separator: ",") + "]" }
-}
-
-extension RowReader {
-  fileprivate mutating func seqBlock() throws(StoreError) -> SeqBlock {
-    guard let block = SeqBlock(bytes: try bytes()) else {
-      throw StoreError(.inconsistent, "column seqs holds more than a block")
-    }
-    return block
-  }
-}
-
-extension String {
-  /// A stored list of members.
-  fileprivate func userIDs() throws(StoreError) -> [UserID] {
-    var users: [UserID] = []
-    for name in utf8.split(separator: UInt8(ascii: " ")) {
-      guard let user = UserID(stored: String(Substring(name))) else {
-        throw StoreError(.inconsistent, "column userIDs holds no userIDs")
-      }
-      users.append(user)
-    }
-    return users
-  }
-
-  /// How many members a stored list has, one apart.
-  fileprivate func othersCount(than user: UserID) -> Int {
-    let names = utf8.split(separator: UInt8(ascii: " "))
-    return names.count - (names.contains { $0.elementsEqual(user.rawValue.utf8) } ? 1 : 0)
-  }
 }

@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
-/// Reads the columns of a row from left to right. An unexpected value throws `.inconsistent` and
-/// never traps: it comes from a disk.
-struct RowReader {
+/// Reads the columns of a row.
+struct RowReader: ColumnReader {
   private let row: Row
   private var index = 0
 
@@ -16,11 +16,6 @@ struct RowReader {
     return (row[index] as DatabaseValue).storage
   }
 
-  mutating func integer() throws(StoreError) -> Int64 {
-    guard let value = try optionalInteger() else { throw unexpectedValue() }
-    return value
-  }
-
   mutating func optionalInteger() throws(StoreError) -> Int64? {
     switch next() {
     case .int64(let value): return value
@@ -29,18 +24,7 @@ struct RowReader {
     }
   }
 
-  mutating func instant() throws(StoreError) -> WallInstant { WallInstant(milliseconds: try integer()) }
-
-  mutating func optionalInstant() throws(StoreError) -> WallInstant? {
-    try optionalInteger().map(WallInstant.init(milliseconds:))
-  }
-
-  mutating func flag() throws(StoreError) -> Bool { try integer() != 0 }
-
-  mutating func text() throws(StoreError) -> String {
-    guard let value = try optionalText() else { throw unexpectedValue() }
-    return value
-  }
+  mutating func optionalFlag() throws(StoreError) -> Bool? { try optionalInteger().map { $0 != 0 } }
 
   mutating func optionalText() throws(StoreError) -> String? {
     switch next() {
@@ -53,11 +37,6 @@ struct RowReader {
     }
   }
 
-  mutating func bytes() throws(StoreError) -> [UInt8] {
-    guard let value = try optionalBytes() else { throw unexpectedValue() }
-    return value
-  }
-
   mutating func optionalBytes() throws(StoreError) -> [UInt8]? {
     switch next() {
     case .blob(let bytes): return Array(bytes)
@@ -66,31 +45,15 @@ struct RowReader {
     }
   }
 
-  /// A text that stands for a value of the model.
-  mutating func value<Value>(_ make: (String) -> Value?) throws(StoreError) -> Value {
-    guard let value = make(try text()) else { throw unexpectedValue() }
-    return value
+  mutating func optionalBlock() throws(StoreError) -> SeqBlock? {
+    guard let bytes = try optionalBytes() else { return nil }
+    guard let block = SeqBlock(bytes: bytes) else { throw unexpectedValue() }
+    return block
   }
 
-  /// A text that stands for a value of the model, or NULL.
-  mutating func optionalValue<Value>(_ make: (String) -> Value?) throws(StoreError) -> Value? {
-    guard let text = try optionalText() else { return nil }
-    guard let value = make(text) else { throw unexpectedValue() }
-    return value
-  }
+  func isNext(_ name: StaticString) -> Bool { row.columnNames.dropFirst(index).first == "\(name)" }
 
-  /// A list or a dictionary kept as JSON; NULL is the empty one.
-  mutating func json<Value: Decodable>(else empty: Value) throws(StoreError) -> Value {
-    guard let text = try optionalText() else { return empty }
-    do {
-      return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
-    } catch {
-      throw unexpectedValue()
-    }
-  }
-
-  // Names the column, never the value, which may be a user's text.
-  private func unexpectedValue() -> StoreError {
+  func unexpectedValue() -> StoreError {
     let name = row.columnNames.dropFirst(index - 1).first ?? "?"
     return StoreError(.inconsistent, "column \(name) holds a value that does not belong there")
   }
@@ -111,15 +74,6 @@ extension String {
   var column: any DatabaseValueConvertible {
     utf8.contains(0) ? Data(utf8) : self
   }
-}
-
-/// A list or a dictionary as JSON with sorted keys; nil for the empty one. JSON writes NUL as
-/// \u0000.
-func jsonColumn<Value: Encodable & Collection>(_ value: Value) throws -> String? {
-  if value.isEmpty { return nil }
-  let encoder = JSONEncoder()
-  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  return String(decoding: try encoder.encode(value), as: UTF8.self)
 }
 
 extension Database {
@@ -146,7 +100,7 @@ extension Database {
 
   /// The single number that a query returns.
   func count(_ sql: String, _ arguments: [(any DatabaseValueConvertible)?]) throws -> Int {
-    try rows(sql, arguments) { Int(try $0.integer()) }.first ?? 0
+    try rows(sql, arguments) { try $0.value(Int.self) }.first ?? 0
   }
 
   /// The group's number; nil where there is no such group.

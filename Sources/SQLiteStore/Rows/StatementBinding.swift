@@ -1,10 +1,11 @@
 import GRDB
 import GRDBSQLite
 import GroupModel
+import StoreTables
 
 /// Binds the arguments of a statement from left to right by SQLite's C interface. Statements of
 /// every message use it: GRDB's argument list costs seventy thousand instructions for a message.
-struct StatementBinding {
+struct StatementBinding: ColumnWriter {
   private let statement: SQLiteStatement
   private var index: Int32 = 0
   /// The first error.
@@ -20,13 +21,11 @@ struct StatementBinding {
 
   mutating func append(_ number: Int64) { bind { sqlite3_bind_int64($0, $1, number) } }
 
-  mutating func append(_ instant: WallInstant) { append(instant.milliseconds) }
-
   mutating func append(_ flag: Bool) { append(flag ? 1 : 0 as Int64) }
 
   /// Appends a text as `String.column` stores it.
-  mutating func append(_ text: String?) {
-    guard var text else { return bind { sqlite3_bind_null($0, $1) } }
+  mutating func append(_ text: String) {
+    var text = text
     text.withUTF8 { bytes in
       bind { statement, index in
         let count = UInt64(bytes.count)
@@ -42,12 +41,19 @@ struct StatementBinding {
     }
   }
 
-  /// Appends a blob.
   mutating func append(bytes: [UInt8]) {
     bytes.withUnsafeBytes { bytes in
-      bind { sqlite3_bind_blob64($0, $1, bytes.baseAddress, UInt64(bytes.count), StatementBinding.copied) }
+      bind { statement, index in
+        // No address would be NULL.
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return sqlite3_bind_zeroblob(statement, index, 0) }
+        return sqlite3_bind_blob64(statement, index, start, UInt64(bytes.count), StatementBinding.copied)
+      }
     }
   }
+
+  mutating func append(_ block: SeqBlock) { append(bytes: block.bytes) }
+
+  mutating func append(null kind: ColumnKind) { bind { sqlite3_bind_null($0, $1) } }
 
   private static let utf8 = UInt8(SQLITE_UTF8)
   /// SQLITE_TRANSIENT, a macro that Swift does not import: SQLite copies the bytes.
@@ -58,14 +64,14 @@ extension Database {
   /// Runs a statement that stays prepared.
   /// - Returns: how many rows it changed.
   @discardableResult
-  func run(_ sql: String, binding bind: (inout StatementBinding) -> Void) throws -> Int {
+  func run(_ sql: String, binding bind: (inout StatementBinding) throws -> Void) throws -> Int {
     let outcome = try step(sql, bind)
     guard outcome == SQLITE_DONE else { throw lastError(sql) }
     return changesCount
   }
 
   /// Whether a query that stays prepared finds anything.
-  func finds(_ sql: String, binding bind: (inout StatementBinding) -> Void) throws -> Bool {
+  func finds(_ sql: String, binding bind: (inout StatementBinding) throws -> Void) throws -> Bool {
     switch try step(sql, bind) {
     case SQLITE_ROW: true
     case SQLITE_DONE: false
@@ -73,14 +79,14 @@ extension Database {
     }
   }
 
-  private func step(_ sql: String, _ bind: (inout StatementBinding) -> Void) throws -> Int32 {
+  private func step(_ sql: String, _ bind: (inout StatementBinding) throws -> Void) throws -> Int32 {
     let statement = try cachedStatement(sql: sql).sqliteStatement
     defer {
       sqlite3_reset(statement)
       sqlite3_clear_bindings(statement)
     }
     var binding = StatementBinding(statement)
-    bind(&binding)
+    try bind(&binding)
     guard binding.code == SQLITE_OK else { throw lastError(sql) }
     let outcome = sqlite3_step(statement)
     // Read before the reset, which clears the error.

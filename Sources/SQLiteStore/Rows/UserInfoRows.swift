@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// `userInfo` rows: the texts of users who have any.
 enum UserInfoRows {
@@ -9,8 +10,13 @@ enum UserInfoRows {
     SELECT userID, nickName, faceURL FROM json_each(?) CROSS JOIN userInfo ON userInfo.userID = value
     """
   static let infosSQL = """
-    SELECT value, EXISTS (SELECT 1 FROM knownUser WHERE knownUser.userID = value), nickName, faceURL, customInfo
+    SELECT EXISTS (SELECT 1 FROM knownUser WHERE knownUser.userID = value), value AS userID,
+    \(UserInfo.columns.without("userID").names(of: "userInfo"))
     FROM json_each(?) LEFT JOIN userInfo ON userInfo.userID = value
+    """
+
+  private static let putSQL = """
+    INSERT OR REPLACE INTO userInfo (\(UserInfo.columns.names)) VALUES (\(UserInfo.columns.places("?")))
     """
 
   /// Stores the texts, and makes the user known.
@@ -19,9 +25,7 @@ enum UserInfoRows {
     if info.isEmpty {
       try db.run("DELETE FROM userInfo WHERE userID = ?", [info.userID.rawValue])
     } else {
-      try db.run(
-        "INSERT OR REPLACE INTO userInfo VALUES (?, ?, ?, ?)",
-        [info.userID.rawValue, info.nickName.column, info.faceURL.column, try jsonColumn(info.customInfo)])
+      try db.run(putSQL) { try info.write(to: &$0) }
     }
   }
 
@@ -33,7 +37,7 @@ enum UserInfoRows {
 
   static func profiles(of users: [UserID], in db: Database) throws -> [UserID: UserProfile] {
     let found = try db.rows(profilesSQL, [try jsonColumn(users.map(\.rawValue))]) { row in
-      let user = try row.value(UserID.init(stored:))
+      let user = try row.value(UserID.self)
       let nickName = try row.text()
       return (user, UserProfile.make(nickName: nickName, faceURL: try row.text()))
     }
@@ -45,12 +49,9 @@ enum UserInfoRows {
   /// - Parameter known: users who are known, though the database may not say so yet.
   static func infos(of users: [UserID], known: Set<UserID>, in db: Database) throws -> [UserInfo] {
     try db.rows(infosSQL, [try jsonColumn(users.map(\.rawValue))]) { row -> UserInfo? in
-      let user = try row.value(UserID.init(stored:))
       let isStored = try row.flag()
-      let nickName = try row.optionalText() ?? ""
-      let faceURL = try row.optionalText() ?? ""
-      let info = UserInfo(userID: user, nickName: nickName, faceURL: faceURL, customInfo: try row.json(else: [:]))
-      return isStored || known.contains(user) ? info : nil
+      let info = try UserInfo.read(&row)
+      return isStored || known.contains(info.userID) ? info : nil
     }.compactMap { $0 }
   }
 }

@@ -1,5 +1,6 @@
 import GRDB
 import GroupModel
+import StoreTables
 
 /// A change of a user that waits to be written.
 enum PresenceUpdate: Sendable, Equatable {
@@ -43,7 +44,7 @@ enum UserRows {
   }
 
   static func onlineUsers(in db: Database) throws -> [UserID] {
-    try db.rows("SELECT userID FROM knownUser WHERE offlineSince = 0", []) { try $0.value(UserID.init(stored:)) }
+    try db.rows("SELECT userID FROM knownUser WHERE offlineSince = 0", []) { try $0.value(UserID.self) }
   }
 
   static func isKnown(_ user: UserID, in db: Database) throws -> Bool {
@@ -68,7 +69,7 @@ enum UserRows {
       SELECT userID, offlineSince FROM member JOIN knownUser USING (userID)
       WHERE number = ? AND userID BETWEEN ? AND ? AND offlineSince > 0
       """, [number, first.userID.rawValue, last.userID.rawValue]
-    ) { (try $0.value(UserID.init(stored:)), try $0.instant()) }
+    ) { (try $0.value(UserID.self), try $0.instant()) }
     var absent = Dictionary(uniqueKeysWithValues: stored)
     if waiting.isEmpty { return absent }
     for member in members {
@@ -105,7 +106,7 @@ enum ReadMarks {
       CROSS JOIN readMark AS mark ON mark.userID = m.userID
       WHERE g.groupID = ? AND m.role IN ('Owner', 'Admin') AND mark.applications > 0
       """, [group.rawValue]
-    ) { (try $0.value(UserID.init(stored:)), try $0.instant()) }
+    ) { (try $0.value(UserID.self), try $0.instant()) }
     return Dictionary(uniqueKeysWithValues: marks)
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 import WireProtocol
 
 /// `webhook` and `webhookFailure` rows.
@@ -9,20 +10,19 @@ import WireProtocol
 /// Messages that follow each other in a group share a row, which only says where they are: beside
 /// its message, an after-event costs next to nothing.
 enum WebhookRows {
-  static let failureColumns = "number, id, lane, type, timestamp, attempts, lastError, data"
-
   /// The most messages of one row, and so many numbers are kept free for them.
   static let messagesPerRow: Int64 = 64
 
+  private static let places = WebhookRow.columns.map { $0.name == "seq" ? "firstSeq" : $0.name }.joined(separator: ", ")
   private static let insertSQL = """
-    INSERT INTO webhook (number, lane, count, isIndexed, id, type, timestamp, since, data) VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)
+    INSERT INTO webhook (\(places), count, isIndexed) VALUES (\(WebhookRow.columns.places("?")), 1, ?)
     """
   private static let insertMessagesSQL = """
     INSERT INTO webhook (number, lane, count, isIndexed, groupNumber, firstSeq)
     VALUES (?, ?, ?, 0, (SELECT number FROM groupRecord WHERE groupID = ?), ?)
     """
   private static let insertFailureSQL = """
-    INSERT INTO webhookFailure (id, lane, type, timestamp, attempts, lastError, data) VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO webhookFailure (\(WebhookFailure.columns.names)) VALUES (\(WebhookFailure.columns.places("?")))
     """
 
   /// The last number that is in use.
@@ -32,14 +32,8 @@ enum WebhookRows {
 
   static func insert(_ entry: WebhookEntry, as number: Int64, isIndexed: Bool = false, in db: Database) throws {
     try db.run(insertSQL) { binding in
-      binding.append(number)
-      binding.append(entry.lane.text)
+      try WebhookRow(entry, number: number).write(to: &binding)
       binding.append(isIndexed)
-      binding.append(entry.id)
-      binding.append(entry.type.rawValue)
-      binding.append(entry.timestamp)
-      binding.append(entry.since)
-      binding.append(bytes: entry.data)
     }
   }
 
@@ -87,15 +81,8 @@ enum WebhookRows {
   /// Where the row is gone already, the failure is all the same kept: the entry was not posted.
   static func giveUp(_ entry: WebhookEntry, attempts: Int, _ error: String, in db: Database) throws {
     if entry.storedNumber > 0 { try remove([entry.storedNumber], in: db) }
-    try db.run(insertFailureSQL) { binding in
-      binding.append(entry.id)
-      binding.append(entry.lane.text)
-      binding.append(entry.type.rawValue)
-      binding.append(entry.timestamp)
-      binding.append(Int64(attempts))
-      binding.append(error)
-      binding.append(bytes: entry.data)
-    }
+    let failure = WebhookFailure(number: 0, entry: entry, attempts: attempts, lastError: error)
+    try db.run(insertFailureSQL) { try failure.write(to: &$0) }
   }
 
   static func removeFailures(_ numbers: [Int64], in db: Database) throws {
@@ -105,18 +92,6 @@ enum WebhookRows {
   /// Numbers grow by one, and those that were tried again are missing: fewer may be left.
   static func trimFailures(keeping count: Int, in db: Database) throws {
     try db.run("DELETE FROM webhookFailure WHERE number <= (SELECT max(number) FROM webhookFailure) - ?", [count])
-  }
-
-  static func failure(_ row: inout RowReader) throws -> WebhookFailure {
-    let number = try row.integer()
-    let id = try row.text()
-    let lane = try row.value(WebhookEntry.Lane.init)
-    let type = try row.value(WebhookType.init(rawValue:))
-    let timestamp = try row.instant()
-    let attempts = Int(clamping: try row.integer())
-    let error = try row.text()
-    let entry = WebhookEntry(id: id, type, data: try row.bytes(), in: lane, at: timestamp, since: timestamp, number: 0)
-    return WebhookFailure(number: number, entry: entry, attempts: attempts, lastError: error)
   }
 }
 
@@ -146,57 +121,36 @@ extension WebhookRows {
     case messages(MessageRange)
   }
 
-  static let columns = "number, lane, count, isIndexed, groupNumber, firstSeq, id, type, timestamp, since, data"
+  static let columns =
+    WebhookRow.columns.map { $0.name == "seq" ? "firstSeq AS seq" : $0.name }.joined(separator: ", ") + ", count, isIndexed"
 
-  static func waiting(_ row: inout RowReader) throws -> Waiting {
-    let number = try row.integer()
-    let lane = try row.value(WebhookEntry.Lane.init)
-    let count = try row.integer()
-    let isIndexed = try row.flag()
-    let groupNumber = try row.optionalInteger()
-    let firstSeq = try row.optionalInteger()
-    if let groupNumber, let firstSeq, case .group(let group) = lane {
-      return .messages(
-        MessageRange(
-          number: number, group: group, groupNumber: groupNumber, count: count, isIndexed: isIndexed, firstSeq: firstSeq))
+  static func waiting(_ reader: inout RowReader) throws -> Waiting {
+    let row = try WebhookRow.read(&reader)
+    let (count, isIndexed) = (try reader.integer(), try reader.flag())
+    guard let groupNumber = row.groupNumber, let seq = row.seq, case .group(let group) = row.lane else {
+      return .entry(try row.entry())
     }
-    let id = try row.text()
-    let type = try row.value(WebhookType.init(rawValue:))
-    let timestamp = try row.instant()
-    let since = try row.instant()
-    return .entry(
-      WebhookEntry(id: id, type, data: try row.bytes(), in: lane, at: timestamp, since: since, number: number))
+    return .messages(
+      MessageRange(
+        number: row.number, group: group, groupNumber: groupNumber, count: count, isIndexed: isIndexed, firstSeq: seq))
   }
 
   /// The entries of messages as they are now, with their senders' profiles of now.
   static func entries(of range: MessageRange, in db: Database) throws -> [WebhookEntry] {
     let last = range.firstSeq + range.count - 1
     let messages = try db.rows(
-      "SELECT \(MessageRows.allColumns) FROM \(MessageRows.source) WHERE m.number = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq",
+      "SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq",
       [range.groupNumber, range.firstSeq, last]
-    ) { try MessageRows.message(of: range.group, &$0) }
+    ) { try Message.read(of: range.group, &$0) }
     let senders = Set(messages.map(\.sender)).filter { $0 != .administrator }
     let profiles = try UserInfoRows.profiles(of: Array(senders), in: db)
     let found = Dictionary(uniqueKeysWithValues: messages.lazy.map { ($0.seq, $0) })
     return zip(range.firstSeq...last, range.number...).map { seq, number in
-      guard let message = found[seq] else { return lost(seq, of: range, as: number) }
+      guard let message = found[seq] else {
+        return WebhookEntry(lostMessage: seq, in: .group(range.group), groupNumber: range.groupNumber, number: number)
+      }
       return WebhookEntry(messageSent: MessageInfo(message, senderProfile: profiles[message.sender]), number: number)
     }
-  }
-
-  /// Nothing removes a message before `copyMessages`, but what comes behind it must not wait for a
-  /// damaged table.
-  private static func lost(_ seq: Int64, of range: MessageRange, as number: Int64) -> WebhookEntry {
-    let data = JSONWriter.text(capacity: 128) { writer in
-      writer.object { writer in
-        writer.member("groupID", range.group.rawValue)
-        writer.key("message")
-        writer.object { $0.member("seq", Int(seq)) }
-      }
-    }
-    let time = WallInstant(milliseconds: 0)
-    return WebhookEntry(
-      id: "\(range.groupNumber)-\(seq)", .messageSent, data: data, in: .group(range.group), at: time, since: time, number: number)
   }
 
   /// Gives the events of messages rows of their own, because the messages will be removed.

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 
 /// Reads a whole database for another store (`throng migrate`). No server uses the database
 /// meanwhile.
@@ -65,8 +66,8 @@ public final class SQLiteExport: RowSource, Sendable {
     let condition = last == nil ? "" : "WHERE (\(keys)) > (\(places))"
     let arguments = last.map { $0.prefix(table.keyCount).map(\.argument) } ?? []
     return try read { db in
-      try db.rows("SELECT \(names) FROM \(table.name) \(condition) ORDER BY \(keys) LIMIT ?", arguments + [limit]) { row in
-        try table.columns.map { try row.value(of: $0.kind) }
+      try db.rows("SELECT \(names) FROM \(table.name) \(condition) ORDER BY \(keys) LIMIT ?", arguments + [limit]) {
+        try $0.row(of: table)
       }
     }
   }
@@ -78,20 +79,16 @@ public final class SQLiteExport: RowSource, Sendable {
     return try read { db in
       let runs = try db.rows(
         """
-        SELECT number, count, lane, groupNumber, firstSeq, id, type, timestamp, since, data FROM webhook
-        WHERE number + count - 1 > ? ORDER BY number LIMIT ?
+        SELECT \(WebhookRows.columns) FROM webhook WHERE number + count - 1 > ? ORDER BY number LIMIT ?
         """, [after, limit]
-      ) { row in
-        let (number, count) = (try row.integer(), try row.integer())
-        let kinds: [StoredColumnKind] = [.text, .integer, .integer, .text, .text, .integer, .integer, .bytes]
-        return (number: number, count: count, values: try kinds.map { try row.value(of: $0) })
-      }
-      return runs.flatMap { run in
-        (0..<run.count).compactMap { index in
-          guard run.number + index > after else { return nil }
-          var values = run.values
-          if case .integer(let first) = values[2] { values[2] = .integer(first + index) }
-          return [.integer(run.number + index)] + values
+      ) { (row: try WebhookRow.read(&$0), count: try $0.integer()) }
+      return try runs.flatMap { run in
+        try (max(0, after + 1 - run.row.number)..<run.count).map { offset in
+          var (row, columns) = (run.row, StoredValues())
+          row.number += offset
+          row.seq? += offset
+          try row.write(to: &columns)
+          return columns.row
         }
       }
     }
@@ -122,17 +119,6 @@ extension StoredValue {
     case .flag(let flag): flag
     case .text(let text): text.column
     case .bytes(let bytes): Data(bytes)
-    }
-  }
-}
-
-extension RowReader {
-  fileprivate mutating func value(of kind: StoredColumnKind) throws(StoreError) -> StoredValue {
-    switch kind {
-    case .integer: try optionalInteger().map(StoredValue.integer) ?? .null
-    case .flag: try optionalInteger().map { .flag($0 != 0) } ?? .null
-    case .text: try optionalText().map(StoredValue.text) ?? .null
-    case .bytes, .block: try optionalBytes().map(StoredValue.bytes) ?? .null
     }
   }
 }

@@ -11,7 +11,10 @@ enum Keys {
     // Before other sections with a secret: `secret` alone means `auth.secret`.
     KeySection(
       "Credentials", isDeployment: true,
-      [authSecret, authJWKSFile, authAlgorithms, authAudience, authIssuer, authFailureDelay, adminAPIKey]),
+      [
+        authSecret, authPreviousSecret, authJWKSFile, authAlgorithms, authAudience, authIssuer, authFailureDelay, adminAPIKey,
+        adminPreviousAPIKey,
+      ]),
     KeySection("Several nodes", isDeployment: true, ClusterKeys.all),
     KeySection("Log", isDeployment: true, [logLevel, logFormat]),
     KeySection(
@@ -92,6 +95,9 @@ enum Keys {
   static let authSecret = Key(
     "auth.secret", ValueType.hs256Secret.optional, nil, isSecret: true, example: "the-output-of-openssl-rand-base64-48",
     since: "0.1.0", "The HS256 secret, at least 32 bytes; without it the first start makes one in dataDir/auth-secret.")
+  static let authPreviousSecret = Key(
+    "auth.previousSecret", ValueType.hs256Secret.optional, nil, isSecret: true, example: "the-output-of-openssl-rand-base64-48",
+    since: "0.2.0", "The HS256 secret before the present one: tokens that it has signed are good, and it signs none.")
   static let authJWKSFile = Key(
     "auth.jwksFile", ValueType.path.optional, nil, example: "/etc/throng/jwks.json", since: "0.1.0",
     "A JWKS file with the public keys of RS256, ES256 and EdDSA tokens. SIGHUP reads it again.")
@@ -110,6 +116,9 @@ enum Keys {
   static let adminAPIKey = Key(
     "admin.apiKey", ValueType.apiKey.optional, nil, isSecret: true, example: "the-output-of-openssl-rand-base64-33",
     since: "0.1.0", "The credential of the application's backend on the internal listener, at least 32 bytes.")
+  static let adminPreviousAPIKey = Key(
+    "admin.previousAPIKey", ValueType.apiKey.optional, nil, isSecret: true, example: "the-output-of-openssl-rand-base64-33",
+    since: "0.2.0", "The API key before the present one, which is good besides it.")
 
   static let logLevel = Key(
     "log.level", .oneOfCases(), LogLevel.info, example: "debug", since: "0.1.0", "The least severe log entries that are written.")
@@ -140,7 +149,7 @@ enum Keys {
 
   static let strictParameters = Key(
     "strictParameters", .boolean, false, example: "true", since: "0.2.0",
-    "Refuse a request with parameters that its method does not have, with -32602; false ignores these.")
+    "Refuse a request with members or parameters that it does not have, with -32602; false ignores these.")
 
   static let usersRequireKnown = Key(
     "users.requireKnown", .boolean, false, example: "true", since: "0.1.0",

@@ -126,6 +126,14 @@ extension Settings {
   }
 }
 
+extension LimitKeys {
+  /// The text of a key that is not set and follows the rate of requests; nil for other keys.
+  static func reach(of key: any ConfigurationKey, in values: Resolution) -> String? {
+    guard reachPerRequest[key.path] != nil, let key = key as? Key<Int?> else { return nil }
+    return "\(values.reach(key))"
+  }
+}
+
 extension Resolution {
   /// What the requests of a user may reach each second; not set, it follows their rate.
   fileprivate func reach(_ key: Key<Int?>) -> Int {

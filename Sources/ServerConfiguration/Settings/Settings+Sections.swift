@@ -18,6 +18,8 @@ extension Settings {
   public struct Auth: Sendable {
     /// The HS256 secret, at least 32 bytes; nil = the one in `dataDir/auth-secret`.
     public var secret: String?
+    /// The secret before it, which verifies tokens and signs none; nil = none.
+    public var previousSecret: String?
     /// The path of the JWKS file; readable when the settings were loaded.
     public var jwksFile: String?
     /// `HS256`, `RS256`, `ES256`, `EdDSA`; nil = HS256 and those of the keys in the file.
@@ -31,6 +33,7 @@ extension Settings {
 
     init(_ values: Resolution) {
       secret = values[Keys.authSecret]
+      previousSecret = values[Keys.authPreviousSecret]
       jwksFile = values[Keys.authJWKSFile]
       algorithms = values[Keys.authAlgorithms]
       audience = values[Keys.authAudience]
@@ -43,6 +46,8 @@ extension Settings {
   public struct Admin: Sendable {
     /// The credential of the internal listener; nil = tokens with `adm` only.
     public var apiKey: String?
+    /// The credential before it, which is good besides it; nil = none.
+    public var previousAPIKey: String?
   }
 
   /// Encryption of the public listener; both files are set or neither.

@@ -85,7 +85,7 @@ public struct Settings: Sendable {
     loops = values[Keys.loops]
     log = Log(values)
     auth = Auth(values)
-    admin = Admin(apiKey: values[Keys.adminAPIKey])
+    admin = Admin(apiKey: values[Keys.adminAPIKey], previousAPIKey: values[Keys.adminPreviousAPIKey])
     allowedOrigins = values[Keys.allowedOrigins]
     trustedProxies = values[Keys.trustedProxies]
     forwardedHeader = values[Keys.forwardedHeader]

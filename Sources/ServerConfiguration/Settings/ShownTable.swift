@@ -14,7 +14,7 @@ struct ShownTable {
   private let valueColumn: Int
 
   private static let gap = 2
-  /// On a screen one long value would push all sources out of sight: it stands out of its column.
+  /// One long value would push all sources out of sight: it stands out of its column.
   private static let widestValueColumn = 32
   /// Where a terminal leaves fewer columns behind the keys, values stand below their keys.
   private static let leastRoom = 24
@@ -23,8 +23,7 @@ struct ShownTable {
     self.entries = entries
     self.width = width
     keyColumn = entries.map(\.key.count).max() ?? 0
-    let longest = entries.map(\.value.count).max() ?? 0
-    valueColumn = width == nil ? longest : min(longest, ShownTable.widestValueColumn)
+    valueColumn = min(entries.map(\.value.count).max() ?? 0, ShownTable.widestValueColumn)
   }
 
   /// The lines in the order of the keys.

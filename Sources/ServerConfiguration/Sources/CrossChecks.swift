@@ -8,6 +8,17 @@ extension Resolution {
     checkCluster()
     checkWebhook()
     checkListeners()
+    checkSecrets()
+  }
+
+  /// A secret that everybody can read is as weak as a short one.
+  private mutating func checkSecrets() {
+    let secrets = [Keys.authSecret, Keys.authPreviousSecret, Keys.adminAPIKey, Keys.adminPreviousAPIKey, ClusterKeys.secret]
+    let commands = secrets.map { ($0, "openssl rand -base64 48") }
+    for (key, command) in commands + [(WebhookKeys.secret, "echo \"whsec_$(head -c 32 /dev/urandom | base64)\"")] {
+      guard let secret = self[key], PlaceholderSecrets.contains(secret) else { continue }
+      report(key, "stands on a page or in an example of Throng, so everybody knows it; \(command) makes another")
+    }
   }
 
   private mutating func checkWebhook() {
@@ -17,9 +28,10 @@ extension Resolution {
 
   private mutating func checkListeners() {
     guard areKnown(Keys.listen, Keys.internalListen) else { return }
-    if self[Keys.listen] == self[Keys.internalListen], self[Keys.listen].port != 0 {
-      report(Keys.internalListen, "the same as listen")
-    }
+    let (listen, internalListen) = (self[Keys.listen], self[Keys.internalListen])
+    guard listen.overlaps(internalListen) else { return }
+    let isSame = listen == internalListen
+    report(Keys.internalListen, isSame ? "the same as listen" : "takes the port of listen, \(listen), on an address of both")
   }
 
   private mutating func checkTLS() {

@@ -84,12 +84,13 @@ struct Resolution {
     }
   }
 
-  /// Every key with the text of `config show`.
+  /// Every key with the text of `config show`: the value that holds, also where others decide it.
   var shown: [Settings.Entry] {
     Keys.all.map { key in
       let source = source(of: key)
       let resolved = winners[key.path]?.resolved ?? key.resolvedFallback
-      return Settings.Entry(key: key.path, value: key.shown(resolved, source: source), source: source)
+      let value = LimitKeys.reach(of: key, in: self) ?? key.shown(resolved, source: source)
+      return Settings.Entry(key: key.path, value: value, source: source)
     }
   }
 

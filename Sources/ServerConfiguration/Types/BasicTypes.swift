@@ -33,7 +33,18 @@ extension ValueType where Value == String {
   static let storeURL = scalar(
     "sqlite:, sqlite:PATH or postgres://HOST/DATABASE", as: [.string],
     show: { Settings.Store.isPostgreSQL($0) ? URLSecrets.masked($0) { $0.contains("password") } : $0 },
-    parse: { isStoreURL($0) ? $0 : nil }, quote: URLSecrets.quoted)
+    parse: { isStoreURL($0) ? $0 : nil }, unless: { hasRawCharacters($0) ? escapedServerURL : nil },
+    quote: URLSecrets.quoted)
+
+  private static let escapedServerURL =
+    "postgres://USER:PASSWORD@HOST/DATABASE, with special characters in the user and the password written by their numbers: "
+    + "%40 for @, %2F for /, %3A for :, %25 for %"
+
+  /// Whether an address of a server has a user, or a percent sign, with characters that may have to
+  /// be escaped.
+  private static func hasRawCharacters(_ url: String) -> Bool {
+    Settings.Store.isPostgreSQL(url) && url.contains { $0 == "@" || $0 == "%" }
+  }
 
   /// A password with an @, a slash or a percent sign that is not escaped would end up in the host's
   /// name, which libpq repeats in its errors.

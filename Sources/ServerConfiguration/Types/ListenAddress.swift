@@ -44,6 +44,26 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     if case .tcp(_, let port) = self { port } else { nil }
   }
 
+  /// Whether both listeners would take the same port of an address of this machine, or the same file.
+  /// `[::]` takes IPv4, too. A name other than `localhost` is not looked up: only itself and `[::]` are
+  /// known to overlap it.
+  func overlaps(_ other: ListenAddress) -> Bool {
+    guard case .tcp(let host, let port) = self, case .tcp(let otherHost, let otherPort) = other else { return self == other }
+    guard port == otherPort, port != 0 else { return false }
+    let hosts = [host.lowercased(), otherHost.lowercased()]
+    if hosts[0] == hosts[1] { return true }
+    let (own, others) = (ListenAddress.addresses(of: hosts[0]), ListenAddress.addresses(of: hosts[1]))
+    if (own + others).contains(where: { $0.isIPv6 && $0.isEvery }) { return true }
+    return own.contains { one in
+      others.contains { one == $0 || (one.isIPv6 == $0.isIPv6 && (one.isEvery || $0.isEvery)) }
+    }
+  }
+
+  /// The addresses of a host; none where they are not known without looking it up.
+  private static func addresses(of host: String) -> [IPAddress] {
+    (host == "localhost" ? ["127.0.0.1", "::1"] : [host]).compactMap { IPAddress($0) }
+  }
+
   /// The same address with the port that was bound.
   public func bound(to port: Int?) -> ListenAddress {
     guard case .tcp(let host, _) = self, let port, let port = UInt16(exactly: port) else { return self }
@@ -57,6 +77,11 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     case .unix(let path): ListenAddress.unixPrefix + path
     }
   }
+}
+
+extension IPAddress {
+  /// Whether it stands for every address of its family.
+  fileprivate var isEvery: Bool { bytes.allSatisfy { $0 == 0 } }
 }
 
 extension ValueType where Value == ListenAddress {

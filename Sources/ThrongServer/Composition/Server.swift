@@ -63,7 +63,7 @@ public final class Server: Sendable {
     readiness = Readiness(store: store, engines: engines, node: services.cluster)
     let routes = Routes(
       services: services, metrics: metrics, readiness: readiness,
-      credential: AdministratorCredential(tokens: tokens, apiKey: settings.admin.apiKey), hosts: InternalHosts(settings),
+      credential: AdministratorCredential(tokens: tokens, settings.admin), hosts: InternalHosts(settings),
       demo: try await Server.demoPage(settings, logger), cluster: engines, logger: logger)
     gateway = Gateway(services, http: routes)
     let delegate = gateway
@@ -124,9 +124,9 @@ public final class Server: Sendable {
         "openFiles": .stringConvertible(openFiles),
       ])
     let connections = StartWarnings.connections(settings.limits.connections, openFiles: openFiles)
-    let proxies = StartWarnings.forwardedHeader(settings)
     let everybody = StartWarnings.internalListener(settings.internalListen.bound(to: transport.internalPort))
-    for warning in [nextCertificateWarning(), connections, proxies, everybody].compactMap({ $0 }) { logger.warning("\(warning)") }
+    let warnings = [nextCertificateWarning(), connections, everybody].compactMap { $0 } + StartWarnings.keys(settings)
+    for warning in warnings { logger.warning("\(warning)") }
   }
 
   private func nextCertificateWarning() -> String? {
@@ -189,19 +189,21 @@ public final class Server: Sendable {
         "hint": "a second signal ends it at once",
       ])
     gateway.drain(over: duration, on: transport.loops)
+    let end = services.clocks.monotonic + duration + Server.closingTime
     // Shards move while their groups' other sessions are served.
     async let released: Void? = engines?.drain(within: duration)
-    await waitUntilEmpty(atMost: duration + Server.closingTime)
+    await waitUntilEmpty(until: end)
     _ = await released
-    await stop()
+    await stop(at: max(end, services.clocks.monotonic + Server.leastAnsweringTime))
     logger.info("stopped")
   }
 
-  /// The time for the last closes beyond the drain's duration.
+  /// The time beyond the drain's duration for the last closes and, behind them, for HTTP answers.
   private static let closingTime = Duration.seconds(2)
+  /// The time for HTTP answers where the closes have taken all of it.
+  private static let leastAnsweringTime = Duration.milliseconds(500)
 
-  private func waitUntilEmpty(atMost duration: Duration) async {
-    let end = services.clocks.monotonic + duration
+  private func waitUntilEmpty(until end: MonotonicInstant) async {
     await withTaskGroup { group in
       group.addTask { await self.gateway.waitUntilEmpty() }
       group.addTask { await self.alarms.sleep(until: end) }
@@ -210,8 +212,12 @@ public final class Server: Sendable {
     }
   }
 
-  /// Ends at once: closes all connections and the store.
-  public func stop() async {
+  /// Ends at once: closes all connections and the store. HTTP answers in flight are sent first.
+  public func stop() async { await stop(at: services.clocks.monotonic + Server.closingTime) }
+
+  /// - Parameter end: the instant up to which HTTP answers are waited for.
+  private func stop(at end: MonotonicInstant) async {
+    await alarms.wait(until: end) { transport.finishAnswers(then: $0) }
     await transport.stop()
     await webhooks?.stop()
     services.cluster?.stop()

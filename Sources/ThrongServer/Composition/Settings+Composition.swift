@@ -15,6 +15,8 @@ extension Settings {
   /// `auth.algorithms`; nil = the default.
   private var tokenAlgorithms: [TokenAlgorithm]? { auth.algorithms?.compactMap { TokenAlgorithm(rawValue: $0) } }
 
+  private var previousSecret: [UInt8]? { auth.previousSecret.map { Array($0.utf8) } }
+
   /// The HS256 secret, created if missing; nil where `auth.algorithms` leaves HS256 out.
   /// - Parameter didMake: gets the path of a new file.
   public func signingSecret(didMake: (String) -> Void = { _ in }) throws(AuthenticationError) -> [UInt8]? {
@@ -25,7 +27,7 @@ extension Settings {
   /// The verifier's configuration. Creates the secret if missing.
   func tokenConfiguration(didMake: (String) -> Void = { _ in }) throws -> TokenVerifier.Configuration {
     TokenVerifier.Configuration(
-      secret: try signingSecret(didMake: didMake),
+      secret: try signingSecret(didMake: didMake), previousSecret: previousSecret,
       keySet: try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) },
       algorithms: tokenAlgorithms, audience: auth.audience, issuer: auth.issuer)
   }
@@ -41,7 +43,7 @@ extension Settings {
   /// - Returns: the warnings of a start, also those about other keys.
   /// - Throws: `AuthenticationError` or `StartError`.
   public func checkKeys() async throws -> [String] {
-    var warnings = [StartWarnings.forwardedHeader(self), StartWarnings.internalListener(internalListen)].compactMap { $0 }
+    var warnings = StartWarnings.keys(self) + [StartWarnings.internalListener(internalListen)].compactMap { $0 }
     if let files = tls.files {
       let expiry = try StartError.translating { () throws(TransportError) in try Transport.check(files) }
       warnings += [StartWarnings.certificate(expiring: expiry, now: SystemClocks().wall)].compactMap { $0 }
@@ -60,8 +62,8 @@ extension Settings {
     let secret = existing ?? (0..<32).map { _ in UInt8.random(in: .min ... .max) }
     let keySet = try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
     let configuration = TokenVerifier.Configuration(
-      secret: usesSecret ? secret : nil, keySet: keySet, algorithms: tokenAlgorithms, audience: auth.audience,
-      issuer: auth.issuer)
+      secret: usesSecret ? secret : nil, previousSecret: previousSecret, keySet: keySet, algorithms: tokenAlgorithms,
+      audience: auth.audience, issuer: auth.issuer)
     return (try await TokenVerifier(configuration), usesSecret && existing == nil)
   }
 }

@@ -39,11 +39,14 @@ extension Settings {
     }
     guard takesFile else { return noteOnConfiguredSecret(copied) }
     guard present == nil else { return nil }
-    guard let copied else {
-      return "the backup has no secret for tokens (throng backup --with-secret), and there is no \(file.path): put the former "
-        + "file there, or the first start makes another secret, and refuses the tokens that were signed before"
-    }
+    guard let copied else { return missingSecret(file, "the backup has no secret for tokens (throng backup --with-secret)") }
     return try put(copied, into: file)
+  }
+
+  /// A sentence about a secret that came with nothing, and is not there either.
+  private func missingSecret(_ file: SecretFile, _ reason: String) -> String {
+    "\(reason), and there is no \(file.path): put the former file there, or the first start makes another secret, and refuses the "
+      + "tokens that were signed before"
   }
 
   /// Whether tokens are signed with the HS256 secret.
@@ -94,8 +97,9 @@ extension Settings {
 
   /// Makes the database of an export. There must be none, and no server may run.
   /// - Parameter path: nil = standard input.
-  /// - Returns: how many rows were read.
-  public func importAll(from path: String?) throws(StartError) -> Int {
+  /// - Returns: how many rows were read, and a sentence about the secret for the operator; nil where
+  ///   there is nothing to know.
+  public func importAll(from path: String?) throws(StartError) -> (rows: Int, note: String?) {
     try requireFile("import into a file, and move from there")
     let input: FileHandle
     do {
@@ -103,12 +107,17 @@ extension Settings {
     } catch {
       throw StartError("cannot read \(path ?? "standard input"): \(error.localizedDescription)")
     }
+    let file = SecretFile(dataDirectory: dataDir)
+    // Before anything is made, so that a file that cannot be read leaves nothing half done.
+    let lacksSecret = takesSecret && auth.secret == nil ? try load(file) == nil : false
+    let rows: Int
     do throws(StoreOpenError) {
-      return try DatabaseImport.read(input, directory: dataDir, database: store.databasePath, now: SystemClocks().wall)
+      rows = try DatabaseImport.read(input, directory: dataDir, database: store.databasePath, now: SystemClocks().wall)
     } catch {
       let isOfInput = error.kind == .corrupt || error.kind == .newer
       throw StartError(isOfInput ? "\(path ?? "standard input"): \(error.description)" : error.description)
     }
+    return (rows, lacksSecret ? missingSecret(file, "an export has no secret for tokens") : nil)
   }
 
   private func requireFile(_ otherwise: String) throws(StartError) {

@@ -27,6 +27,28 @@ enum StartWarnings {
       + "name the header that the proxies set, x-forwarded-for or forwarded"
   }
 
+  /// Warns of a PROXY header that is awaited from nobody.
+  static func proxyProtocol(_ settings: Settings) -> String? {
+    // The peer of a Unix socket is a trusted proxy.
+    guard settings.proxyProtocol, settings.trustedProxies.isEmpty, settings.listen.host != nil else { return nil }
+    return "proxyProtocol is true and trustedProxies names nobody: a connection that begins with a PROXY header is answered 400; "
+      + "name the proxies in trustedProxies"
+  }
+
+  /// Warns of webhooks that somebody has chosen and that have no receiver.
+  static func webhookEvents(_ settings: Settings) -> String? {
+    let isChosen = settings.entries.contains { $0.key == "webhook.events" && $0.source != .fallback }
+    guard isChosen, settings.webhook.url == nil, !settings.webhook.events.isEmpty else { return nil }
+    let asks = settings.webhook.events.contains(where: \.isQuestion)
+    return "webhook.events is set and webhook.url is not: nothing is posted"
+      + (asks ? ", and nobody is asked before it happens" : "") + "; set webhook.url and webhook.secret"
+  }
+
+  /// The warnings about keys that depend on each other.
+  static func keys(_ settings: Settings) -> [String] {
+    [forwardedHeader(settings), proxyProtocol(settings), webhookEvents(settings)].compactMap { $0 }
+  }
+
   /// Addresses that nobody reaches from the internet: loopback, private networks (RFC 1918, 4193), those
   /// of a link (RFC 3927, 4291) and of a carrier or an overlay network (RFC 6598).
   private static let privateRanges = [

@@ -19,10 +19,12 @@ public struct Doctor: Sendable {
   /// Looks at all parts, one after the other. Nothing is changed, and a running server goes on.
   public func examine() async -> [Finding] {
     let machine = MachineFacts.read(dataDirectory: settings.dataDir)
-    let (server, isRunning) = server()
+    let (server, occupant) = server()
+    let isRunning = occupant != .nobody
     var findings = [server]
-    findings += await keys()
+    findings += await keys(beside: occupant)
     findings.append(MachineChecks.proxies(settings))
+    findings.append(MachineChecks.webhooks(settings))
     findings.append(MachineChecks.internalListener(settings.internalListen))
     if !isRunning { findings.append(await listeners()) }
     let allowed = isRunning ? runningFileLimit() : nil
@@ -32,20 +34,23 @@ public struct Doctor: Sendable {
     findings += MachineChecks.directory(
       machine.directory, wanted: settings.dataDir, isStore: settings.store.postgreSQL == nil)
     findings.append(MachineChecks.clock(machine.clock, now: now))
-    findings.append(store(isRunning: isRunning))
+    findings.append(store(beside: occupant))
     if let finding = databaseAccess() { findings.append(finding) }
     if let url = settings.bus.url { findings.append(await bus(url)) }
     return findings
   }
 
-  private func server() -> (Finding, isRunning: Bool) {
+  /// Who answers at `internalListen`.
+  private enum Occupant { case nobody, throng, another }
+
+  private func server() -> (Finding, Occupant) {
     do throws(InternalClient.Failure) {
       let client = try InternalClient(settings)
       guard try client.get("/healthz").status == 200 else {
         return (
           .failure(
             "server", "\(settings.internalListen) is taken by something that is not Throng",
-            "set internalListen to another address, or end that process"), true
+            "set internalListen to another address, or end that process"), .another
         )
       }
       let ready = try client.get("/readyz")
@@ -54,12 +59,12 @@ public struct Doctor: Sendable {
         return (
           .failure(
             "server", "it runs and is not ready: \(reason)",
-            "mend what it names: disk or database for the store, bus.url for the bus; its log has the errors"), true
+            "mend what it names: disk or database for the store, bus.url for the bus; its log has the errors"), .throng
         )
       }
-      return (.ok("server", "it runs at \(settings.internalListen) and is ready"), true)
+      return (.ok("server", "it runs at \(settings.internalListen) and is ready"), .throng)
     } catch {
-      return (.ok("server", "none runs with this configuration (\(error))"), false)
+      return (.ok("server", "none runs with this configuration (\(error))"), .nobody)
     }
   }
 
@@ -71,15 +76,17 @@ public struct Doctor: Sendable {
     return metrics.all("process_max_fds").first.flatMap { Int(exactly: $0.value) }
   }
 
-  private func keys() async -> [Finding] {
+  private func keys(beside occupant: Occupant) async -> [Finding] {
     do {
-      // Their warnings, of the certificate, of proxies and of the internal listener, have findings of their own.
+      // Their warnings, of the certificate and of other keys, have findings of their own.
       _ = try await settings.checkKeys()
       let words =
         try settings.hasSecret()
         ? "the keys for tokens can be read" : "there is no secret for tokens yet; the first start makes it"
+      let warning = await occupant == .throng ? settings.warningOfRunningServer() : nil
       return [
-        .ok("keys", words), MachineChecks.certificate(try settings.certificateExpiry(), now: now),
+        warning.map { .warning("keys", $0, RunningServer.remedy) } ?? .ok("keys", words),
+        MachineChecks.certificate(try settings.certificateExpiry(), now: now),
       ]
     } catch {
       return [
@@ -113,7 +120,8 @@ public struct Doctor: Sendable {
     }
   }
 
-  private func store(isRunning: Bool) -> Finding {
+  private func store(beside occupant: Occupant) -> Finding {
+    let isRunning = occupant != .nobody
     if let url = settings.store.postgreSQL {
       do throws(PostgreSQLOpenError) {
         let needs = PostgreSQLStore.Needs(
@@ -131,12 +139,24 @@ public struct Doctor: Sendable {
         return .failure(
           "database", "\(summary.path) is in use by \(holder)", "end that process, or name its configuration: --config, --set")
       }
-      return .ok(
+      let finding = Finding.ok(
         "database", "\(summary.path), \(summary.bytes >> 20) MiB, SQLite \(summary.library); throng store check reads all of it")
+      return foreignDatabase(summary.path, isInUse: summary.holder != nil, beside: occupant) ?? finding
     } catch {
-      guard error.kind != .missing else { return .ok("database", "there is none yet; the first start makes it") }
+      guard error.kind != .missing else {
+        let finding = Finding.ok("database", "there is none yet; the first start makes it")
+        return foreignDatabase(nil, isInUse: false, beside: occupant) ?? finding
+      }
       return .failure("database", error.description, "throng restore puts a backup in its place")
     }
+  }
+}
+
+extension Doctor {
+  /// The finding where a server of Throng's runs that has another database than this configuration.
+  private func foreignDatabase(_ path: String?, isInUse: Bool, beside occupant: Occupant) -> Finding? {
+    guard occupant == .throng else { return nil }
+    return RunningServer.database(path, isInUse: isInUse, at: settings.internalListen, in: settings.dataDir)
   }
 }
 

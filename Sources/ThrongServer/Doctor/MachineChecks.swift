@@ -80,7 +80,17 @@ enum MachineChecks {
     return free < littleBytes ? .warning("disk", text, remedy) : .ok("disk", text)
   }
 
+  static func webhooks(_ settings: Settings) -> Finding {
+    if let warning = StartWarnings.webhookEvents(settings) {
+      return .warning("webhooks", warning, "without a receiver leave webhook.events out")
+    }
+    return .ok("webhooks", settings.webhook.url == nil ? "there is no receiver, so none are posted" : "there is a receiver")
+  }
+
   static func proxies(_ settings: Settings) -> Finding {
+    if let warning = StartWarnings.proxyProtocol(settings) {
+      return .warning("proxies", warning, "trustedProxies takes addresses and ranges; the peer of a Unix socket needs none")
+    }
     if let warning = StartWarnings.forwardedHeader(settings) {
       return .warning(
         "proxies", warning, "set forwardedHeader; Scripts/deploy has proxies that set one header and remove the other")

@@ -3,6 +3,7 @@ import Gateway
 import GroupModel
 import GroupRuntime
 import Logging
+import ServerConfiguration
 import WebSocketTransport
 
 /// Routes the HTTP requests of both listeners (Protocol.md, "Public listener" and "Internal
@@ -187,21 +188,24 @@ struct Routes: HTTPHandling {
 /// "Application interface").
 struct AdministratorCredential: Sendable {
   let tokens: CurrentTokenVerifier
-  let apiKey: APIKey?
+  /// The keys with the names under which the log shows their holders.
+  let apiKeys: [(holder: String, key: APIKey)]
 
-  /// - Parameter apiKey: nil = only tokens are credentials.
-  init(tokens: CurrentTokenVerifier, apiKey: String?) {
+  /// Without a key in the settings only tokens are credentials.
+  init(tokens: CurrentTokenVerifier, _ settings: Settings.Admin) {
     self.tokens = tokens
-    self.apiKey = apiKey.map { APIKey($0) }
+    apiKeys = [("API key", settings.apiKey), ("previous API key", settings.previousAPIKey)].compactMap { holder, text in
+      text.map { (holder, APIKey($0)) }
+    }
   }
 
   /// The name of the credential's holder in the log.
   func holder(_ authorization: String?, at now: WallInstant) throws(HTTPRefusal) -> String {
     guard let token = BearerCredential.token(authorization), !token.isEmpty else { throw .unauthorized }
-    if let apiKey, apiKey.matches(token) { return "API key" }
+    if let own = apiKeys.first(where: { $0.key.matches(token) }) { return own.holder }
     switch tokens.current.verify(token, now: now) {
     case .success(let verified):
-      guard verified.isAdministrator else { throw .notAnAdministrator }
+      guard verified.isAdministrator else { throw .notAnAdministrator(verified.userID) }
       return verified.userID.rawValue
     case .failure(let fault): throw .badToken(fault)
     }
@@ -225,7 +229,7 @@ struct HTTPRefusal: Error {
   var headers: [(String, String)] = []
   /// What the log says where the client is told less; nil = the sentence.
   var loggedSentence: String?
-  /// The user of a token that a configured key has signed, for the log.
+  /// The user of a token that a configured key has signed, for the log, also of a good one.
   var user: UserID?
 
   static func noSuchPath(besides path: String) -> HTTPRefusal {
@@ -265,9 +269,11 @@ struct HTTPRefusal: Error {
       status: 401, sentence: sentence, headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")], loggedSentence: logged,
       user: fault.userID)
   }
-  static let notAnAdministrator = HTTPRefusal(
-    status: 401, sentence: "this token is a user's; send one with adm:true (throng token NAME --admin) or the API key",
-    headers: [("WWW-Authenticate", "Bearer error=\"insufficient_scope\"")])
+  static func notAnAdministrator(_ user: UserID) -> HTTPRefusal {
+    HTTPRefusal(
+      status: 401, sentence: "this token is a user's; send one with adm:true (throng token NAME --admin) or the API key",
+      headers: [("WWW-Authenticate", "Bearer error=\"insufficient_scope\"")], user: user)
+  }
   static let bodyTooLarge = HTTPRefusal(status: 413, sentence: "the body is over 1 MiB")
   static let fault = HTTPRefusal(status: 500, sentence: "a fault of the server; its log says more")
 

@@ -2,6 +2,7 @@ import Foundation
 import GroupRuntime
 import PostgreSQLStore
 import SQLiteStore
+import StoreTables
 
 /// `throng migrate`: copies a database in a file into a PostgreSQL database.
 public struct Migration {

@@ -18,6 +18,7 @@ public final class InMemoryLeaseDatabase: LeaseDatabase, Sendable {
     var version: Int64 = 1
     var cut: Set<NodeNumber> = []
     var losesClaimAnswers = false
+    var interposed: (@Sendable () throws -> Void)?
     var observers: [@Sendable () -> Void] = []
   }
 
@@ -94,6 +95,22 @@ public final class InMemoryLeaseDatabase: LeaseDatabase, Sendable {
     }
   }
 
+  public func markDraining(_ node: NodeNumber, ifStill version: Int64) throws -> Bool {
+    let interposed = state.withLock { state in
+      defer { state.interposed = nil }
+      return state.interposed
+    }
+    try interposed?()
+    let observers = state.withLock { state -> [@Sendable () -> Void]? in
+      guard state.version == version, let found = state.nodes[node] else { return nil }
+      state.nodes[node] = found.with(isDraining: true, isOnBus: found.isOnBus)
+      state.version += 1
+      return state.observers
+    }
+    for observer in observers ?? [] { observer() }
+    return observers != nil
+  }
+
   public func noteBus(of node: NodeNumber, isConnected: Bool) throws {
     try change { state in
       if state.cut.contains(node) { throw Unreachable() }
@@ -124,6 +141,9 @@ public final class InMemoryLeaseDatabase: LeaseDatabase, Sendable {
 
   /// Claims are performed, and their answers lost, until this is called with false.
   public func loseClaimAnswers(_ isLosing: Bool) { state.withLock { $0.losesClaimAnswers = isLosing } }
+
+  /// Performs a body once, between what the next request to drain has read and its change.
+  public func interpose(_ body: @escaping @Sendable () throws -> Void) { state.withLock { $0.interposed = body } }
 
   /// Removes a node at once, as if its lease had ended.
   public func expire(_ node: NodeNumber) {

@@ -37,7 +37,7 @@ public struct Call: Sendable {
     case badParameters(WireError)
     /// A method that does not exist, or that only the application's backend may call and this is
     /// a client.
-    case unknownMethod(WireError)
+    case unknownMethod(WireError, sent: SentMethodName)
     /// No JSON-RPC 2.0 request at all; answered with `id:null`.
     case invalid
   }
@@ -50,11 +50,10 @@ public struct Call: Sendable {
   /// The user as whom the application's backend acts; nil on the public listener, and for the
   /// application itself.
   public let asUser: UserID?
-  /// The groupID, userID and applicationID in a request of the application's backend, as given, for
-  /// the audit.
-  public let subjects: [String: String]
-  /// The members of params that the method does not have, the first of many; nil where there is none,
-  /// or nobody looked.
+  /// What a well-formed request of the application's backend is about; nil for all others.
+  public let subjects: CallSubjects?
+  /// The members of the request that none has, and those of params that the method does not have, the
+  /// first of many; nil where there is none, or nobody looked.
   public let unknownParameters: [UnknownParameter]?
 
   /// The request, or the error of a call that has none. It is moved out of the call: a copy takes 300
@@ -62,11 +61,36 @@ public struct Call: Sendable {
   public consuming func request() throws(WireError) -> Request {
     switch exchange(&content, with: .invalid) {
     case .request(let request): return request
-    case .badParameters(let error), .unknownMethod(let error): throw error
+    case .badParameters(let error), .unknownMethod(let error, sent: _): throw error
     case .invalid: throw WireError(.invalidRequest)
     }
   }
 
   /// The method's name as logs have it: "unknown" where there is no such method.
   public var methodName: String { method?.name ?? "unknown" }
+
+  /// The name that was sent, for the log; nil where it is that of a method, or none at all.
+  public var sentMethodName: SentMethodName? {
+    // Known methods first: to look into the content of a call copies it.
+    guard method == nil, case .unknownMethod(_, let sent) = content else { return nil }
+    return sent
+  }
+}
+
+/// The name of an unknown method as it was sent, at most 64 bytes of it: it may be anything.
+public struct SentMethodName: Sendable, Equatable {
+  private static let maxBytes = 64
+
+  public let text: String
+
+  init(_ name: String) {
+    // By scalars: a character can have any length.
+    var (scalars, bytes) = (String.UnicodeScalarView(), 0)
+    for scalar in name.unicodeScalars {
+      bytes += UTF8.width(scalar)
+      guard bytes <= SentMethodName.maxBytes else { break }
+      scalars.append(scalar)
+    }
+    text = String(scalars)
+  }
 }

@@ -19,7 +19,8 @@ public enum Envelope: Sendable {
   ///   - text: the message; `JSONParser.padding` more bytes must be readable behind it.
   ///   - servesApplication: whether members for the backend, such as `params.asUser`, are read
   ///     (Protocol.md, "Application interface").
-  ///   - unknownParameters: what becomes of members of params that a method does not have.
+  ///   - unknownParameters: what becomes of members of params that a method does not have, and of those
+  ///     of a request that none has.
   public init(
     padded text: UnsafeRawBufferPointer, parser: borrowing JSONParser, methods: borrowing MethodTable,
     servesApplication: Bool = false, unknownParameters: UnknownParameterHandling = .ignored
@@ -54,50 +55,46 @@ extension Call {
   ) {
     let idValue = value["id"]
     let id = idValue.flatMap { RequestID($0) }
+    var unknown = handling == .ignored ? nil : UnknownParameter.ofRequest(value)
     guard value.kind == .object, value["jsonrpc"]?.isString(Call.version) == true, let method = value["method"],
       method.kind == .string,
       idValue == nil || id != nil
     else {
-      self.init(id: nil, content: .invalid)
+      self.init(id: nil, content: .invalid, unknown)
       return
     }
     // Over WebSocket they are -32601 (Protocol.md, "Application interface").
     guard let entry = methods[method], servesApplication || entry.specification.callers != .application else {
-      self.init(id: id, content: .unknownMethod(methods.fault(of: method, servesApplication: servesApplication)))
+      let error = methods.fault(of: method, servesApplication: servesApplication)
+      self.init(id: id, content: .unknownMethod(error, sent: SentMethodName(method.string ?? "")), unknown)
       return
     }
     var asUser: UserID?
-    var unknown: [UnknownParameter]?
     do throws(WireError) {
       let params = try Call.object(value["params"])
       if handling != .ignored, let params {
-        unknown = entry.unknownParameters(in: params, servesApplication: servesApplication)
+        unknown = entry.unknownParameters(in: params, servesApplication: servesApplication, after: unknown)
       }
       var reader = JSONParameterReader(params, servesApplication: servesApplication, textLimits: entry.textLimits)
       if servesApplication {
         asUser = try reader.optionalString("asUser", .userID, "The user as whom the method runs.").flatMap { UserID($0) }
       }
       if handling == .refused, let first = unknown?.first { throw first.error(in: entry.name) }
-      let subjects = servesApplication ? Call.subjects(in: params) : [:]
+      let subjects = servesApplication ? CallSubjects(in: params, writes: entry.writes) : nil
       self.init(
         id: id, content: .request(try entry.decode(&reader)), method: entry, asUser: asUser, subjects: subjects,
         unknownParameters: unknown)
     } catch {
       self.init(
-        id: id, content: .badParameters(error), method: entry, asUser: asUser, subjects: [:], unknownParameters: unknown)
+        id: id, content: .badParameters(error), method: entry, asUser: asUser, subjects: nil, unknownParameters: unknown)
     }
   }
 
-  private init(id: RequestID?, content: Content) {
-    self.init(id: id, content: content, method: nil, asUser: nil, subjects: [:], unknownParameters: nil)
+  private init(id: RequestID?, content: Content, _ unknown: [UnknownParameter]?) {
+    self.init(id: id, content: content, method: nil, asUser: nil, subjects: nil, unknownParameters: unknown)
   }
 
   private static let version = "2.0".utf8.map { CChar($0) }
-
-  private static func subjects(in params: JSONValue?) -> [String: String] {
-    let names: [StaticString] = ["groupID", "userID", "applicationID"]
-    return names.reduce(into: [:]) { found, name in found["\(name)"] = params?[name]?.string }
-  }
 
   /// "`params` is an object (absent = `{}`; anything else is -32602)", null too: only the members of
   /// params may be null.

@@ -160,13 +160,37 @@ extension ReplyValue: WireEncodable {
     case .webhookFailures(let result): result.failureList.reduce(128) { $0 + $1.data.text.count + 256 }
     case .traceEntries(let result): 128 + result.entryList.count * 192
     case .activeGroups(let result): 64 + result.groupList.count * 128
-    case .administratorActions(let result): 64 + result.actionList.count * 192
+    case .administratorActions(let result):
+      result.actionList.reduce(64) { $0 + 192 + ($1.userIDList?.count ?? 0) * 40 + ($1.reason?.utf8.count ?? 0) }
     case .groupInfo: 768
     case .message(let info): 512 + info.message.content.byteCount
     case .syncRow(let row): row.capacity
     case .empty, .session, .ping, .joinedGroup, .groupMute, .onlineMemberCount, .kicked, .stats, .importedGroup,
       .unreadCount, .retriedWebhooks, .modified, .trace:
       256
+    }
+  }
+}
+
+extension ReplyValue {
+  /// The group that the request has made, whose groupID the server may have chosen.
+  public var newGroup: GroupID? { made.group }
+
+  /// The users whom the request has made members.
+  public var newMembers: [UserID] { made.members.filter { $0.result == .success }.map(\.userID) }
+
+  private var made: (group: GroupID?, members: [MemberResult]) {
+    switch self {
+    case .createdGroup(let result): (result.groupID, result.memberList)
+    case .importedGroup(let result): (result.groupID, [])
+    case .memberResults(let result): (nil, result.memberList)
+    case .empty, .session, .ping, .serverInfo, .encoded, .joinedGroup, .joinedGroups, .groupsInfo, .foundGroups, .groupMute,
+      .attributes, .counters, .counterValue, .memberList, .membersInfo, .onlineMemberCount, .inviters, .roles, .memberMute,
+      .bannedMembers, .usersInfo, .applications, .receipt, .history, .sync, .foundMessages, .modified, .reactions, .pinned,
+      .unreadCounts, .notifications, .readReceipts, .groups, .sessions, .kicked, .stats, .importedMessages, .webhookFailures,
+      .retriedWebhooks, .trace, .traceEntries, .activeGroups, .administratorActions, .groupInfo, .unreadCount, .message,
+      .syncRow:
+      (nil, [])
     }
   }
 }

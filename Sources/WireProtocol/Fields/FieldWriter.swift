@@ -32,6 +32,8 @@ public protocol FieldWriter: ~Copyable {
   mutating func member<Value: FieldValue>(_ name: StaticString, ifPresent value: Value?)
   /// A member that is left out where there is nothing.
   mutating func member<Value: FieldValue>(_ name: StaticString, ifPresent values: [Value]?)
+  /// A member that is left out where there is nothing.
+  mutating func member(_ name: StaticString, ifPresent texts: [String]?)
 }
 
 extension FieldWriter where Self: ~Copyable {
@@ -100,6 +102,11 @@ extension JSONWriter: FieldWriter {
   public mutating func member<Value: FieldValue>(_ name: StaticString, ifPresent values: [Value]?) {
     if let values { member(name, values) }
   }
+
+  /// A member that is left out where there is nothing.
+  public mutating func member(_ name: StaticString, ifPresent texts: [String]?) {
+    if let texts { member(name, texts) }
+  }
 }
 
 /// Notes the members instead of writing them, so that descriptions cannot drift from encoding.
@@ -143,4 +150,6 @@ struct FieldRecorder: FieldWriter {
   mutating func member<Value: FieldValue>(_ name: StaticString, ifPresent values: [Value]?) {
     note(name, "[\(Value.notation)]", isOptional: true)
   }
+
+  mutating func member(_ name: StaticString, ifPresent texts: [String]?) { note(name, "[string]", isOptional: true) }
 }

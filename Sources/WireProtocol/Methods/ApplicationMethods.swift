@@ -1,7 +1,7 @@
 import GroupModel
 
 /// The applications that the caller may decide, or those of the caller.
-public struct GetGroupApplicationList: Method {
+public struct GetGroupApplicationList: ServerMethod {
   /// The applications that are listed.
   public enum Box: String, CaseIterable, Sendable {
     /// Those that the caller may decide.
@@ -15,9 +15,11 @@ public struct GetGroupApplicationList: Method {
   public let count: Int
 
   public static let specification = MethodSpecification(
-    "getGroupApplicationList",
+    .getGroupApplicationList,
     "Lists the applications that the caller may decide, or has sent, handled ones included, newest first.",
     result: Result.fields, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A page of applications.
   public struct Result: WireObject {
@@ -67,12 +69,16 @@ public struct ApplicationDecision: Sendable, Equatable {
 }
 
 /// Agrees to a request to join, or follows an invitation.
-public struct AcceptGroupApplication: Method {
+public struct AcceptGroupApplication: ServerMethod {
   public let decision: ApplicationDecision
 
   public static let specification = MethodSpecification(
-    "acceptGroupApplication", "Lets an applicant in, or follows an invitation.", writes: true,
+    .acceptGroupApplication, "Lets an applicant in, or follows an invitation.",
     errors: ApplicationDecision.errors + [.groupFull, .tooManyGroups])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { .membership(reasonBytes: $0.decision.reason.byteCount) },
+    at: .owner(mayWait: false) { .application($0.decision.applicationID) }, asks: .never, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     decision = try ApplicationDecision(from: &reader, agrees: true)
@@ -80,11 +86,15 @@ public struct AcceptGroupApplication: Method {
 }
 
 /// Refuses a request to join, or an invitation.
-public struct RefuseGroupApplication: Method {
+public struct RefuseGroupApplication: ServerMethod {
   public let decision: ApplicationDecision
 
   public static let specification = MethodSpecification(
-    "refuseGroupApplication", "Turns an applicant away, or an invitation down.", writes: true, errors: ApplicationDecision.errors)
+    .refuseGroupApplication, "Turns an applicant away, or an invitation down.", errors: ApplicationDecision.errors)
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { .membership(reasonBytes: $0.decision.reason.byteCount) },
+    at: .owner(mayWait: false) { .application($0.decision.applicationID) }, asks: .never, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     decision = try ApplicationDecision(from: &reader, agrees: false)
@@ -92,13 +102,15 @@ public struct RefuseGroupApplication: Method {
 }
 
 /// Marks applications as read.
-public struct SetGroupApplicationRead: Method {
+public struct SetGroupApplicationRead: ServerMethod {
   /// Nil = now.
   public let timestamp: WallInstant?
 
   public static let specification = MethodSpecification(
-    "setGroupApplicationRead", "Marks the applications up to an instant as read by the caller.", callers: .user, writes: true,
+    .setGroupApplicationRead, "Marks the applications up to an instant as read by the caller.", callers: .user,
     errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(.membership, at: .here, asks: .never, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     timestamp = try reader.optionalInstant(

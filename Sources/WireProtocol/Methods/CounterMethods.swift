@@ -1,13 +1,16 @@
 import GroupModel
 
 /// Sets and removes counters of a group.
-public struct SetGroupCounters: Method {
+public struct SetGroupCounters: GroupMethod {
   /// A value of nil removes the counter.
   public let counters: [GroupCounters.Entry]
 
   public static let specification = MethodSpecification(
-    "setGroupCounters", "Sets counters of a group, and removes those whose value is null; the others stay.", writes: true,
+    .setGroupCounters, "Sets counters of a group, and removes those whose value is null; the others stay.",
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyCounters, .attributeCallsTooOften])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { .counters($0.counters.count) }, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     counters = try reader.requiredCounters("counters", "The counters and their new values; null removes a counter.")
@@ -15,14 +18,17 @@ public struct SetGroupCounters: Method {
 }
 
 /// Raises a counter of a group.
-public struct IncreaseGroupCounter: Method {
+public struct IncreaseGroupCounter: GroupMethod {
   public let key: String
   public let value: Int64
 
   public static let specification = MethodSpecification(
-    "increaseGroupCounter", "Raises a counter of a group, which starts at 0 where it is not there.", writes: true,
+    .increaseGroupCounter, "Raises a counter of a group, which starts at 0 where it is not there.",
     result: CounterValue.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyCounters, .attributeCallsTooOften])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .always(.counters(1)), users: .nobody, asks: .never, tellsMembers: true, mayWait: true, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     key = try reader.requiredString("key", .counterKey, "The counter that is raised.")
@@ -31,14 +37,17 @@ public struct IncreaseGroupCounter: Method {
 }
 
 /// Lowers a counter of a group.
-public struct DecreaseGroupCounter: Method {
+public struct DecreaseGroupCounter: GroupMethod {
   public let key: String
   public let value: Int64
 
   public static let specification = MethodSpecification(
-    "decreaseGroupCounter", "Lowers a counter of a group, which starts at 0 where it is not there.", writes: true,
+    .decreaseGroupCounter, "Lowers a counter of a group, which starts at 0 where it is not there.",
     result: CounterValue.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyCounters, .attributeCallsTooOften])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .always(.counters(1)), users: .nobody, asks: .never, tellsMembers: true, mayWait: true, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     key = try reader.requiredString("key", .counterKey, "The counter that is lowered.")
@@ -47,13 +56,15 @@ public struct DecreaseGroupCounter: Method {
 }
 
 /// Reads counters of a group.
-public struct GetGroupCounters: Method {
+public struct GetGroupCounters: GroupMethod {
   /// Nil = all.
   public let keys: [String]?
 
   public static let specification = MethodSpecification(
-    "getGroupCounters", "Reads counters of a group; keys that are not there are left out.", result: Result.fields,
+    .getGroupCounters, "Reads counters of a group; keys that are not there are left out.", result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// The counters that were asked for.
   public struct Result: WireObject {

@@ -39,6 +39,12 @@ public struct GroupFields: Sendable, Equatable {
     }
   }
 
+  /// The bytes of the texts in JSON.
+  var textBytes: Int {
+    let texts = [introduction, notification, faceURL, serverCustomInfo].reduce(0) { $0 + ($1?.bytesInJSON ?? 0) }
+    return (customInfo ?? [:]).reduce(texts) { $0 + $1.key.bytesInJSON + $1.value.bytesInJSON + 8 }
+  }
+
   private static func value(
     of field: PolicyField, from reader: inout some ParameterReader
   ) throws(WireError) -> PolicyValue? {
@@ -70,7 +76,7 @@ public struct GroupFields: Sendable, Equatable {
 }
 
 /// Makes a group (Protocol.md, "Creating a group").
-public struct CreateGroup: Method {
+public struct CreateGroup: ServerMethod {
   /// A member from the beginning.
   public struct InitialMember: Sendable, Equatable {
     public let userID: UserID
@@ -96,14 +102,21 @@ public struct CreateGroup: Method {
   public let ownerUserID: UserID?
 
   public static let specification = MethodSpecification(
-    "createGroup", "Makes a group that the caller owns, or the user whom the application names as ownerUserID.",
-    writes: true,
+    .createGroup, "Makes a group that the caller owns, or the user whom the application names as ownerUserID.",
     result: Result.fields,
     errors: [
       .badNewGroupID, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .tooManyMembers,
       .ownerInMemberList, .badValue, .noRight, .groupIDTaken, .groupIDTakenByYourself, .tooManyAVChatRooms, .tooManyGroups,
       .userUnknown,
     ] + ErrorCode.ofApplication)
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by {
+      .group(
+        textBytes: $0.groupName.utf8.count + $0.fields.textBytes, members: $0.memberList.count,
+        inviteBytes: $0.inviteMessage.byteCount)
+    },
+    at: .owner(mayWait: false) { .newGroup($0.groupID) }, asks: .before { .creation($0) }, audit: .change)
 
   /// The new group, and the outcome for each initial member.
   public struct Result: WireObject {
@@ -185,14 +198,18 @@ extension ParameterReader {
 }
 
 /// Joins a group, or applies to join it.
-public struct JoinGroup: Method {
+public struct JoinGroup: GroupMethod {
   public let message: String?
 
   public static let specification = MethodSpecification(
-    "joinGroup", "Joins a group, or asks its managers to be let in where joinMode is Auth.", callers: .user, writes: true,
+    .joinGroup, "Joins a group, or asks its managers to be let in where joinMode is Auth.", callers: .user,
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .alreadyMember, .workNotJoinable, .noRight, .groupFull, .tooManyGroups, .badValue]
       + ErrorCode.ofApplication)
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { .application(textBytes: $0.message.byteCount) }, users: .caller, asks: .before { .join($0) }, tellsMembers: true,
+    mayWait: true, audit: .change)
 
   /// Whether the caller is a member now.
   public struct Result: WireObject {
@@ -220,9 +237,12 @@ public struct JoinGroup: Method {
 }
 
 /// Leaves a group.
-public struct QuitGroup: Method {
+public struct QuitGroup: GroupMethod {
   public static let specification = MethodSpecification(
-    "quitGroup", "Leaves a group.", callers: .user, writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .ownerMayNotQuit])
+    .quitGroup, "Leaves a group.", callers: .user, errors: [.badGroupID, .noSuchGroup, .noRight, .ownerMayNotQuit])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: true, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 
@@ -231,23 +251,28 @@ public struct QuitGroup: Method {
 }
 
 /// Disbands a group.
-public struct DismissGroup: Method {
+public struct DismissGroup: GroupMethod {
   public static let specification = MethodSpecification(
-    "dismissGroup", "Disbands a group.", writes: true, errors: [.badGroupID, .noSuchGroup, .noRight])
+    .dismissGroup, "Disbands a group.", errors: [.badGroupID, .noSuchGroup, .noRight])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 }
 
 /// The groups of the caller.
-public struct GetJoinedGroupList: Method {
+public struct GetJoinedGroupList: ServerMethod {
   public let groupType: GroupType?
   public let updatedSince: WallInstant?
   public let count: Int
   public let nextSeq: Int64
 
   public static let specification = MethodSpecification(
-    "getJoinedGroupList", "Lists the groups that the caller is a member of.", callers: .user,
+    .getJoinedGroupList, "Lists the groups that the caller is a member of.", callers: .user,
     result: Result.fields, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A page of groups that the caller is in or has left.
   public struct Result: WireObject {
@@ -283,12 +308,14 @@ public struct GetJoinedGroupList: Method {
 }
 
 /// The infos of some groups.
-public struct GetGroupsInfo: Method {
+public struct GetGroupsInfo: ServerMethod {
   public let groupIDList: [String]
 
   public static let specification = MethodSpecification(
-    "getGroupsInfo", "Tells what the caller may know of up to 50 groups.",
+    .getGroupsInfo, "Tells what the caller may know of up to 50 groups.",
     result: Result.fields, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A row for each group that was asked for.
   public struct Result: WireObject {
@@ -339,17 +366,21 @@ public struct GetGroupsInfo: Method {
 }
 
 /// Changes texts, customInfo, policy or size of a group: all or nothing.
-public struct SetGroupInfo: Method {
+public struct SetGroupInfo: GroupMethod {
   public let groupName: String?
   public let fields: GroupFields
   public let allMuted: Bool?
 
   public static let specification = MethodSpecification(
-    "setGroupInfo", "Changes a group's info, all of what is given or nothing.", writes: true,
+    .setGroupInfo, "Changes a group's info, all of what is given or nothing.",
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .badValue,
       .tooManyMembers, .maxMemberNumBelowCount,
     ])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { .groupInfo(textBytes: $0.fields.textBytes) }, users: .nobody, asks: .never, tellsMembers: true, mayWait: false,
+    audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupName = try reader.optionalString("groupName", reader.textLimits.groupNames, "The group's new name.")

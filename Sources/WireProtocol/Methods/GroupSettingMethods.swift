@@ -1,14 +1,17 @@
 import GroupModel
 
 /// Makes another member the owner.
-public struct TransferGroupOwner: Method {
+public struct TransferGroupOwner: GroupMethod {
   public let userID: UserID
   /// The old owner leaves instead of becoming a member.
   public let quit: Bool
 
   public static let specification = MethodSpecification(
-    "transferGroupOwner", "Makes another member the owner; the old one becomes Member, or leaves.", writes: true,
+    .transferGroupOwner, "Makes another member the owner; the old one becomes Member, or leaves.",
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userID = try reader.requiredUserID("userID", "The member who becomes the owner.")
@@ -17,15 +20,18 @@ public struct TransferGroupOwner: Method {
 }
 
 /// Silences a group, or some of its roles.
-public struct MuteGroup: Method {
+public struct MuteGroup: GroupMethod {
   /// Without an end: `duration` gives it.
   public let mute: GroupMute
   /// 0 = no end.
   public let duration: Seconds
 
   public static let specification = MethodSpecification(
-    "muteGroup", "Silences a group or some of its roles, for a time or without end; mode None lets all speak.", writes: true,
+    .muteGroup, "Silences a group or some of its roles, for a time or without end; mode None lets all speak.",
     result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   /// When the mute ends.
   public struct Result: WireObject {
@@ -63,12 +69,15 @@ public struct MuteGroup: Method {
 }
 
 /// Sets which messages of a group the caller receives.
-public struct SetGroupReceiveMessageOpt: Method {
+public struct SetGroupReceiveMessageOpt: GroupMethod {
   public let option: ReceiveOption
 
   public static let specification = MethodSpecification(
-    "setGroupReceiveMessageOpt", "Chooses which messages of a group the caller receives.", callers: .user, writes: true,
+    .setGroupReceiveMessageOpt, "Chooses which messages of a group the caller receives.", callers: .user,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: false, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     option = try reader.requiredWord("opt", "The messages that the caller receives from now on.")
@@ -76,7 +85,7 @@ public struct SetGroupReceiveMessageOpt: Method {
 }
 
 /// Finds groups by the names of them or of their members.
-public struct SearchGroups: Method {
+public struct SearchGroups: ServerMethod {
   /// A text that is compared.
   public enum Field: String, CaseIterable, Sendable {
     case groupID, groupName, memberUserID, memberNameCard, memberNickName
@@ -90,8 +99,10 @@ public struct SearchGroups: Method {
   public let nextSeq: Int64
 
   public static let specification = MethodSpecification(
-    "searchGroups", "Finds groups whose texts hold any of up to 5 keywords: joined ones, and others that are searchable.",
+    .searchGroups, "Finds groups whose texts hold any of up to 5 keywords: joined ones, and others that are searchable.",
     result: Result.fields, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A page of groups that were found.
   public struct Result: WireObject {

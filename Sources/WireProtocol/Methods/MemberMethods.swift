@@ -1,7 +1,7 @@
 import GroupModel
 
 /// The members of a group, a page at a time.
-public struct GetGroupMemberList: Method {
+public struct GetGroupMemberList: GroupMethod {
   /// The members that are listed.
   public enum Filter: String, CaseIterable, Sendable {
     case all = "All"
@@ -15,20 +15,22 @@ public struct GetGroupMemberList: Method {
   public let count: Int
 
   public static let specification = MethodSpecification(
-    "getGroupMemberList", "Lists the members of a group: owner, admins, others.",
+    .getGroupMemberList, "Lists the members of a group: owner, admins, others.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
+
   /// A page of members.
   public struct Result: WireObject {
-    public let memberList: [ListedMember]
+    public let memberList: [ShownMember]
     /// 0 = there is no more.
     public let nextSeq: Int64
 
     public static let example = Result(memberList: [], nextSeq: 0)
 
     /// With everything given.
-    public init(memberList: [ListedMember], nextSeq: Int64) {
+    public init(memberList: [ShownMember], nextSeq: Int64) {
       self.memberList = memberList
       self.nextSeq = nextSeq
     }
@@ -48,22 +50,24 @@ public struct GetGroupMemberList: Method {
 }
 
 /// Some members of a group by name.
-public struct GetGroupMembersInfo: Method {
+public struct GetGroupMembersInfo: GroupMethod {
   public let userIDList: [UserID]
 
   public static let specification = MethodSpecification(
-    "getGroupMembersInfo", "Tells of up to 50 users what they are in a group; those who are no members are left out.",
+    .getGroupMembersInfo, "Tells of up to 50 users what they are in a group; those who are no members are left out.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
 
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
+
   /// Those of the users who are members.
   public struct Result: WireObject {
-    public let memberList: [ListedMember]
+    public let memberList: [ShownMember]
 
     public static let example = Result(memberList: [])
 
     /// With everything given.
-    public init(memberList: [ListedMember]) {
+    public init(memberList: [ShownMember]) {
       self.memberList = memberList
     }
 
@@ -79,11 +83,13 @@ public struct GetGroupMembersInfo: Method {
 }
 
 /// The number of members with a session.
-public struct GetGroupOnlineMemberCount: Method {
+public struct GetGroupOnlineMemberCount: GroupMethod {
   public static let specification = MethodSpecification(
-    "getGroupOnlineMemberCount", "Counts the members with at least one signed-in session.",
+    .getGroupOnlineMemberCount, "Counts the members with at least one signed-in session.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight])
+
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// The number of members with a session.
   public struct Result: WireObject {
@@ -105,14 +111,16 @@ public struct GetGroupOnlineMemberCount: Method {
 }
 
 /// The muted members, a page at a time.
-public struct GetGroupMutedMembers: Method {
+public struct GetGroupMutedMembers: GroupMethod {
   public let nextSeq: Int64
   public let count: Int
 
   public static let specification = MethodSpecification(
-    "getGroupMutedMembers", "Lists the members that are silenced individually.",
+    .getGroupMutedMembers, "Lists the members that are silenced individually.",
     result: GetGroupMemberList.Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     nextSeq = try reader.nextSeq()
@@ -121,13 +129,15 @@ public struct GetGroupMutedMembers: Method {
 }
 
 /// The inviters of members.
-public struct GetGroupMemberInviters: Method {
+public struct GetGroupMemberInviters: GroupMethod {
   public let userIDList: [UserID]
 
   public static let specification = MethodSpecification(
-    "getGroupMemberInviters", "Tells of up to 200 users who brought them into a group.",
+    .getGroupMemberInviters, "Tells of up to 200 users who brought them into a group.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// A row for each user.
   public struct Result: WireObject {
@@ -171,13 +181,15 @@ public struct GetGroupMemberInviters: Method {
 }
 
 /// The roles of users in a group.
-public struct GetGroupMemberRoles: Method {
+public struct GetGroupMemberRoles: GroupMethod {
   public let userIDList: [UserID]
 
   public static let specification = MethodSpecification(
-    "getGroupMemberRoles", "Tells of up to 100 users which role they have in a group, or NotMember.",
+    .getGroupMemberRoles, "Tells of up to 100 users which role they have in a group, or NotMember.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// A row for each user.
   public struct Result: WireObject {

@@ -1,15 +1,19 @@
 import GroupModel
 
 /// Makes users members, or asks them.
-public struct InviteUserToGroup: Method {
+public struct InviteUserToGroup: GroupMethod {
   public let userIDList: [UserID]
   public let message: String?
   public let attach: String?
 
   public static let specification = MethodSpecification(
-    "inviteUserToGroup", "Makes users members, or asks them first where beInviteMode is Auth.", writes: true,
+    .inviteUserToGroup, "Makes users members, or asks them first where beInviteMode is Auth.",
     result: MemberResults.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue] + ErrorCode.ofApplication)
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { .invitations(users: $0.userIDList.count, textBytes: $0.message.byteCount + $0.attach.byteCount) },
+    users: .added { $0.userIDList }, asks: .before { .invitation($0) }, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userIDList = try reader.requiredUserIDs("userIDList", upTo: 100, "The invited users.")
@@ -19,16 +23,20 @@ public struct InviteUserToGroup: Method {
 }
 
 /// Removes members from a group.
-public struct KickGroupMember: Method {
+public struct KickGroupMember: GroupMethod {
   public let userIDList: [UserID]
   public let reason: String?
   /// 0 = no ban.
   public let banTime: Seconds
 
   public static let specification = MethodSpecification(
-    "kickGroupMember", "Removes members from a group, and keeps them out for a time where banTime says so.", writes: true,
+    .kickGroupMember, "Removes members from a group, and keeps them out for a time where banTime says so.",
     result: MemberResults.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { .removals(users: $0.userIDList.count, reasonBytes: $0.reason.byteCount) }, users: .nobody, asks: .never,
+    tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userIDList = try reader.requiredUserIDs("userIDList", upTo: 50, "The members who are removed.")
@@ -40,13 +48,15 @@ public struct KickGroupMember: Method {
 }
 
 /// The bans of a group, a page at a time.
-public struct GetGroupBannedMembers: Method {
+public struct GetGroupBannedMembers: GroupMethod {
   public let nextSeq: Int64
   public let count: Int
 
   public static let specification = MethodSpecification(
-    "getGroupBannedMembers", "Lists the removed users whose ban has not ended, the soonest end first.",
+    .getGroupBannedMembers, "Lists the removed users whose ban has not ended, the soonest end first.",
     result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// A page of bans.
   public struct Result: WireObject {
@@ -98,12 +108,15 @@ public struct BannedMember: WireObject {
 }
 
 /// Ends bans.
-public struct UnbanGroupMember: Method {
+public struct UnbanGroupMember: GroupMethod {
   public let userIDList: [UserID]
 
   public static let specification = MethodSpecification(
-    "unbanGroupMember", "Ends the bans of users; no event tells of it.", writes: true, result: MemberResults.fields,
+    .unbanGroupMember, "Ends the bans of users; no event tells of it.", result: MemberResults.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userIDList = try reader.requiredUserIDs("userIDList", upTo: 50, "The users whose bans end.")
@@ -124,17 +137,29 @@ public enum TargetUsers: Sendable, Equatable {
     case .list(let users): users
     }
   }
+
+  /// How many they are.
+  var count: Int {
+    switch self {
+    case .one: 1
+    case .list(let users): users.count
+    }
+  }
 }
 
 /// Gives members another role.
-public struct SetGroupMemberRole: Method {
+public struct SetGroupMemberRole: GroupMethod {
   public let targets: TargetUsers
   public let role: Role
 
   public static let specification = MethodSpecification(
-    "setGroupMemberRole", "Makes members admins, ordinary members, or gives a custom role: one, or up to 50 by list.",
-    writes: true, result: MemberResults.optionalFields,
+    .setGroupMemberRole, "Makes members admins, ordinary members, or gives a custom role: one, or up to 50 by list.",
+    result: MemberResults.optionalFields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue, .userUnknown])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { .memberChanges(users: $0.targets.count) }, users: .known { $0.targets.users }, asks: .never, tellsMembers: true,
+    mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     targets = try reader.requiredTargets(
@@ -144,7 +169,7 @@ public struct SetGroupMemberRole: Method {
 }
 
 /// Changes the info of a member: all that is given or nothing.
-public struct SetGroupMemberInfo: Method {
+public struct SetGroupMemberInfo: GroupMethod {
   public let userID: UserID
   public let nameCard: String?
   public let customInfo: [String: String]?
@@ -152,8 +177,11 @@ public struct SetGroupMemberInfo: Method {
   public let muteUntil: WallInstant?
 
   public static let specification = MethodSpecification(
-    "setGroupMemberInfo", "Changes name card, customInfo, role or mute of a member, all of what is given or nothing.",
-    writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .nameCardTooLong, .userUnknown])
+    .setGroupMemberInfo, "Changes name card, customInfo, role or mute of a member, all of what is given or nothing.",
+    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .nameCardTooLong, .userUnknown])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .known { [$0.userID] }, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userID = try reader.requiredUserID("userID", "The member whose info changes, or the caller.")
@@ -168,14 +196,18 @@ public struct SetGroupMemberInfo: Method {
 }
 
 /// Mutes members.
-public struct MuteGroupMember: Method {
+public struct MuteGroupMember: GroupMethod {
   public let targets: TargetUsers
   /// 0 = may speak again.
   public let muteTime: Seconds
 
   public static let specification = MethodSpecification(
-    "muteGroupMember", "Silences members, one or up to 50 by list, for a time; it survives leaving and coming back.",
-    writes: true, result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+    .muteGroupMember, "Silences members, one or up to 50 by list, for a time; it survives leaving and coming back.",
+    result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { .memberChanges(users: $0.targets.count) }, users: .nobody, asks: .never, tellsMembers: true, mayWait: false,
+    audit: .change)
 
   /// When the mute ends.
   public struct Result: WireObject {

@@ -1,18 +1,22 @@
 import GroupModel
 
 /// Replaces the content of a stored message.
-public struct ModifyGroupMessage: Method {
+public struct ModifyGroupMessage: GroupMethod {
   public let seq: Int64
   /// A text or data, never tips.
   public let content: Message.Content
 
   public static let specification = MethodSpecification(
-    "modifyGroupMessage", "Replaces the text or data of a message; the same content changes nothing.", writes: true,
+    .modifyGroupMessage, "Replaces the text or data of a message; the same content changes nothing.",
     result: Result.fields,
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badValue, .messageTooLong, .messageUnknown, .recallTooLate, .recallNotYours,
       .recallUnsupported, .muted, .groupMessageRate,
     ] + ErrorCode.ofApplication)
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { .edit(textBytes: $0.content.byteCount, searchableBytes: $0.isText ? $0.content.byteCount : 0) }, users: .nobody,
+    asks: .before { .message(.edit($0)) }, tellsMembers: true, mayWait: false, audit: .change)
 
   /// When the message was edited.
   public struct Result: WireObject {
@@ -44,16 +48,19 @@ public struct ModifyGroupMessage: Method {
 }
 
 /// Pins a message, or ends that.
-public struct PinGroupMessage: Method {
+public struct PinGroupMessage: GroupMethod {
   public let seq: Int64
   public let isPinned: Bool
 
   public static let specification = MethodSpecification(
-    "pinGroupMessage", "Pins a message for all who may see it, or unpins it.", writes: true,
+    .pinGroupMessage, "Pins a message for all who may see it, or unpins it.",
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .tooManyPinned,
       .groupMessageRate,
     ])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { $0.isPinned ? .pin : .messageChange }, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message.")
@@ -62,10 +69,12 @@ public struct PinGroupMessage: Method {
 }
 
 /// The pinned messages of a group.
-public struct GetPinnedGroupMessageList: Method {
+public struct GetPinnedGroupMessageList: GroupMethod {
   public static let specification = MethodSpecification(
-    "getPinnedGroupMessageList", "Reads the pinned messages that the caller may see, the last pinned first.",
+    .getPinnedGroupMessageList, "Reads the pinned messages that the caller may see, the last pinned first.",
     result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .recallUnsupported])
+
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// The messages.
   public struct Result: WireObject {
@@ -85,16 +94,19 @@ public struct GetPinnedGroupMessageList: Method {
 }
 
 /// Adds a reaction to a message.
-public struct AddMessageReaction: Method {
+public struct AddMessageReaction: GroupMethod {
   public let seq: Int64
   public let reaction: String
 
   public static let specification = MethodSpecification(
-    "addMessageReaction", "Adds a reaction of the caller's to a message; twice is once.", callers: .user, writes: true,
+    .addMessageReaction, "Adds a reaction of the caller's to a message; twice is once.", callers: .user,
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .muted,
       .tooManyReactions, .groupMessageRate,
     ])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .always(.reaction), users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message.")
@@ -103,17 +115,20 @@ public struct AddMessageReaction: Method {
 }
 
 /// Takes a reaction back.
-public struct RemoveMessageReaction: Method {
+public struct RemoveMessageReaction: GroupMethod {
   public let seq: Int64
   public let reaction: String
 
   public static let specification = MethodSpecification(
-    "removeMessageReaction", "Removes a reaction of the caller's from a message; one that is not there changes nothing.",
-    callers: .user, writes: true,
+    .removeMessageReaction, "Removes a reaction of the caller's from a message; one that is not there changes nothing.",
+    callers: .user,
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .muted,
       .groupMessageRate,
     ])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .always(.messageChange), users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message.")
@@ -122,13 +137,15 @@ public struct RemoveMessageReaction: Method {
 }
 
 /// The reactions to some messages, with users who gave them.
-public struct GetMessageReactions: Method {
+public struct GetMessageReactions: GroupMethod {
   public let seqs: [Int64]
   public let userCount: Int
 
   public static let specification = MethodSpecification(
-    "getMessageReactions", "Reads the reactions to messages, the first reaction first; unknown messages are left out.",
+    .getMessageReactions, "Reads the reactions to messages, the first reaction first; unknown messages are left out.",
     result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .recallUnsupported])
+
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// The reactions of each message.
   public struct Result: WireObject {

@@ -49,6 +49,15 @@ public struct MessageOptions: Sendable, Equatable {
     }
   }
 
+  /// The rows of a message with that content.
+  /// - Parameter isSearchable: a search may find the content, where it is stored.
+  func rows(of content: String, isSearchable: Bool) -> WrittenRows {
+    let mentions = atUserIDList.reduce(0) { $0 + $1.utf8.count + 3 }
+    return .message(
+      textBytes: content.utf8.count + mentions + clientMsgID.byteCount,
+      searchableBytes: isSearchable && !onlineUserOnly ? content.utf8.count : 0, listsMembers: needReadReceipt)
+  }
+
   static let errors: [ErrorCode] =
     [
       .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .muted,
@@ -95,13 +104,17 @@ public struct MessageReceipt: WireObject, Equatable {
 }
 
 /// Sends text to a group.
-public struct SendGroupTextMessage: Method {
+public struct SendGroupTextMessage: GroupMethod {
   public let text: String
   public let options: MessageOptions
 
   public static let specification = MethodSpecification(
-    "sendGroupTextMessage", "Sends a text to a group.", writes: true, result: MessageReceipt.fields, errors: MessageOptions.errors
+    .sendGroupTextMessage, "Sends a text to a group.", result: MessageReceipt.fields, errors: MessageOptions.errors
   )
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { $0.options.rows(of: $0.text, isSearchable: true) }, users: .nobody, asks: .before { .message(.text($0)) },
+    tellsMembers: true, mayWait: false, audit: .message)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     text = try reader.requiredString("text", reader.textLimits.messages, "The text that is sent.")
@@ -116,13 +129,17 @@ public struct SendGroupTextMessage: Method {
 }
 
 /// Sends the application's own data to a group.
-public struct SendGroupCustomMessage: Method {
+public struct SendGroupCustomMessage: GroupMethod {
   public let data: String
   public let options: MessageOptions
 
   public static let specification = MethodSpecification(
-    "sendGroupCustomMessage", "Sends data of the application's own to a group.", writes: true, result: MessageReceipt.fields,
+    .sendGroupCustomMessage, "Sends data of the application's own to a group.", result: MessageReceipt.fields,
     errors: MessageOptions.errors)
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { $0.options.rows(of: $0.data, isSearchable: false) }, users: .nobody, asks: .before { .message(.custom($0)) },
+    tellsMembers: true, mayWait: false, audit: .message)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     data = try reader.requiredString(
@@ -138,7 +155,7 @@ public struct SendGroupCustomMessage: Method {
 }
 
 /// A page of a group's history.
-public struct GetGroupHistoryMessageList: Method {
+public struct GetGroupHistoryMessageList: GroupMethod {
   /// The order of the page.
   public enum Direction: String, CaseIterable, Sendable {
     case older = "Older"
@@ -151,9 +168,11 @@ public struct GetGroupHistoryMessageList: Method {
   public let direction: Direction
 
   public static let specification = MethodSpecification(
-    "getGroupHistoryMessageList", "Reads stored messages, newest or oldest first.",
+    .getGroupHistoryMessageList, "Reads stored messages, newest or oldest first.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// A page of messages.
   public struct Result: WireObject {
@@ -185,7 +204,7 @@ public struct GetGroupHistoryMessageList: Method {
 }
 
 /// Catches up with several groups after a lost connection.
-public struct SyncGroups: Method {
+public struct SyncGroups: ServerMethod {
   /// The last message of one group that the client has.
   public struct Position: Sendable, Equatable {
     /// As given, so that a bad one can be answered in its row.
@@ -207,11 +226,13 @@ public struct SyncGroups: Method {
   public let groups: [Position]
 
   public static let specification = MethodSpecification(
-    "syncGroups",
+    .syncGroups,
     "Answers the messages of up to 50 groups that came, and those that changed, after a position, none missing, or says that this is not possible.",
     callers: .user,
     result: Result.fields,
     errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A row for each position.
   public struct Result: WireObject {

@@ -1,9 +1,22 @@
-/// The parameters of one method, and its description. The one declaration serves decoding and
-/// description.
-public protocol Method: Sendable {
+/// The parameters of one method, its description, and what the server has to know of its requests.
+/// The one declaration serves decoding and description.
+public protocol Method: RequestParameters {
   /// Its name, its purpose, its result and its errors.
   static var specification: MethodSpecification { get }
 
+  /// Everything else that is said of a method, apart from performing it.
+  static var traits: MethodTraits<Self> { get }
+}
+
+/// A method that one group performs. `groupID` is the first parameter of each, and not among those
+/// of the type.
+public protocol GroupMethod: Method {}
+
+/// A method of no group, or of several.
+public protocol ServerMethod: Method {}
+
+/// Parameters of a request.
+public protocol RequestParameters: Sendable {
   /// Reads the parameters of a request, or names them to a recorder.
   init(from reader: inout some ParameterReader) throws(WireError)
 }
@@ -22,13 +35,10 @@ public struct MethodSpecification: Sendable {
     case application
   }
 
-  public let name: String
+  public let name: MethodName
   /// One sentence.
   public let summary: String
   public let callers: Callers
-  /// Whether it can change something that outlives the request. Such calls of an application
-  /// administrator are logged.
-  public let writes: Bool
   /// The members of the result, as Reference.md writes them.
   public let result: [ResultField]
   /// Its errors besides those of envelope, sign-in, rate and wrong type.
@@ -36,13 +46,11 @@ public struct MethodSpecification: Sendable {
 
   /// A specification with everything given.
   public init(
-    _ name: String, _ summary: String, callers: Callers = .anyone, writes: Bool = false, result: [ResultField] = [],
-    errors: [ErrorCode] = []
+    _ name: MethodName, _ summary: String, callers: Callers = .anyone, result: [ResultField] = [], errors: [ErrorCode] = []
   ) {
     self.name = name
     self.summary = summary
     self.callers = callers
-    self.writes = writes
     self.result = result
     self.errors = errors
   }

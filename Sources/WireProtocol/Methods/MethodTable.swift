@@ -9,6 +9,12 @@ public final class MethodTable: Sendable {
     /// The place in the table, from 0.
     public let number: Int
     public let specification: MethodSpecification
+    /// The method's name.
+    public let name: String
+    /// Whether it can change something that outlives the request.
+    public let writes: Bool
+    /// Nil = it only reads, and is not noted.
+    public let auditLevel: AuditLevel?
     /// The bounds of texts, for reading and descriptions.
     let textLimits: TextLimits
     let decode: @Sendable (inout JSONParameterReader) throws(WireError) -> Request
@@ -18,45 +24,62 @@ public final class MethodTable: Sendable {
     /// The members of params by the same, once somebody has asked for them.
     private let knownMembers = Mutex<[Bool: KnownMembers]>([:])
 
-    /// The method's name.
-    public var name: String { specification.name }
     /// The parameters, described anew each time.
     public var parameters: [ParameterDescription] { describe(true) }
 
-    fileprivate init<M: Method>(
-      _ number: Int, textLimits: TextLimits, _ request: @escaping @Sendable (consuming M) -> Request
+    /// A method of no group by the case of its requests.
+    convenience init<M: ServerMethod>(
+      _ request: @escaping @Sendable (consuming M) -> Request, _ number: Int, _ textLimits: TextLimits
     ) {
-      self.number = number
-      specification = M.specification
-      self.textLimits = textLimits
-      nameBytes = M.specification.name.utf8.map { CChar(bitPattern: $0) }
-      describe = { Entry.parameters(of: M.self, servesApplication: $0, textLimits: textLimits) }
-      decode = { (reader) throws(WireError) in request(try M(from: &reader)) }
+      self.init(M.self, number, textLimits, request)
     }
 
-    /// The members of params that the method does not have on an interface, the first of many; nil
-    /// where there is none.
-    func unknownParameters(in params: JSONValue, servesApplication: Bool) -> [UnknownParameter]? {
+    /// A method of one group.
+    convenience init<M: GroupMethod>(
+      _ request: @escaping @Sendable (consuming M) -> GroupRequest, _ number: Int, _ textLimits: TextLimits
+    ) {
+      self.init(M.self, number, textLimits) { (given: WithGroupID<M>) in .group(given.groupID, request(given.parameters)) }
+    }
+
+    private init<M: Method, Parameters: RequestParameters>(
+      _ method: M.Type, _ number: Int, _ textLimits: TextLimits, _ request: @escaping @Sendable (consuming Parameters) -> Request
+    ) {
+      self.number = number
+      self.textLimits = textLimits
+      specification = M.specification
+      name = M.specification.name.rawValue
+      writes = M.traits.writes
+      auditLevel = M.traits.audit
+      nameBytes = name.utf8.map { CChar(bitPattern: $0) }
+      describe = { [name] in Entry.parameters(of: Parameters.self, name, servesApplication: $0, textLimits: textLimits) }
+      decode = { (reader) throws(WireError) in request(try Parameters(from: &reader)) }
+    }
+
+    /// The members of params that the method does not have on an interface, behind those of the
+    /// request, the first of many; nil where there is none.
+    func unknownParameters(
+      in params: JSONValue, servesApplication: Bool, after others: [UnknownParameter]?
+    ) -> [UnknownParameter]? {
       let members: KnownMembers = knownMembers.withLock { cache in
         if let known = cache[servesApplication] { return known }
         let known = KnownMembers(describe(servesApplication), servesApplication: servesApplication)
         cache[servesApplication] = known
         return known
       }
-      return members.unknown(in: params)
+      return members.unknown(in: params, after: others)
     }
 
     /// Runs a method's reading over a recorder.
-    private static func parameters<M: Method>(
-      of method: M.Type, servesApplication: Bool, textLimits: TextLimits
+    private static func parameters<Parameters: RequestParameters>(
+      of _: Parameters.Type, _ name: String, servesApplication: Bool, textLimits: TextLimits
     ) -> [ParameterDescription] {
       do throws(WireError) {
         return try ParameterRecorder.parameters(
           servesApplication: servesApplication, textLimits: textLimits
-        ) { (recorder) throws(WireError) in try M(from: &recorder) }
+        ) { (recorder) throws(WireError) in try Parameters(from: &recorder) }
       } catch {
         // A method accepts the examples of the recorder; TableTests describes all.
-        preconditionFailure("\(M.specification.name) does not describe itself: \(error.message)")
+        preconditionFailure("\(name) does not describe itself: \(error.message)")
       }
     }
   }
@@ -68,11 +91,13 @@ public final class MethodTable: Sendable {
 
   /// All methods.
   public init(textLimits: TextLimits = .standard) {
-    var list = MethodList(textLimits: textLimits)
-    list.addMethods()
-    entries = list.entries
-    let longest = list.entries.map(\.nameBytes.count).max() ?? 0
-    byLength = (0...longest).map { length in list.entries.filter { $0.nameBytes.count == length } }
+    entries = MethodName.allCases.enumerated().map { number, name in
+      let entry = name.entry(number, textLimits)
+      precondition(entry.specification.name == name, "\(name) has the entry of \(entry.name)")
+      return entry
+    }
+    let longest = entries.map(\.nameBytes.count).max() ?? 0
+    byLength = (0...longest).map { [entries] length in entries.filter { $0.nameBytes.count == length } }
   }
 
   /// The method of that name.
@@ -84,42 +109,25 @@ public final class MethodTable: Sendable {
     return length < byLength.count ? byLength[length].first { name.isString($0.nameBytes) } : nil
   }
 
+  /// The words that say little of what a method does. Without another word a name is another method's:
+  /// `deleteGroup` does not mean `deleteGroupAttributes`.
+  private static let fillers = Set(
+    ["group", "groups", "history", "info", "joined", "list", "message", "text", "to", "user"].map { Array($0.utf8) })
+
   /// The error of a name that is none of the methods of an interface, with the nearest of these.
   func fault(of name: JSONValue, servesApplication: Bool) -> WireError {
     if self[name] != nil { return WireError(.methodNotFound, "This method is for the application's backend, at POST /rpc") }
     let others = servesApplication ? MethodSpecification.Callers.connection : .application
     let known = entries.lazy.filter { $0.specification.callers != others }.map(\.name)
-    let nearest = name.string.flatMap { NearestName.near($0, among: known) }
+    let nearest = name.string.flatMap { NearestName.near($0, among: known, fillers: MethodTable.fillers) }
     return WireError(.methodNotFound, nearest.map { "\(ErrorCode.methodNotFound.title); the nearest is \($0)" })
   }
 }
 
-/// The methods while the table is made.
-struct MethodList {
-  private let textLimits: TextLimits
-  fileprivate var entries: [MethodTable.Entry] = []
-
-  fileprivate init(textLimits: TextLimits) { self.textLimits = textLimits }
-
-  /// Adds a method by the case of its requests.
-  mutating func add<M: Method>(_ request: @escaping @Sendable (consuming M) -> Request) {
-    let entry = MethodTable.Entry(entries.count, textLimits: textLimits, request)
-    precondition(!entries.contains { $0.name == entry.name }, "\(entry.name) is declared twice")
-    entries.append(entry)
-  }
-
-  /// Adds a method of one group.
-  mutating func add<M: Method>(_ request: @escaping @Sendable (consuming M) -> GroupRequest) {
-    add { (method: MethodOfGroup<M>) in .group(method.groupID, request(method.parameters)) }
-  }
-}
-
 /// The parameters of a method of one group: `groupID`, and those of its own.
-private struct MethodOfGroup<Parameters: Method>: Method {
+private struct WithGroupID<Parameters: GroupMethod>: RequestParameters {
   let groupID: GroupID
   let parameters: Parameters
-
-  static var specification: MethodSpecification { Parameters.specification }
 
   init(from reader: inout some ParameterReader) throws(WireError) {
     groupID = try reader.requiredGroupID()

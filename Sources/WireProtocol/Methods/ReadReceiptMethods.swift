@@ -1,13 +1,17 @@
 import GroupModel
 
 /// Tells the senders of messages that the caller has read these.
-public struct SendMessageReadReceipts: Method {
+public struct SendMessageReadReceipts: GroupMethod {
   /// Each once.
   public let seqs: [Int64]
 
   public static let specification = MethodSpecification(
-    "sendMessageReadReceipts", "Tells the senders of messages that the caller has read them.", callers: .user, writes: true,
+    .sendMessageReadReceipts, "Tells the senders of messages that the caller has read them.", callers: .user,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .recallUnsupported])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { .readReceipts(blocks: Set($0.seqs.map(SeqBlock.number(of:))).count) }, users: .nobody, asks: .never,
+    tellsMembers: false, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seqs = try reader.requiredIntegers(
@@ -20,13 +24,15 @@ public struct SendMessageReadReceipts: Method {
 }
 
 /// How many have read own messages.
-public struct GetMessageReadReceipts: Method {
+public struct GetMessageReadReceipts: GroupMethod {
   /// Each once.
   public let seqs: [Int64]
 
   public static let specification = MethodSpecification(
-    "getMessageReadReceipts", "Tells how many members have read messages of the caller's own.", callers: .user,
+    .getMessageReadReceipts, "Tells how many members have read messages of the caller's own.", callers: .user,
     result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .recallUnsupported])
+
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   /// A row for each own message with receipts.
   public struct Result: WireObject {
@@ -74,7 +80,7 @@ public struct ReadReceiptCount: WireObject, Equatable {
 }
 
 /// The members who have read an own message, or have not, a page at a time.
-public struct GetGroupMessageReadMemberList: Method {
+public struct GetGroupMessageReadMemberList: GroupMethod {
   /// The members that are listed.
   public enum Filter: String, CaseIterable, Sendable {
     case read = "Read"
@@ -87,9 +93,11 @@ public struct GetGroupMessageReadMemberList: Method {
   public let count: Int
 
   public static let specification = MethodSpecification(
-    "getGroupMessageReadMemberList", "Lists who has read a message of the caller's own, or who has not.", callers: .user,
+    .getGroupMessageReadMemberList, "Lists who has read a message of the caller's own, or who has not.", callers: .user,
     result: GetGroupMemberList.Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported])
+
+  public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seq = try reader.requiredInteger("seq", in: .seqs, "The seq of an own message that was sent with needReadReceipt.")

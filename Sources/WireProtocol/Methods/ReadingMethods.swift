@@ -1,14 +1,17 @@
 import GroupModel
 
 /// Recalls a message.
-public struct RevokeGroupMessage: Method {
+public struct RevokeGroupMessage: GroupMethod {
   public let seq: Int64
 
   public static let specification = MethodSpecification(
-    "revokeGroupMessage", "Takes a message back: it keeps its place and loses its content.", writes: true,
+    .revokeGroupMessage, "Takes a message back: it keeps its place and loses its content.",
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallTooLate, .recallNotYours, .recallUnsupported,
     ])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message that is taken back.")
@@ -19,13 +22,16 @@ public struct RevokeGroupMessage: Method {
 }
 
 /// Moves the read mark of the caller.
-public struct MarkGroupMessageAsRead: Method {
+public struct MarkGroupMessageAsRead: GroupMethod {
   /// Nil = everything there is.
   public let seq: Int64?
 
   public static let specification = MethodSpecification(
-    "markGroupMessageAsRead", "Notes up to which message the caller has read a group; never goes back.", callers: .user,
-    writes: true, errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+    .markGroupMessageAsRead, "Notes up to which message the caller has read a group; never goes back.", callers: .user,
+    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: false, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seq = try reader.optionalInteger("seq", in: .seqs, "The seq up to which the caller has read; absent = all there is.")
@@ -33,14 +39,16 @@ public struct MarkGroupMessageAsRead: Method {
 }
 
 /// The numbers of unread messages.
-public struct GetGroupUnreadCount: Method {
+public struct GetGroupUnreadCount: ServerMethod {
   /// Empty = all groups that getJoinedGroupList lists.
   public let groupIDList: [GroupID]
 
   public static let specification = MethodSpecification(
-    "getGroupUnreadCount", "Counts the messages of groups that the caller has not read.", callers: .user,
+    .getGroupUnreadCount, "Counts the messages of groups that the caller has not read.", callers: .user,
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A row for each group, and the sum.
   public struct Result: WireObject {
@@ -89,13 +97,15 @@ public struct GetGroupUnreadCount: Method {
 }
 
 /// The system notifications of the caller.
-public struct GetSystemNotificationList: Method {
+public struct GetSystemNotificationList: ServerMethod {
   public let nextSeq: Int64
   public let count: Int
 
   public static let specification = MethodSpecification(
-    "getSystemNotificationList", "Lists what has happened to the caller in groups, newest first.", callers: .user,
+    .getSystemNotificationList, "Lists what has happened to the caller in groups, newest first.", callers: .user,
     result: Result.fields, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A page of notifications.
   public struct Result: WireObject {
@@ -127,13 +137,15 @@ public struct GetSystemNotificationList: Method {
 }
 
 /// Marks notifications as read.
-public struct SetSystemNotificationRead: Method {
+public struct SetSystemNotificationRead: ServerMethod {
   /// Nil = the newest.
   public let notificationID: String?
 
   public static let specification = MethodSpecification(
-    "setSystemNotificationRead", "Marks a notification and older ones as read by the caller.", callers: .user, writes: true,
+    .setSystemNotificationRead, "Marks a notification and older ones as read by the caller.", callers: .user,
     errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(.membership, at: .here, asks: .never, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     notificationID = try reader.optionalString(

@@ -1,7 +1,7 @@
 import GroupModel
 
 /// Finds stored texts that the caller may see.
-public struct SearchGroupMessages: Method {
+public struct SearchGroupMessages: ServerMethod {
   public let keywords: [String]
   /// Empty = all groups that the caller has joined.
   public let groupIDList: [GroupID]
@@ -13,9 +13,11 @@ public struct SearchGroupMessages: Method {
   public let nextSeq: Int64
 
   public static let specification = MethodSpecification(
-    "searchGroupMessages",
+    .searchGroupMessages,
     "Finds Text messages with any of up to 5 keywords that the caller may see, if `search.messages` is on.",
     result: Result.fields, errors: [.badGroupID, .noRight, .badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A page of messages that were found.
   public struct Result: WireObject {

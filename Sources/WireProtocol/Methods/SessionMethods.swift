@@ -1,16 +1,18 @@
 import GroupModel
 
 /// Signs the connection in, or renews the session (Protocol.md, "Sign-in").
-public struct Login: Method {
+public struct Login: ServerMethod {
   public let token: String
   /// As given: a renewal ignores platform and deviceID, whatever they are.
   public let platform: String?
   public let deviceID: String?
 
   public static let specification = MethodSpecification(
-    "login", "Signs in on this connection, or renews the session with a new token.", callers: .connection,
+    .login, "Signs in on this connection, or renews the session with a new token.", callers: .connection,
     result: Result.fields,
     errors: [.tokenExpired, .tokenMalformed, .tokenWrongSignature, .otherUserSignedIn, .badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     token = try reader.requiredString("token", .any, "A JWT that names the user in sub and its own end in exp.")
@@ -77,17 +79,21 @@ public struct Login: Method {
 }
 
 /// Ends the session and closes the connection with 1000.
-public struct Logout: Method {
+public struct Logout: ServerMethod {
   public static let specification = MethodSpecification(
-    "logout", "Ends the session; the server then closes with 1000.", callers: .connection)
+    .logout, "Ends the session; the server then closes with 1000.", callers: .connection)
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 }
 
 /// Keeps the connection of a client alive that cannot see control frames.
-public struct Ping: Method {
+public struct Ping: ServerMethod {
   public static let specification = MethodSpecification(
-    "ping", "Answers with the server's clock.", result: Result.fields)
+    .ping, "Answers with the server's clock.", result: Result.fields)
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// The clock of the server.
   public struct Result: WireObject {
@@ -109,10 +115,12 @@ public struct Ping: Method {
 }
 
 /// The server, its limits and the tables of the group types (Protocol.md, "Server information").
-public struct GetServerInfo: Method {
+public struct GetServerInfo: ServerMethod {
   public static let specification = MethodSpecification(
-    "getServerInfo", "Tells the server's name, version, limits, and what each group type allows.",
+    .getServerInfo, "Tells the server's name, version, limits, and what each group type allows.",
     result: Result.fields)
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// The server, its limits and its types of groups.
   public struct Result: WireObject {
@@ -147,13 +155,15 @@ public struct GetServerInfo: Method {
 }
 
 /// The OpenRPC document.
-public struct Discover: Method {
+public struct Discover: ServerMethod {
   public static let specification = MethodSpecification(
-    "rpc.discover", "Answers the OpenRPC document of this server.",
+    .discover, "Answers the OpenRPC document of this server.",
     result: [
       ResultField("openrpc", "string"), ResultField("info", "object"), ResultField("methods", "[object]"),
       ResultField("components", "object"),
     ])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 }

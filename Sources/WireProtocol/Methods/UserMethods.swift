@@ -1,23 +1,28 @@
 import GroupModel
 
 /// Changes the caller's own texts (Protocol.md, "Profiles").
-public struct SetSelfInfo: Method {
+public struct SetSelfInfo: ServerMethod {
   public let fields: UserInfoFields
 
   public static let specification = MethodSpecification(
-    "setSelfInfo", "Changes the caller's own nickName, faceURL and customInfo.", callers: .user, writes: true,
+    .setSelfInfo, "Changes the caller's own nickName, faceURL and customInfo.", callers: .user,
     errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .by { .profile(textBytes: $0.fields.textBytes) }, at: .owner(mayWait: false) { _ in .caller }, asks: .never, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) { fields = try UserInfoFields(from: &reader) }
 }
 
 /// The texts of some users.
-public struct GetUsersInfo: Method {
+public struct GetUsersInfo: ServerMethod {
   public let userIDList: [UserID]
 
   public static let specification = MethodSpecification(
-    "getUsersInfo", "Tells the texts of up to 100 users; those whom nobody knows are left out.", result: Result.fields,
+    .getUsersInfo, "Tells the texts of up to 100 users; those whom nobody knows are left out.", result: Result.fields,
     errors: [.emptyUserList, .badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// Those of the users who are known.
   public struct Result: WireObject {
@@ -39,13 +44,16 @@ public struct GetUsersInfo: Method {
 }
 
 /// Changes the texts of a user.
-public struct SetUserInfo: Method {
+public struct SetUserInfo: ServerMethod {
   public let userID: UserID
   public let fields: UserInfoFields
 
   public static let specification = MethodSpecification(
-    "setUserInfo", "Changes a user's nickName, faceURL and customInfo, and makes the user known.", callers: .application,
-    writes: true, errors: [.badValue])
+    .setUserInfo, "Changes a user's nickName, faceURL and customInfo, and makes the user known.", callers: .application,
+    errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, at: .owner(mayWait: false) { .user($0.userID) }, asks: .never, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userID = try reader.requiredUserID("userID", "The user whose texts change.")
@@ -54,7 +62,7 @@ public struct SetUserInfo: Method {
 }
 
 /// Makes users known, with texts or without.
-public struct ImportUsers: Method {
+public struct ImportUsers: ServerMethod {
   /// A user of another system.
   public struct ImportedUser: Sendable, Equatable {
     public let userID: UserID
@@ -71,8 +79,10 @@ public struct ImportUsers: Method {
   public let users: [ImportedUser]
 
   public static let specification = MethodSpecification(
-    "importUsers", "Makes users known before they sign in, with their texts where userList has any; tells nobody.",
-    callers: .application, writes: true, errors: [.emptyUserList, .badValue])
+    .importUsers, "Makes users known before they sign in, with their texts where userList has any; tells nobody.",
+    callers: .application, errors: [.emptyUserList, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(.membership, at: .here, asks: .never, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     try reader.requireOne("userIDList", or: "userList")

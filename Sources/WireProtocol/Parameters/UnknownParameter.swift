@@ -1,6 +1,7 @@
 import GroupModel
 
-/// What becomes of members of params that a method does not have (Protocol.md, "Unknown parameters").
+/// What becomes of members of params that a method does not have, and of members of the request that
+/// none has (Protocol.md, "Unknown parameters").
 public enum UnknownParameterHandling: Sendable {
   /// Nobody looks for them.
   case ignored
@@ -10,7 +11,8 @@ public enum UnknownParameterHandling: Sendable {
   case refused
 }
 
-/// A member of params, or of an object in a list of params, that the method does not have.
+/// A member of params, or of an object in a list of params, that the method does not have; or a member
+/// of the request itself that none has, such as a mistyped `params`.
 public struct UnknownParameter: Sendable, Equatable, CustomStringConvertible {
   /// The member's own name: its first 64 characters, those that cannot be shown as `?`.
   public let name: String
@@ -18,19 +20,41 @@ public struct UnknownParameter: Sendable, Equatable, CustomStringConvertible {
   public let path: String
   /// The member that is most likely meant; nil where none is near.
   public let nearest: String?
+  /// Whether it stands beside `params`.
+  public let isOfRequest: Bool
 
-  init(_ name: String, in list: String, nearest: String?) {
+  init(_ name: String, in list: String, nearest: String?, isOfRequest: Bool = false) {
     self.name = UnknownParameter.shown(name)
     path = list + self.name
     self.nearest = nearest
+    self.isOfRequest = isOfRequest
   }
 
-  public var description: String { nearest.map { "\(path) (the nearest is \($0))" } ?? path }
+  public var description: String {
+    let place = isOfRequest ? "\(path) of the request" : path
+    return nearest.map { "\(place) (the nearest is \($0))" } ?? place
+  }
 
-  /// -32602 for it, where such members are refused.
+  /// -32602 for it, where such members are refused. It is not -32600: that has no id, so a client could
+  /// not tell which of its requests is meant.
   func error(in method: String) -> WireError {
     let hint = nearest.map { "; the nearest is \($0)" } ?? ""
-    return WireError(.invalidParams, "\(path) is no parameter of \(method)\(hint)", field: name)
+    let owner = isOfRequest ? "member of a request" : "parameter of \(method)"
+    return WireError(.invalidParams, "\(path) is no \(owner)\(hint)", field: name)
+  }
+
+  private static let membersOfRequest = ["jsonrpc", "id", "method", "params"]
+
+  /// The members of a request, beside its params, that none has, the first of many; nil where there is
+  /// none.
+  static func ofRequest(_ request: JSONValue) -> [UnknownParameter]? {
+    var found: [UnknownParameter] = []
+    request.forEachMember { name, _ in
+      guard found.count < KnownMembers.maxNamed, !membersOfRequest.contains(name) else { return }
+      let nearest = NearestName.near(name, among: membersOfRequest)
+      found.append(UnknownParameter(name, in: "", nearest: nearest, isOfRequest: true))
+    }
+    return found.isEmpty ? nil : found
   }
 
   private static func shown(_ name: String) -> String {
@@ -66,9 +90,9 @@ struct KnownMembers: Sendable {
     }
   }
 
-  /// The unknown members of an object, the first of many; nil where there is none.
-  func unknown(in object: JSONValue) -> [UnknownParameter]? {
-    var found: [UnknownParameter] = []
+  /// The unknown members of an object behind others, the first of many; nil where there is none.
+  func unknown(in object: JSONValue, after others: [UnknownParameter]?) -> [UnknownParameter]? {
+    var found = others ?? []
     find(in: object, list: "", into: &found)
     return found.isEmpty ? nil : found
   }

@@ -50,18 +50,13 @@ extension UserProfile {
   }
 }
 
-/// A member in a list: also `{joinTime, muteUntil, customInfo, isOnline}`, and `inviter` for the
-/// reader.
-public struct ListedMember: FieldValue {
-  public static let notation = "MemberInfo"
-
+/// A member in a list, before the profile is looked up: it cannot be encoded without.
+public struct ListedMember: Sendable {
   public let member: Member
   public let isOnline: Bool
   public let isReader: Bool
   /// Whether the user was a member once, and is none any more.
   public let hasLeft: Bool
-  /// Nil = empty, or not looked up yet.
-  public var profile: UserProfile?
 
   /// A member for a reader.
   public init(_ member: Member, isOnline: Bool, isReader: Bool) {
@@ -78,30 +73,34 @@ public struct ListedMember: FieldValue {
     isReader = false
     hasLeft = true
   }
+}
+
+/// A member in a list with the profile: also `{joinTime, muteUntil, customInfo, isOnline}`, and
+/// `inviter` for the reader.
+public struct ShownMember: FieldValue {
+  public static let notation = "MemberInfo"
+
+  private let listed: ListedMember
+  private let profile: UserProfile?
+
+  /// - Parameter profiles: of all members of the list, without empty ones.
+  public init(_ listed: ListedMember, profiles: [UserID: UserProfile]) {
+    self.listed = listed
+    profile = profiles.isEmpty ? nil : profiles[listed.member.userID]
+  }
 
   public func encode(into writer: inout JSONWriter) {
+    let member = listed.member
     writer.object { writer in
       writer.member("userID", member.userID.rawValue)
       profile?.encodeMembers(into: &writer)
       writer.member("nameCard", member.nameCard)
-      writer.member("role", hasLeft ? MemberInfo.notMember : member.role.wireName)
+      writer.member("role", listed.hasLeft ? MemberInfo.notMember : member.role.wireName)
       writer.member("joinTime", member.joinTime)
       writer.member("muteUntil", member.muteUntil)
       writer.member("customInfo", member.customInfo)
-      writer.member("isOnline", isOnline)
-      if isReader { writer.member("inviter", ifPresent: member.inviter?.rawValue) }
-    }
-  }
-}
-
-extension [ListedMember] {
-  /// Gives the members their profiles.
-  public func showing(_ profiles: [UserID: UserProfile]) -> [ListedMember] {
-    if profiles.isEmpty { return self }
-    return map { member in
-      var member = member
-      member.profile = profiles[member.member.userID]
-      return member
+      writer.member("isOnline", listed.isOnline)
+      if listed.isReader { writer.member("inviter", ifPresent: member.inviter?.rawValue) }
     }
   }
 }

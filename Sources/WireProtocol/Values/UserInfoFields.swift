@@ -25,6 +25,11 @@ public struct UserInfoFields: Sendable, Equatable {
 
   /// Whether there is no field.
   public var isEmpty: Bool { nickName == nil && faceURL == nil && customInfo == nil }
+
+  /// The bytes of the texts, those of customInfo in JSON.
+  var textBytes: Int {
+    (customInfo ?? [:]).reduce(nickName.byteCount + faceURL.byteCount) { $0 + $1.key.bytesInJSON + $1.value.bytesInJSON + 8 }
+  }
 }
 
 extension UserInfo {

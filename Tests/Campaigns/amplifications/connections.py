@@ -9,7 +9,7 @@ from harness.tokens import make_token
 from .loading import copies
 
 
-async def churn(stage, workers, **options):
+async def churn(stage, lanes, **options):
     """Sign-ins and disconnections, so many at a time."""
     end = stage.deadline
 
@@ -20,7 +20,7 @@ async def churn(stage, workers, **options):
                 await asyncio.sleep(0.01)
             socket.cut()
 
-    await asyncio.gather(*(cycle() for _ in range(workers)))
+    await asyncio.gather(*(cycle() for _ in range(lanes)))
 
 
 async def pour(stage, socket, payload, per_second):

@@ -340,7 +340,7 @@ class WrongClock(Fault):
         if later != numbers:
             outcome.violations.append(f"leases were lost by a wall clock: the nodes were {numbers}, and are {later}")
         await self._check_times(outcome)
-        await self._restart(None, outcome)
+        await self._restart({}, outcome)
         seen.append(await self._lead_at("draining"))
         assert seen == offsets, f"the node's clock was to be wrong by {offsets} s, and was by {seen} s"
         return outcome

@@ -107,7 +107,8 @@ import WireProtocol
       number: 14,
       .administratorActions([
         AdministratorAction(
-          time: 5, method: "kickUser", by: "olga", code: 10007, groupID: "g", userID: "u", applicationID: "a", asUser: "v"),
+          time: 5, method: "kickUser", by: "olga", code: 10007, groupID: "g", userID: "u", applicationID: "a", asUser: "v",
+          userIDList: ["x", "y"], userCount: 102, reason: "r"),
         AdministratorAction(time: 6, method: "trace", by: "", code: 0),
       ])),
   ]

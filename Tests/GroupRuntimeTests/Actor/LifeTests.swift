@@ -151,6 +151,21 @@ import ThrongTestKit
     #expect(scene.events("olga/2") == ["onRecvNewMessage"])
   }
 
+  private final class Weak: Sendable {
+    weak let group: Group?
+    init(_ group: Group?) { self.group = group }
+  }
+
+  /// The closures by which callers on the executor enter an actor are its own, and do not keep it.
+  @Test func aRetiredActorIsFreed() async throws {
+    let scene = ActorScene()
+    try await scene.makeGroup()
+    let old = Weak(scene.registry.resident("g"))
+    try #require(old.group != nil)
+    scene.registry.retireGroups(unusedFor: .zero)
+    try await scene.wait { old.group == nil }
+  }
+
   @Test func onlyUnusedGroupsRetire() async throws {
     let scene = ActorScene()
     try await scene.makeGroup()

@@ -2,6 +2,7 @@ import Foundation
 import GroupModel
 import Testing
 import ThrongTestKit
+import WireProtocol
 
 /// Random sequences of operations by several users, compared with a second statement of the
 /// rules. A sequence with a difference is shrunk and printed with its seed.
@@ -45,6 +46,13 @@ import ThrongTestKit
     }
     print("Model of \(type): \(seeds.count) sequences, \(seen.operations) operations, \(seen.resumed)")
     return seen
+  }
+
+  /// So `seen.missing` demands a success of each.
+  @Test func theModelHasEveryMethodOfAGroup() {
+    for method in MethodTable().entries where method.isOfGroup {
+      #expect(Verb(rawValue: method.name) != nil, "\(method.name)")
+    }
   }
 
   /// Sequences that once failed, shrunk.

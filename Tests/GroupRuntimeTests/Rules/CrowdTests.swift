@@ -89,9 +89,9 @@ import ThrongTestKit
 
   @Test func someChangesStandAlone() throws {
     let scene = try scene()
-    func change(_ name: String, _ method: String, _ params: String = "{}") throws -> CrowdChange? {
+    func change(_ name: String, _ method: String, _ params: String = "{}") throws -> CrowdRequest? {
       let caller = scene.caller(name)
-      return scene.state?.crowdChange(try groupRequest(method, params, by: caller), by: caller)
+      return scene.state?.crowdRequest(try groupRequest(method, params, by: caller), by: caller)
     }
     #expect(try change("olga", "quitGroup") == nil, "the owner's")
     #expect(try change("oscar", "quitGroup") == nil && change("mary", "joinGroup") == nil)

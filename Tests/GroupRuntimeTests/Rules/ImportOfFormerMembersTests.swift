@@ -19,6 +19,18 @@ import ThrongTestKit
     #expect(scene.state?.roster.former["mary"] == nil)
   }
 
+  @Test func aGivenMuteReplacesThatOfTheEarlierMembership() throws {
+    for (until, code) in [("0", 0), ("99999999999999", 10017)] {
+      let scene = try Scene(.meeting)
+      try scene.ask("muteGroupMember", #"{"userID":"mary","muteTime":60}"#, by: "olga")
+      try scene.ask("quitGroup", by: "mary")
+      let params = #"{"memberList":[{"userID":"mary","muteUntil":\#(until)}]}"#
+      #expect(try scene.ask("importGroupMembers", params, by: "administrator").rows == ["mary Success"])
+      scene.clocks.advance(by: until == "0" ? 0 : 61_000)
+      #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").code == code)
+    }
+  }
+
   @Test func earlierVisibleRangesApplyAgain() throws {
     let scene = try Scene(.public)
     try scene.ask("sendGroupTextMessage", #"{"text":"seen"}"#, by: "olga")

@@ -115,6 +115,42 @@ import WireProtocol
     #expect(outcome.rows == ["petra Fail", "quinn Fail", "mary Success", "adam Success", "carl OverLimit"])
   }
 
+  @Test func aMemberComesWithNameCardCustomInfoAndMuteAndWithoutATip() throws {
+    let scene = try imported()
+    let end = scene.clocks.wall + .seconds(60)
+    let outcome = try members(
+      scene,
+      #"{"userID":"mary","nameCard":"Mary","customInfo":{"k":"v","none":""},"muteUntil":\#(end)},{"userID":"adam","muteUntil":5}"#
+    )
+    expectSilence(outcome)
+    #expect(outcome.rows == ["mary Success", "adam Success"])
+    let mary = try #require(scene.state?.roster["mary"])
+    #expect(mary.nameCard == "Mary" && mary.customInfo == ["k": "v"] && mary.muteUntil == end)
+    #expect(scene.state?.roster["adam"]?.muteUntil.isSet == false, "a mute that is over is none")
+    #expect(scene.messages.isEmpty)
+    #expect(try messages(scene, at: 10).code == 0, "no tip ends the imports")
+    try scene.expectRefused(10017, "sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
+    #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "adam").code == 0)
+    let muted = try scene.ask("getGroupMutedMembers", by: "olga").result["memberList"].elements
+    #expect(muted.map { $0["userID"] } == ["mary"])
+  }
+
+  @Test func aRowWithABadValueFailsAndChangesNothing() throws {
+    let scene = try imported()
+    let bad = [
+      #""nameCard":"\#(String(repeating: "a", count: 51))""#, #""nameCard":"a\n""#, #""customInfo":{"a b":"x"}"#,
+      #""customInfo":{"a":"1","b":"1","c":"1","d":"1","e":"1","f":"1"}"#, #""muteUntil":-1"#,
+    ]
+    for value in bad {
+      let before = scene.fingerprint
+      let outcome = try members(scene, #"{"userID":"mary",\#(value)}"#)
+      #expect(outcome.rows == ["mary Fail"] && outcome.events.isEmpty && scene.fingerprint == before, "\(value)")
+    }
+    let list = #"{"userID":"mary",\#(bad[0])},{"userID":"mary"},{"userID":"adam","nameCard":"A"}"#
+    #expect(try members(scene, list).rows == ["mary Fail", "adam Success"], "the first row of a user counts")
+    #expect(scene.state?.roster["mary"] == nil && scene.state?.roster["adam"]?.nameCard == "A")
+  }
+
   @Test func aWorkGroupHasNoAdmins() throws {
     let scene = try imported(.work)
     let list = #"{"memberList":[{"userID":"mary"},{"userID":"adam","role":"Admin"}]}"#

@@ -202,15 +202,15 @@ import WireProtocol
 
   // MARK: Asking first
 
-  private func request(_ method: String, _ params: String, _ scene: Scene, by name: String) throws -> GroupRequest {
+  private func asked(_ method: String, _ params: String, _ scene: Scene, by name: String) throws -> AskedGroupRequest {
     guard case .request(let request, _) = try groupRequest(method, params, by: scene.caller(name)) else {
       throw WireError(.internalError)
     }
-    return request
+    return try #require(request.asked)
   }
 
   private func check(_ method: String, _ params: String = "{}", _ scene: Scene, by name: String) throws -> Scene.Outcome {
-    try scene.ask(.check(try request(method, params, scene, by: name), .none), by: scene.caller(name))
+    try scene.ask(.check(try asked(method, params, scene, by: name), .none), by: scene.caller(name))
   }
 
   @Test func checksChangeNothingAndFindWhatTheRequestWould() throws {
@@ -239,7 +239,8 @@ import WireProtocol
 
   @Test func aDropTakesNoPlace() throws {
     let scene = try scene(.public)
-    let send = try request("sendGroupTextMessage", #"{"text":"t","clientMsgID":"c"}"#, scene, by: "mary")
+    let asked = try asked("sendGroupTextMessage", #"{"text":"t","clientMsgID":"c"}"#, scene, by: "mary")
+    guard case .message(let send) = asked else { throw WireError(.internalError) }
     let outcome = try scene.ask(.dropMessage(send), by: scene.caller("mary"))
     #expect(outcome.result["status"].string == "Dropped" && outcome.result["seq"] == .null && outcome.events.isEmpty)
     let made = try entries(outcome)

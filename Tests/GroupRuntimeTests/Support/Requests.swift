@@ -20,6 +20,11 @@ extension GroupID: ExpressibleByStringLiteral {
 
 private let allMethods = MethodTable()
 
+extension MethodTable.Entry {
+  /// Whether one group performs the method: it names the group.
+  var isOfGroup: Bool { parameters.contains { $0.name == "groupID" && $0.isRequired } }
+}
+
 /// The request that a client's params make; a groupID is added where the params name none.
 func request(_ method: String, _ params: String = "{}", of group: GroupID = "g") throws -> Request {
   let members = params.dropFirst().dropLast()

@@ -145,8 +145,7 @@ final class Scene {
     for session in sessions.values { _ = broker.takeFrames(of: session) }
     let crowd = try requests.map { name, method, params in
       let caller = caller(name)
-      let operation = try groupRequest(method, params, by: caller)
-      return CrowdRequest(change: try #require(state?.crowdChange(operation, by: caller)), caller: caller)
+      return try #require(state?.crowdRequest(try groupRequest(method, params, by: caller), by: caller))
     }
     guard let decided = state?.decideTogether(crowd, at: clocks.now) else { throw WireError(.noSuchGroup) }
     let codes = decided.replies.map { if case .failure(let error) = $0 { error.code.rawValue } else { 0 } }
@@ -191,17 +190,9 @@ final class Scene {
     case .counters(let value, _): reply = .success(value)
     case .stored(let answer, _): reply = self.reply(to: answer)
     case .lookUp(let lookUp, let caller):
-      let found = try waitFor { [store] in try await lookUp.read(from: store, in: "g", for: caller) }
+      let operation = try waitFor { [store] in try await lookUp.read(from: store, in: "g", for: caller) }
       defer { state?.messages.recentChanges.removeAll() }
-      return try ask(.found(lookUp, found), by: caller)
-    case .lookUpReceipts(.confirmable(let seqs), let epoch, let caller):
-      let found = try waitFor { [store] in
-        try await store.confirmable(seqs, of: "g", epoch: epoch, by: caller.userID ?? .administrator)
-      }
-      return try ask(.confirmFound(found, epoch: epoch), by: caller)
-    case .lookUpReceipts(.readers(let request), let epoch, let caller):
-      let found = try waitFor { [store] in try await store.readers(of: request.seq, in: "g", epoch: epoch) }
-      return try ask(.readersFound(found, request, epoch: epoch), by: caller)
+      return try ask(operation, by: caller)
     }
     switch reply {
     case .success(let value):
@@ -228,21 +219,11 @@ final class Scene {
   private func decide(_ request: GroupOperation, by caller: Caller) -> Decision {
     if let decision = state?.decide(request, by: caller, at: clocks.now, usersSignedIn: broker.usersSignedIn) { return decision }
     do throws(WireError) {
-      let (created, decision) = try create(request, by: caller)
-      state = created
-      return decision
+      let made = try GroupState.create(request, id: "g", by: caller, at: clocks.now, rules: rules)
+      state = made.state
+      return made.decision
     } catch {
       return Decision(answer: .reply(.failure(error)))
-    }
-  }
-
-  private func create(_ request: GroupOperation, by caller: Caller) throws(WireError) -> (GroupState, Decision) {
-    switch request {
-    case .create(let create, let owner, let facts):
-      try GroupState.create(create, id: "g", owner: owner, facts, by: caller, at: clocks.now, rules: rules)
-    case .importGroup(let create, let owner, let facts):
-      try GroupState.imported(create, id: "g", owner: owner, facts, at: clocks.now, rules: rules)
-    default: throw WireError(.noSuchGroup)
     }
   }
 

@@ -21,12 +21,13 @@ FLAGS = ["--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "-
          "--remote-debugging-port=0", "about:blank"]
 BUTTON = {"button": "left", "clickCount": 1}
 CONTROL = 2
+SHIFT = 8
 
 # Elements that a person can use and that no name describes.
 NAMELESS = """[...document.querySelectorAll('button, input, textarea, select, summary, a')]
   .filter((one) => one.checkVisibility() && !one.ariaLabel && !one.innerText.trim() && !one.labels?.length)
   .map((one) => one.outerHTML)"""
-# Text whose contrast with its background is below 4.5.
+# Text whose contrast with its background is below 4.5, and fields whose edge has less than 3 with what is around them.
 FAINT = """(() => {
   const context = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
   const known = new Map();
@@ -48,13 +49,38 @@ FAINT = """(() => {
     return 'white';
   };
   const isText = (one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-  return [...document.body.querySelectorAll('*')]
-    .filter((one) => isText(one) && one.checkVisibility({opacityProperty: true}) && !one.closest(':disabled, script, style'))
-    .map((one) => {
-      const [high, low] = [light(getComputedStyle(one).color), light(ground(one))].sort((a, b) => b - a);
-      return [one, (high + 0.05) / (low + 0.05)];
-    })
-    .filter(([, contrast]) => contrast < 4.5).map(([one, contrast]) => `${one.outerHTML.slice(0, 200)}: ${contrast}`);
+  const contrast = (one, other) => {
+    const [high, low] = [light(one), light(other)].sort((a, b) => b - a);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const isSeen = (one) => one.checkVisibility({opacityProperty: true}) && !one.closest(':disabled, script, style');
+  const texts = [...document.body.querySelectorAll('*')].filter((one) => isText(one) && isSeen(one))
+    .map((one) => [one, contrast(getComputedStyle(one).color, ground(one)), 4.5]);
+  const fields = [...document.querySelectorAll('input:not([type=radio], [type=checkbox]), select, textarea')].filter(isSeen)
+    .map((one) => [one, contrast(getComputedStyle(one).borderTopColor, ground(one.parentElement)), 3]);
+  return [...texts, ...fields].filter(([, found, least]) => found < least)
+    .map(([one, found]) => `${one.outerHTML.slice(0, 200)}: ${found}`);
+})()"""
+# Words of the page, drawn from right to left: a text of others beside them has turned them around. A message of the demo page
+# is a paragraph of its own.
+TURNED = """(() => {
+  const range = document.createRange();
+  const place = (node, index) => {
+    range.setStart(node, index);
+    range.setEnd(node, index + 1);
+    return range.getBoundingClientRect();
+  };
+  const turned = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (!node.data.trim() || !parent.checkVisibility() || parent.closest('bdi, .text, script, style')) continue;
+    for (const { index, 0: word } of node.data.matchAll(/[A-Za-z]{2,}/g)) {
+      const [first, last] = [place(node, index), place(node, index + word.length - 1)];
+      if (first.width > 0 && last.width > 0 && first.y === last.y && first.x >= last.x) turned.push(node.data);
+    }
+  }
+  return [...new Set(turned)];
 })()"""
 # Where a person would press to hit an element; nothing while it is hidden, disabled, or covered by another one. Listeners
 # note what the press and the click reached, and keep a press that missed (the page had moved) from everything else.
@@ -281,9 +307,9 @@ class Page:
         await self.press("a", 65, modifiers=CONTROL, commands=["selectAll"])
         await self._browser.command("Input.insertText", self.session, text=text)
 
-    async def press(self, key, code, **params):
-        """A key of the keyboard, by its name and Windows' number."""
-        text = {"text": "\r"} if key == "Enter" else {}
+    async def press(self, key, code, text=None, **params):
+        """A key of the keyboard, by its name and Windows' number; `text` is what it writes."""
+        text = {"text": text or "\r"} if text or key == "Enter" else {}
         for kind in ("keyDown", "keyUp"):
             await self._browser.command(
                 "Input.dispatchKeyEvent", self.session, type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text, **params)
@@ -298,7 +324,7 @@ class Page:
 
     async def demand_usable(self):
         """At phone width and in the dark too: nothing is wider than the window, everything that can be used has a name,
-        text stands out from its ground (WCAG 2, 1.4.3), and nothing came from elsewhere."""
+        text and fields stand out from their ground (WCAG 2, 1.4.3 and 1.4.11), and nothing came from elsewhere."""
         for width, height, scheme in ((1280, 900, "light"), (1280, 900, "dark"), (390, 844, "light"), (390, 844, "dark")):
             await self.show_as(width, height, scheme)
             assert await self.run("document.documentElement.scrollWidth") <= width

@@ -179,8 +179,7 @@ class Server:
     @property
     def processes(self):
         """The numbers of all nodes' processes; of a server that is one process, its own."""
-        numbers = self.listening.get("processes")
-        return [int(number) for number in numbers.split(",")] if numbers else [self.process.pid]
+        return self.listening.get("processes") or [self.process.pid]
 
     def kill_nodes(self):
         """`kill -9` of the server, but not of a cluster's database: that ends in order."""
@@ -230,8 +229,7 @@ class Server:
     @property
     def node_addresses(self):
         """The internal listeners of all nodes; of a server that is one process, its own."""
-        nodes = self.listening.get("nodes")
-        return nodes.split(",") if nodes else [self.internal_address]
+        return self.listening.get("nodes") or [self.internal_address]
 
     def http(self, method, path, body=None, headers=None, public=False, address=None):
         """One request on a connection of its own, to the internal listener unless `public`."""

@@ -2,6 +2,8 @@
 import asyncio
 import time
 
+import pytest
+
 PATIENCE = 60
 
 
@@ -136,3 +138,17 @@ class TCPProxy:
         self.cut()
         for task in self._tasks:
             task.cancel()
+
+
+@pytest.fixture
+async def make_tcp_proxy():
+    """Proxies that end with the test: `await make_tcp_proxy(target)`."""
+    made = []
+
+    async def make(target):
+        made.append(await TCPProxy.start(target))
+        return made[-1]
+
+    yield make
+    for proxy in made:
+        await proxy.end()

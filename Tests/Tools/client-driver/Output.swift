@@ -1,15 +1,19 @@
 import Foundation
+import Synchronization
 import ThrongClient
 
 /// The lines that a driver writes.
 enum Output {
+  /// Held while a line is written: a pipe takes a long one in parts, and another's would come between them.
+  private static let lock = Mutex(())
+
   static func tell(event: String, _ params: JSONValue) { tell(["event": .string(event), "params": params]) }
 
   static func tell(_ line: [String: JSONValue]) {
     do {
       var text = try JSONEncoder().encode(JSONValue.object(line))
       text.append(UInt8(ascii: "\n"))
-      try FileHandle.standardOutput.write(contentsOf: text)
+      try lock.withLock { _ in try FileHandle.standardOutput.write(contentsOf: text) }
     } catch {
       // Without its output a driver is of no use: the test sees its end.
       fatalError("\(error)")

@@ -10,7 +10,8 @@ struct HTTPClient {
 
   let socket: SocketClient
 
-  init(port: Int) throws { socket = try SocketClient(port: port) }
+  /// - Parameter receiveBuffer: bytes; nil = the system's choice.
+  init(port: Int, receiveBuffer: Int? = nil) throws { socket = try SocketClient(port: port, receiveBuffer: receiveBuffer) }
 
   func send(_ method: String, _ path: String, headers: [String] = [], body: [UInt8] = []) throws {
     var lines = ["\(method) \(path) HTTP/1.1", "Host: example.org"] + headers

@@ -5,57 +5,48 @@ import WireProtocol
 /// join and leave notices, pass a rate limiter. Other events do not.
 extension GroupState {
   /// Delivers, queues or drops a new message.
-  mutating func offer(
-    _ message: Message, isForOnlineUsers: Bool, by caller: Caller, in context: DecisionContext
-  ) -> Decision {
-    var decision = Decision(.empty)
-    decision.showsMembers = false
-    deliverWaiting(in: context, into: &decision)
+  mutating func offer(_ message: Message, isForOnlineUsers: Bool, _ turn: inout Turn) {
+    turn.decision.showsMembers = false
+    deliverWaiting(&turn)
     let waiting = WaitingMessage(
-      message: message, senderProfile: caller.profile, session: caller.session, type: record.type,
+      message: message, senderProfile: turn.caller.profile, session: turn.session, type: record.type,
       isForOnlineUsers: isForOnlineUsers)
-    let offered = rateLimiter?.offer(waiting, message.priority, at: context.monotonic)
-    if let displaced = offered?.displaced { drop(displaced, in: context, into: &decision) }
-    decision.rateLimited.offeredID = message.msgID
-    if offered?.outcome != .dropped { decision.fanOut = fanOut(of: message.content, in: context) }
+    let offered = rateLimiter?.offer(waiting, message.priority, at: turn.monotonic)
+    if let displaced = offered?.displaced { drop(displaced, &turn) }
+    turn.decision.rateLimited.offeredID = message.msgID
+    if offered?.outcome != .dropped { turn.decision.fanOut = fanOut(of: message.content, turn) }
     switch offered?.outcome {
     case .queued:
-      count(message, .accepted, into: &decision)
-      decision.answer = acknowledge(message, .queued, in: context)
+      count(message, .accepted, &turn)
+      acknowledge(message, .queued, &turn)
     case .dropped:
-      count(message, [.accepted, .dropped], into: &decision)
-      decision.answer = acknowledge(message, .dropped, in: context)
-      postDropped(waiting.info, .rateLimit, at: context.now, into: &decision)
+      count(message, [.accepted, .dropped], &turn)
+      acknowledge(message, .dropped, &turn)
+      turn.post(.messageDropped, .messageDropped(waiting.info, .rateLimit), isDurable: false)
     case .delivered, nil:
-      deliver(waiting, [.accepted, .delivered], in: context, into: &decision)
-      decision.answer = acknowledge(message, .delivered, in: context)
+      deliver(waiting, [.accepted, .delivered], &turn)
+      acknowledge(message, .delivered, &turn)
     }
-    return decision
   }
 
-  private func deliver(
-    _ waiting: WaitingMessage, _ steps: MessageCount.Steps, in context: DecisionContext, into decision: inout Decision
-  ) {
-    decision.rateLimited.deliveries += 1
-    decision.effects.append(
-      publication(of: waiting.message, by: waiting.senderProfile, from: waiting.session, in: context))
-    count(waiting.message, steps, into: &decision)
-    if !rules.webhooks.isEmpty {
-      postPublished(isDurable: false, pushes: !waiting.isForOnlineUsers, in: context, into: &decision)
-    }
+  private func deliver(_ waiting: WaitingMessage, _ steps: MessageCount.Steps, _ turn: inout Turn) {
+    turn.decision.rateLimited.deliveries += 1
+    turn.perform(publication(of: waiting.message, by: waiting.senderProfile, from: waiting.session, turn))
+    count(waiting.message, steps, &turn)
+    if !rules.webhooks.isEmpty { postPublished(isDurable: false, pushes: !waiting.isForOnlineUsers, &turn) }
   }
 
   /// Delivers queued messages, and then the notices, as far as the rate allows.
-  mutating func deliverWaiting(in context: DecisionContext, into decision: inout Decision) {
-    for dequeued in rateLimiter?.advance(to: context.monotonic) ?? [] {
+  mutating func deliverWaiting(_ turn: inout Turn) {
+    for dequeued in rateLimiter?.advance(to: turn.monotonic) ?? [] {
       switch dequeued {
       case .delivered(let waiting):
-        decision.rateLimited.dequeued.append(waiting)
-        deliver(waiting, .delivered, in: context, into: &decision)
-      case .dropped(let waiting): drop(waiting, in: context, into: &decision)
+        turn.decision.rateLimited.dequeued.append(waiting)
+        deliver(waiting, .delivered, &turn)
+      case .dropped(let waiting): drop(waiting, &turn)
       }
     }
-    publishNotices(in: context, into: &decision)
+    publishNotices(&turn)
   }
 
   /// The oldest deliveries that waited for the store take place now.
@@ -67,73 +58,67 @@ extension GroupState {
   mutating func removeWaiting() -> [WaitingMessage] { rateLimiter?.removeAll() ?? [] }
 
   /// Drops all queued messages, because the group ends.
-  mutating func dropWaiting(in context: DecisionContext, into decision: inout Decision) {
-    for waiting in removeWaiting() { drop(waiting, in: context, into: &decision) }
+  mutating func dropWaiting(_ turn: inout Turn) {
+    for waiting in removeWaiting() { drop(waiting, &turn) }
   }
 
-  private mutating func drop(_ waiting: WaitingMessage, in context: DecisionContext, into decision: inout Decision) {
+  private mutating func drop(_ waiting: WaitingMessage, _ turn: inout Turn) {
     messages.forgetReceipt(of: waiting.message)
-    decision.rateLimited.dequeued.append(waiting)
-    waiting.drop(at: context.now, into: &decision)
-    postDropped(waiting.info, .rateLimit, at: context.now, into: &decision)
+    turn.decision.rateLimited.dequeued.append(waiting)
+    turn.decision.drop(waiting, at: turn.now, making: rules.webhooks)
   }
 
-  private func count(_ message: Message, _ steps: MessageCount.Steps, into decision: inout Decision) {
-    decision.counts.append(MessageCount(type: record.type, priority: message.priority, steps: steps))
+  func count(_ message: Message, _ steps: MessageCount.Steps, _ turn: inout Turn) {
+    turn.decision.counts.append(MessageCount(type: record.type, priority: message.priority, steps: steps))
   }
 
   // MARK: Notices
 
   /// Announces a new member: to the user at once, "outside the limit", to the others by a notice.
-  mutating func announceJoin(
-    of info: MemberInfo, by caller: Caller, _ event: GroupEvent, in context: DecisionContext, into decision: inout Decision
-  ) {
+  mutating func announceJoin(of info: MemberInfo, _ content: GroupEvent.Content, _ turn: inout Turn) {
     // An expired notice must not name a new member.
-    deliverWaiting(in: context, into: &decision)
+    deliverWaiting(&turn)
     if record.policy.memberChangeNotification {
       // The last notice about a user must be true.
       leaves.remove(info.userID)
       joins.remove(info.userID)
-      if joins.due == nil { charge(event, in: context, into: &decision) }
-      joins.add([info], on: caller.platform, at: context.monotonic)
-      publishNotices(in: context, into: &decision)
+      if joins.due == nil { charge(turn.event(content), &turn) }
+      joins.add([info], on: turn.caller.platform, at: turn.monotonic)
+      publishNotices(&turn)
       if joins.due == nil { return }
     }
-    decision.effects.append(.send(event, to: [info.userID]))
+    turn.send(content, to: [info.userID])
   }
 
   /// Announces former members by a notice.
   /// - Parameter platform: of the member who quits; nil = nobody has done it.
-  mutating func announceLeave(
-    of list: [MemberInfo], on platform: Platform?, in context: DecisionContext, into decision: inout Decision
-  ) {
+  mutating func announceLeave(of list: [MemberInfo], on platform: Platform?, _ turn: inout Turn) {
     guard record.policy.memberChangeNotification else { return }
-    deliverWaiting(in: context, into: &decision)
+    deliverWaiting(&turn)
     // The notice of a user's leaving must not precede that of joining.
     let earliest = joins.names(anyOf: list) ? joins.due : nil
     if leaves.due == nil {
-      charge(
-        event(.onMemberLeave(list, memberCount: roster.count, on: platform, nil), in: context), in: context, into: &decision)
+      charge(turn.event(.onMemberLeave(list, memberCount: roster.count, on: platform, nil)), &turn)
     }
-    leaves.add(list, on: platform, at: context.monotonic, notBefore: earliest ?? .distantPast)
-    publishNotices(in: context, into: &decision)
+    leaves.add(list, on: platform, at: turn.monotonic, notBefore: earliest ?? .distantPast)
+    publishNotices(&turn)
   }
 
   /// "Join and leave notices come after Lowest", "each kind for itself". Without a limit of messages
   /// they have a place whenever they are due.
-  private mutating func publishNotices(in context: DecisionContext, into decision: inout Decision) {
+  private mutating func publishNotices(_ turn: inout Turn) {
     if rateLimiter != nil {
-      joins.removeExpired(at: context.monotonic)
-      leaves.removeExpired(at: context.monotonic)
+      joins.removeExpired(at: turn.monotonic)
+      leaves.removeExpired(at: turn.monotonic)
     }
     if rateLimiter?.count ?? 0 == 0 {
-      if let due = joins.due, due <= context.monotonic, rateLimiter?.acquire(at: context.monotonic) ?? true {
-        let (users, platform) = joins.takeUsers(at: context.monotonic)
-        publishNotice(.onMemberEnter(users, memberCount: roster.count, on: platform, nil), in: context, into: &decision)
+      if let due = joins.due, due <= turn.monotonic, rateLimiter?.acquire(at: turn.monotonic) ?? true {
+        let (users, platform) = joins.takeUsers(at: turn.monotonic)
+        publishNotice(.onMemberEnter(users, memberCount: roster.count, on: platform, nil), &turn)
       }
-      if let due = leaves.due, due <= context.monotonic, rateLimiter?.acquire(at: context.monotonic) ?? true {
-        let (users, platform) = leaves.takeUsers(at: context.monotonic)
-        publishNotice(.onMemberLeave(users, memberCount: roster.count, on: platform, nil), in: context, into: &decision)
+      if let due = leaves.due, due <= turn.monotonic, rateLimiter?.acquire(at: turn.monotonic) ?? true {
+        let (users, platform) = leaves.takeUsers(at: turn.monotonic)
+        publishNotice(.onMemberLeave(users, memberCount: roster.count, on: platform, nil), &turn)
       }
     }
   }
@@ -144,10 +129,10 @@ extension GroupState {
     leaves.removeAll()
   }
 
-  private func publishNotice(_ content: GroupEvent.Content, in context: DecisionContext, into decision: inout Decision) {
-    decision.effects.append(.publish(event(content, in: context), .notice, except: nil))
-    decision.rateLimited.deliveries += 1
-    decision.showsMembers = true
+  private func publishNotice(_ content: GroupEvent.Content, _ turn: inout Turn) {
+    turn.publish(content, .notice)
+    turn.decision.rateLimited.deliveries += 1
+    turn.decision.showsMembers = true
   }
 
   /// The instant of the next delivery or drop; nil = nothing is queued. Given what it needs, because
@@ -195,14 +180,23 @@ struct WaitingMessage: Sendable {
 
   /// The message as members get it.
   var info: MessageInfo { MessageInfo(message, senderProfile: senderProfile) }
+}
 
+extension Decision {
   /// "A queued message that is dropped later sends onMessageDropped with reason RateLimit to its
   /// sender."
-  func drop(at now: WallInstant, into decision: inout Decision) {
-    decision.counts.append(MessageCount(type: type, priority: message.priority, steps: .dropped))
-    guard let session else { return }
-    let content = GroupEvent.Content.onMessageDropped(
-      msgID: message.msgID, clientMsgID: message.clientMsgID, message.priority)
-    decision.effects.append(.sendToSession(GroupEvent(groupID: message.groupID, opTime: now, content), session))
+  /// - Parameter webhooks: the after-events that are made.
+  mutating func drop(_ waiting: WaitingMessage, at now: WallInstant, making webhooks: WebhookTypes) {
+    let message = waiting.message
+    counts.append(MessageCount(type: waiting.type, priority: message.priority, steps: .dropped))
+    if let session = waiting.session {
+      let content = GroupEvent.Content.onMessageDropped(
+        msgID: message.msgID, clientMsgID: message.clientMsgID, message.priority)
+      effects.append(.sendToSession(GroupEvent(groupID: message.groupID, opTime: now, content), session))
+    }
+    guard webhooks.contains(.messageDropped) else { return }
+    let entry = WebhookEntry(
+      .messageDropped, .messageDropped(waiting.info, .rateLimit), in: .group(message.groupID), at: now)
+    effects.append(.post(entry))
   }
 }

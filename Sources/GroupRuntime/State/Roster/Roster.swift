@@ -119,7 +119,7 @@ struct Roster: Sendable {
 
   /// Adds a member with the next ordinal. The visible ranges and the mute of an earlier membership
   /// apply again.
-  /// - Parameter complete: sets further fields, `firstVisibleSeq` among them.
+  /// - Parameter complete: sets further fields, `firstVisibleSeq` among them; it may change the mute.
   /// - Returns: the member, and whether the record of an earlier membership is to be deleted.
   mutating func add(
     _ user: UserID, role: Role, joinTime: WallInstant, _ complete: (inout Member) -> Void
@@ -128,13 +128,13 @@ struct Roster: Sendable {
       userID: user, role: role, joinTime: joinTime, ordinal: nextOrdinal, receiveOption: type.defaultReceiveOption)
     nextOrdinal += 1
     version += 1
-    complete(&member)
     let known = former.remove(user)
     if let known {
-      member.earlierVisibleRanges = known.visibleRanges.below(member.firstVisibleSeq)
       member.muteUntil = known.muteUntil
       member.mutedAt = known.mutedAt
     }
+    complete(&member)
+    if let known { member.earlierVisibleRanges = known.visibleRanges.below(member.firstVisibleSeq) }
     put(member)
     return (member, known != nil)
   }

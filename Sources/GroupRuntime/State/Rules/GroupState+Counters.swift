@@ -4,25 +4,19 @@ import WireProtocol
 
 /// The counters of a group (Protocol.md, "Counters" and "Counter rate").
 extension GroupState {
-  mutating func setCounters(
-    _ entries: [GroupCounters.Entry], by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    try requireMembership(caller)
-    try require(.setCounters, by: caller)
+  mutating func setCounters(_ entries: [GroupCounters.Entry], _ turn: inout Turn) throws(WireError) {
+    try require(.setCounters, turn)
     var edited = counters.values
     for entry in entries { edited[entry.key] = entry.value }
     guard edited.count <= GroupCounters.maxCount else { throw WireError(.tooManyCounters, field: "counters") }
-    try countCounterWrite(caller, in: context)
-    var decision = Decision(answer: .counters(.empty, isWrite: true))
-    set(entries, in: context, into: &decision)
-    return decision
+    try countCounterWrite(turn)
+    set(entries, &turn)
   }
 
   /// Raises or lowers a counter, which is 0 where it is not there.
-  mutating func change(
-    _ key: String, by difference: Int64, _ caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    try requireMembership(caller)
+  /// - Returns: its new value.
+  mutating func change(_ key: String, by difference: Int64, _ turn: inout Turn) throws(WireError) -> Int64 {
+    try requireMembership(turn)
     let former = counters.values[key]
     guard former != nil || counters.values.count < GroupCounters.maxCount else {
       throw WireError(.tooManyCounters, field: "key")
@@ -32,29 +26,25 @@ extension GroupState {
     guard GroupCounters.values.contains(value) else {
       throw WireError(.badValue, "The counter would leave ±2⁵³", field: "value")
     }
-    try countCounterWrite(caller, in: context)
-    var decision = Decision(answer: .counters(.counterValue(CounterValue(value: value)), isWrite: true))
-    set([GroupCounters.Entry(key: key, value: value)], in: context, into: &decision)
-    return decision
+    try countCounterWrite(turn)
+    set([GroupCounters.Entry(key: key, value: value)], &turn)
+    return value
   }
 
-  private mutating func set(
-    _ entries: [GroupCounters.Entry], in context: DecisionContext, into decision: inout Decision
-  ) {
-    if !counters.isToTell { charge(counterEvent(entries, at: context.now), in: context, into: &decision) }
+  private mutating func set(_ entries: [GroupCounters.Entry], _ turn: inout Turn) {
+    if !counters.isToTell { charge(turn.event(.onGroupCounterChanged(CounterMap(entries))), &turn) }
     counters.set(entries)
   }
 
-  func readCounters(_ keys: [String]?, by caller: Caller) throws(WireError) -> Decision {
-    try requireMembership(caller)
+  func readCounters(_ keys: [String]?, _ turn: borrowing Turn) throws(WireError) -> [GroupCounters.Entry] {
+    try requireMembership(turn)
     let wanted = keys.map { Set($0) }
-    let entries = counters.values.entries.filter { wanted?.contains($0.key) ?? true }
-    return .answer(.counters(.counters(GetGroupCounters.Result(counters: CounterMap(entries))), isWrite: false))
+    return counters.values.entries.filter { wanted?.contains($0.key) ?? true }
   }
 
   /// "Only what succeeds counts", and application administrators are not limited.
-  private mutating func countCounterWrite(_ caller: Caller, in context: DecisionContext) throws(WireError) {
-    guard let user = caller.userID, let wait = counters.writes.acquire(user, at: context.monotonic) else { return }
+  private mutating func countCounterWrite(_ turn: borrowing Turn) throws(WireError) {
+    guard let user = turn.userID, let wait = counters.writes.acquire(user, at: turn.monotonic) else { return }
     throw WireError(.attributeCallsTooOften, retryAfterMs: wait)
   }
 
@@ -73,10 +63,11 @@ extension GroupState {
   mutating func beginCounterWrite(isLast: Bool = false, at now: ClockReading) -> CounterWrite? {
     let isPosted = rules.webhooks.contains(.countersChanged)
     guard let entries = counters.beginWrite(isPosted: isPosted, isLast: isLast, at: now.monotonic) else { return nil }
-    var decision = Decision(.empty)
-    decision.changes.append(.putCounters(entries, in: record.id))
     let time = counterTime(now)
-    post(.countersChanged, .event(counterEvent(entries, at: time)), at: time, into: &decision)
+    var turn = Turn(of: record.id, by: .administrator, now: time, at: now, making: rules.webhooks)
+    turn.store(.putCounters(entries, in: record.id))
+    turn.post(.countersChanged, .event(counterEvent(entries, at: time)))
+    let decision = turn.finish()
     return CounterWrite(entries: entries, time: time, changes: decision.changes, effects: decision.effects)
   }
 

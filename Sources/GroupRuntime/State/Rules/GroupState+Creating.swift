@@ -9,82 +9,99 @@ extension GroupState {
     WireError(record.owner == owner ? .groupIDTakenByYourself : .groupIDTaken, field: "groupID")
   }
 
-  /// A new group, and the decision to create it.
+  /// Decides where there is no group: a creation or an import makes one, all else is 10010.
+  /// - Returns: the new group, nil where its creation was only checked, and the decision.
   public static func create(
-    _ request: CreateGroup, id: GroupID, owner: UserID, _ facts: UserFacts, by caller: Caller, at now: ClockReading,
-    rules: GroupRules
-  ) throws(WireError) -> (GroupState, Decision) {
-    let record = try newRecord(request, id: id, owner: owner, facts, by: caller, at: now.wall, rules: rules)
-    let rows = initialMemberResults(request, owner: owner, facts, asksFirst: asksFirst(request, by: caller))
+    _ operation: GroupOperation, id: GroupID, by caller: Caller, at now: ClockReading, rules: GroupRules
+  ) throws(WireError) -> (state: GroupState?, decision: Decision) {
+    var turn = Turn(of: id, by: caller, now: now.wall, at: now, making: rules.webhooks)
+    var state: GroupState?
+    switch operation {
+    case .create(let request, let owner, let facts):
+      turn.facts = facts
+      state = try created(request, owner: owner, at: now, rules, &turn)
+    case .checkCreation(let request, let owner, let facts):
+      turn.facts = facts
+      _ = try created(request, owner: owner, at: now, rules, &turn)
+      return (nil, Decision())
+    case .importGroup(let request, let owner, let facts):
+      turn.pass(to: .administrator, facts)
+      state = try imported(request, owner: owner, at: now, rules, &turn)
+    default: throw WireError(.noSuchGroup)
+    }
+    return (state, turn.finish())
+  }
+
+  private static func created(
+    _ request: CreateGroup, owner: UserID, at now: ClockReading, _ rules: GroupRules, _ turn: inout Turn
+  ) throws(WireError) -> GroupState {
+    let record = try newRecord(request, owner: owner, at: now.wall, rules, turn)
+    let rows = initialMemberResults(request, owner: owner, turn)
     if record.type.limitsMembers, rows.count(where: { $0.result == .success || $0.result == .pending }) + 1 > record.maxMemberNum
     {
       throw WireError(.tooManyMembers, field: "memberList")
     }
     var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), at: now, rules: rules)
-    let decision = state.addInitialMembers(request, rows: rows, by: caller, at: now)
-    return (state, decision)
+    state.addInitialMembers(request, rows: rows, &turn)
+    turn.answer(.createdGroup(CreateGroup.Result(groupID: record.id, groupType: request.groupType, memberList: rows)))
+    return state
   }
 
   /// A group as it was in another system, without events.
-  public static func imported(
-    _ request: ImportGroup, id: GroupID, owner: UserID, _ facts: UserFacts, at now: ClockReading, rules: GroupRules
-  ) throws(WireError) -> (GroupState, Decision) {
+  private static func imported(
+    _ request: ImportGroup, owner: UserID, at now: ClockReading, _ rules: GroupRules, _ turn: inout Turn
+  ) throws(WireError) -> GroupState {
     guard request.group.groupType.storesMessages else { throw WireError(.noRight, "This type of group cannot be imported") }
-    let createTime = request.createTime ?? now.wall
-    var record = try newRecord(
-      request.group, id: id, owner: owner, facts, by: .administrator, at: createTime, rules: rules)
+    var record = try newRecord(request.group, owner: owner, at: request.createTime ?? now.wall, rules, turn)
     // Lists with `updatedSince` name the group from now on, however old it is.
     record.changeTime = now.wall
     var state = GroupState(StoredGroup(record: record, members: [], lastMessage: nil, recentlySent: []), at: now, rules: rules)
-    var decision = Decision(.importedGroup(ImportGroup.Result(groupID: id)))
-    state.addFirstMembers([(owner, .owner)], into: &decision)
-    return (state, decision)
+    state.addFirstMembers([(owner, .owner)], &turn)
+    turn.answer(.importedGroup(ImportGroup.Result(groupID: record.id)))
+    return state
   }
 
   // MARK: Checks
 
   private static func newRecord(
-    _ request: CreateGroup, id: GroupID, owner: UserID, _ facts: UserFacts, by caller: Caller, at now: WallInstant,
-    rules: GroupRules
+    _ request: CreateGroup, owner: UserID, at createTime: WallInstant, _ rules: GroupRules, _ turn: borrowing Turn
   ) throws(WireError) -> GroupRecord {
     let type = request.groupType
-    let principal: Principal = caller.userID == nil ? .administrator : .outsider
+    let principal: Principal = turn.userID == nil ? .administrator : .outsider
     let defaults = GroupPolicy.defaults(for: type)
     if let denial = rules.permissions.denial(of: .create, in: type, policy: defaults, by: principal) {
       let reason = rules.permissions.denialReason(of: .create, in: type, policy: defaults, by: principal)
       throw WireError(denial, reason, in: type)
     }
     try checkServerCustomInfo(request, by: principal, rules: rules)
-    try checkInitialRoles(request, by: caller)
+    try checkInitialRoles(request, turn)
     let policy = try initialPolicy(request, defaults: defaults)
     try checkMemberList(request, by: rules.permissions)
     let maxMemberNum = try initialMaxMemberNum(request, rules: rules)
     let customInfo = (request.fields.customInfo ?? [:]).filter { !$0.value.isEmpty }
     guard customInfo.count <= MapDomain.groupCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
-    if facts.unknown.contains(owner) { throw WireError(.userUnknown, field: "ownerUserID") }
-    if type.isListed, facts.atGroupLimit.contains(owner) { throw WireError(.tooManyGroups) }
-    if type == .avChatRoom, facts.isAtRoomLimit { throw WireError(.tooManyAVChatRooms) }
+    if turn.facts.unknown.contains(owner) { throw WireError(.userUnknown, field: "ownerUserID") }
+    if type.isListed, turn.facts.atGroupLimit.contains(owner) { throw WireError(.tooManyGroups) }
+    if type == .avChatRoom, turn.facts.isAtRoomLimit { throw WireError(.tooManyAVChatRooms) }
     var record = GroupRecord(
-      id: id, type: type, epoch: makeEpoch(), createTime: now, owner: owner, name: request.groupName,
+      id: turn.group, type: type, epoch: RandomID.with64Bits(), createTime: createTime, owner: owner, name: request.groupName,
       introduction: request.fields.introduction ?? "", notification: request.fields.notification ?? "",
       faceURL: request.fields.faceURL ?? "", maxMemberNum: maxMemberNum, customInfo: customInfo, policy: policy)
     record.serverCustomInfo = request.fields.serverCustomInfo ?? ""
     return record
   }
 
-  private static func makeEpoch() -> String { RandomID.with64Bits() }
-
   /// Whether the initial members are asked first: with beInviteMode Auth, which binds no application
   /// administrator. Every type's default is None.
-  private static func asksFirst(_ request: CreateGroup, by caller: Caller) -> Bool {
+  private static func asksFirst(_ request: CreateGroup, _ turn: borrowing Turn) -> Bool {
     let given = request.fields.policy.last { $0.field == .beInviteMode }?.value
-    return given == .word(BeInviteMode.auth.rawValue) && caller.userID != nil
+    return given == .word(BeInviteMode.auth.rawValue) && turn.userID != nil
   }
 
   /// An invitation gives no role but Member.
-  private static func checkInitialRoles(_ request: CreateGroup, by caller: Caller) throws(WireError) {
+  private static func checkInitialRoles(_ request: CreateGroup, _ turn: borrowing Turn) throws(WireError) {
     let canAsk = PolicyTable.isSettable(.beInviteMode, in: request.groupType)
-    guard canAsk, asksFirst(request, by: caller), request.memberList.contains(where: { $0.role != .member }) else { return }
+    guard canAsk, asksFirst(request, turn), request.memberList.contains(where: { $0.role != .member }) else { return }
     throw WireError(.badValue, "Users who are asked first become Members", field: "memberList")
   }
 
@@ -100,10 +117,10 @@ extension GroupState {
   /// One row per distinct user: Invalid for the owner, Fail for an unknown user where users must be
   /// known, OverLimit for a user in the maximum number of groups.
   private static func initialMemberResults(
-    _ request: CreateGroup, owner: UserID, _ facts: UserFacts, asksFirst: Bool
+    _ request: CreateGroup, owner: UserID, _ turn: borrowing Turn
   ) -> [MemberResult] {
-    var seen: Set<UserID> = []
-    return request.memberList.map(\.userID).filter { seen.insert($0).inserted }.map { user in
+    let (facts, asksFirst) = (turn.facts, asksFirst(request, turn))
+    return request.memberList.map(\.userID).uniqued().map { user in
       if user == owner { return MemberResult(userID: user, result: .invalid) }
       if facts.unknown.contains(user) { return MemberResult(userID: user, result: .fail) }
       if facts.atGroupLimit.contains(user) { return MemberResult(userID: user, result: .overLimit) }
@@ -140,63 +157,46 @@ extension GroupState {
   // MARK: First members
 
   /// Adds the owner and the initial members, or invites these, in the order of the list.
-  private mutating func addInitialMembers(
-    _ request: CreateGroup, rows: [MemberResult], by caller: Caller, at now: ClockReading
-  ) -> Decision {
-    var decision = Decision(
-      .createdGroup(CreateGroup.Result(groupID: record.id, groupType: request.groupType, memberList: rows)))
+  private mutating func addInitialMembers(_ request: CreateGroup, rows: [MemberResult], _ turn: inout Turn) {
+    let (owner, platform) = (record.owner, turn.caller.platform)
     let roles = Dictionary(request.memberList.map { ($0.userID, $0.role) }) { first, _ in first }
-    let joining = rows.filter { $0.result == .success }.map { ($0.userID, roles[$0.userID] ?? .member) }
-    addFirstMembers([(record.owner, .owner)] + joining, into: &decision)
-    let context = self.makeContext(at: now, usersSignedIn: 0)
-    decision.effects.append(
-      .send(event(.onGroupCreated(on: caller.platform), in: context), to: [record.owner] + joining.map(\.0)))
-    let owner = EventOperator(memberInfo(of: record.owner), on: caller.platform)
-    notify(.groupCreated, [record.owner], by: owner, in: context, into: &decision)
-    post(
-      .groupCreated,
-      .groupCreated(record, memberList: joining.map { memberInfo(of: $0.0) }, by: eventOperator(caller)),
-      at: context.now, into: &decision)
-    postIfFull(at: context.now, into: &decision)
+    let joining = rows.succeeded.map { ($0, roles[$0] ?? .member) }
+    addFirstMembers([(owner, .owner)] + joining, &turn)
+    turn.send(.onGroupCreated(on: platform), to: [owner] + joining.map(\.0))
+    notify(.groupCreated, [owner], by: EventOperator(memberInfo(of: owner), on: platform), &turn)
+    let creator = eventOperator(turn)
+    turn.post(.groupCreated, .groupCreated(record, memberList: joining.map { memberInfo(of: $0.0) }, by: creator))
+    postIfFull(&turn)
     for row in rows where row.result == .pending {
-      _ = submitInvitation(
-        of: row.userID, message: request.inviteMessage ?? "", attach: nil, by: caller, in: context, into: &decision)
+      _ = submitInvitation(of: row.userID, message: request.inviteMessage ?? "", attach: nil, &turn)
     }
-    return decision
   }
 
   /// Adds and stores the members of a new group, after its record.
-  private mutating func addFirstMembers(_ members: [(UserID, Role)], into decision: inout Decision) {
+  private mutating func addFirstMembers(_ members: [(UserID, Role)], _ turn: inout Turn) {
     let owner = record.owner
     for (user, role) in members {
-      let member = addMember(user, role: role, joinTime: record.createTime, into: &decision) { member in
+      let member = addMember(user, role: role, joinTime: record.createTime, &turn) { member in
         member.inviter = role == .owner ? nil : owner
       }
-      decision.changes.append(.putMember(member, in: record.id))
+      turn.store(.putMember(member, in: record.id))
     }
-    if record.type.everyoneIsMember { decision.effects.append(.attachSignedInUsers) }
-    decision.changes.insert(recordChange(isNew: true), at: 0)
+    if record.type.everyoneIsMember { turn.perform(.attachSignedInUsers) }
+    turn.decision.changes.insert(recordChange(isNew: true), at: 0)
   }
 
   // MARK: Importing members
 
-  mutating func importMembers(
-    _ request: ImportGroupMembers, firstSeqs: [UserID: Int64], _ facts: UserFacts, in context: DecisionContext
-  ) throws(WireError) -> Decision {
+  mutating func importMembers(_ request: ImportGroupMembers, _ turn: inout Turn) throws(WireError) -> [MemberResult] {
     try requireImportable()
     if !rules.permissions.allowsAdmins(in: record.type), request.memberList.contains(where: { $0.role == .admin }) {
       throw .noAdmins(in: record.type)
     }
-    var decision = Decision(.empty)
-    var rows: [MemberResult] = []
-    var seen: Set<UserID> = []
-    for given in request.memberList where seen.insert(given.userID).inserted {
-      let result = importOutcome(of: given.userID, facts, in: context)
-      rows.append(MemberResult(userID: given.userID, result: result))
-      if result == .success { importMember(given, firstSeq: firstSeqs[given.userID], in: context, into: &decision) }
+    return request.memberList.uniqued(by: \.userID).map { given in
+      let result = importOutcome(of: given, turn)
+      if result == .success { importMember(given, &turn) }
+      return MemberResult(userID: given.userID, result: result)
     }
-    decision.answer = .reply(.success(.memberResults(MemberResults(memberList: rows))))
-    return decision
   }
 
   /// Imports make no events and no tips; 10007 for a type without history.
@@ -204,61 +204,64 @@ extension GroupState {
     guard record.type.storesMessages else { throw WireError(.noRight, "Nothing can be imported into this type of group") }
   }
 
-  private func importOutcome(of user: UserID, _ facts: UserFacts, in context: DecisionContext) -> MemberResult.Outcome {
+  private func importOutcome(of given: ImportGroupMembers.ImportedMember, _ turn: borrowing Turn) -> MemberResult.Outcome {
+    let user = given.userID
     if roster[user] != nil { return .invalid }
-    if roster.isBanned(user, at: context.wall) || facts.unknown.contains(user) { return .fail }
-    return isFull || facts.atGroupLimit.contains(user) ? .overLimit : .success
+    if given.hasBadValue || roster.isBanned(user, at: turn.wall) || turn.facts.unknown.contains(user) { return .fail }
+    return isFull || turn.facts.atGroupLimit.contains(user) ? .overLimit : .success
   }
 
   /// A member without a given joinTime has been in the group since its creation.
-  private mutating func importMember(
-    _ given: ImportGroupMembers.ImportedMember, firstSeq: Int64?, in context: DecisionContext, into decision: inout Decision
-  ) {
+  private mutating func importMember(_ given: ImportGroupMembers.ImportedMember, _ turn: inout Turn) {
     let (createTime, newest, countsUnread) = (record.createTime, messages.lastSeq, record.type.countsUnread)
+    let (firstSeq, now, wall) = (turn.facts.firstSeqs[given.userID], turn.now, turn.wall)
     let joinTime = given.joinTime ?? createTime
-    let member = addMember(given.userID, role: given.role, joinTime: joinTime, into: &decision) { member in
+    let member = addMember(given.userID, role: given.role, joinTime: joinTime, &turn) { member in
       member.firstVisibleSeq = joinTime <= createTime ? 1 : firstSeq ?? newest + 1
       member.unreadSinceSeq = newest
       member.unreadBase = countsUnread ? given.unreadCount : 0
-      member.changeTime = context.now
+      member.nameCard = given.nameCard
+      member.customInfo = given.customInfo
+      if let wanted = given.muteUntil {
+        member.muteUntil = wanted > wall ? wanted : .unset
+        member.mutedAt = wall
+      }
+      member.changeTime = now
     }
-    decision.changes.append(.putMember(member, in: record.id))
+    turn.store(.putMember(member, in: record.id))
   }
 
   // MARK: Importing messages
 
-  mutating func importMessages(_ request: ImportGroupMessages, in context: DecisionContext) throws(WireError) -> Decision {
+  mutating func importMessages(
+    _ request: ImportGroupMessages, _ turn: inout Turn
+  ) throws(WireError) -> [ImportGroupMessages.Row] {
     try requireImportable()
     guard messages.lastSeq == record.importedThroughSeq else {
       throw WireError(.noRight, "The group has messages of its own")
     }
-    let new = request.messageList.filter { importedSeq(of: $0, in: context) == nil }
+    let new = request.messageList.filter { importedSeq(of: $0, turn) == nil }
     if let first = new.first, first.timestamp < messages.lastTime {
       throw WireError(.badValue, "Older than a message that was imported before", field: "messageList")
     }
-    var decision = Decision(.empty)
     let firstSeq = messages.lastSeq + 1
-    let seqs = request.messageList.map { importedSeq(of: $0, in: context) ?? importMessage($0, in: context, into: &decision) }
-    if !decision.changes.isEmpty {
-      hideMessagesFromBeforeJoining(firstSeq: firstSeq, in: &decision)
+    let seqs = request.messageList.map { importedSeq(of: $0, turn) ?? importMessage($0, &turn) }
+    if !new.isEmpty {
+      hideMessagesFromBeforeJoining(firstSeq: firstSeq, &turn)
       record.importedThroughSeq = messages.lastSeq
-      record.changeTime = context.now
-      decision.changes.append(recordChange())
+      record.changeTime = turn.now
+      turn.store(recordChange())
     }
-    let rows = seqs.map { ImportGroupMessages.Row(seq: $0, code: 0) }
-    decision.answer = .reply(.success(.importedMessages(ImportGroupMessages.Result(resultList: rows))))
-    return decision
+    return seqs.map { ImportGroupMessages.Row(seq: $0, code: 0) }
   }
 
   /// The `seq` of a message that was imported a moment ago: a caller who lost the answer repeats
   /// the batch.
-  private func importedSeq(of given: ImportGroupMessages.ImportedMessage, in context: DecisionContext) -> Int64? {
-    messages.receipt(of: given.clientMsgID, from: given.sender, at: context.monotonic)?.seq
+  private func importedSeq(of given: ImportGroupMessages.ImportedMessage, _ turn: borrowing Turn) -> Int64? {
+    messages.receipt(of: given.clientMsgID, from: given.sender, at: turn.monotonic)?.seq
   }
 
-  private mutating func importMessage(
-    _ given: ImportGroupMessages.ImportedMessage, in context: DecisionContext, into decision: inout Decision
-  ) -> Int64 {
+  private mutating func importMessage(_ given: ImportGroupMessages.ImportedMessage, _ turn: inout Turn) -> Int64 {
     let seq = messages.lastSeq + 1
     let sender = roster[given.sender]
     let message = Message(
@@ -266,24 +269,24 @@ extension GroupState {
       nameCard: sender?.nameCard ?? "",
       timestamp: given.timestamp, content: given.content, priority: .normal, clientMsgID: given.clientMsgID,
       platform: .restAPI, isFromManager: sender?.role.isManager ?? false)
-    messages.recordReceipt(of: message, .stored, at: context.monotonic)
+    messages.recordReceipt(of: message, .stored, at: turn.monotonic)
     messages.append(message)
-    decision.changes.append(.append(message))
+    turn.store(.append(message))
     return seq
   }
 
   /// "History from before joining: no": members do not see imported messages older than their
   /// joining.
-  private mutating func hideMessagesFromBeforeJoining(firstSeq: Int64, in decision: inout Decision) {
+  private mutating func hideMessagesFromBeforeJoining(firstSeq: Int64, _ turn: inout Turn) {
     guard !record.type.showsHistoryFromBeforeJoining else { return }
-    let times = decision.changes.compactMap { if case .append(let message) = $0 { message.timestamp } else { nil } }
+    let times = turn.decision.changes.compactMap { if case .append(let message) = $0 { message.timestamp } else { nil } }
     for member in roster.all where member.joinTime > record.createTime {
       let older = times.prefix { $0 < member.joinTime }.count
       let visible = firstSeq + Int64(older)
       guard older > 0, member.firstVisibleSeq < visible,
         let changed = roster.update(member.userID, { $0.firstVisibleSeq = visible })
       else { continue }
-      decision.changes.append(.putMember(changed, in: record.id))
+      turn.store(.putMember(changed, in: record.id))
     }
   }
 }

@@ -6,40 +6,34 @@ import WireProtocol
 extension GroupState {
   // MARK: getGroupHistoryMessageList and syncGroups
 
-  func history(_ request: GetGroupHistoryMessageList, for caller: Caller) throws(WireError) -> Decision {
-    let visible = try visibleHistory(for: caller)
-    let count = Int64(request.count)
-    switch request.direction {
-    case .older:
-      let page = visible.older(than: request.fromSeq == 0 ? Int64.max : request.fromSeq, count: count)
-      return .answer(
-        .stored(.history(page, newestFirst: true, epoch: record.epoch, reader: caller.userID), for: caller.requester))
-    case .newer:
-      let page = visible.newer(than: request.fromSeq, count: count)
-      return .answer(
-        .stored(.history(page, newestFirst: false, epoch: record.epoch, reader: caller.userID), for: caller.requester))
-    }
+  func history(_ request: GetGroupHistoryMessageList, _ turn: borrowing Turn) throws(WireError) -> StoredAnswer {
+    let visible = try visibleHistory(turn)
+    let (isOlder, count) = (request.direction == .older, Int64(request.count))
+    let page =
+      isOlder
+      ? visible.older(than: request.fromSeq == 0 ? Int64.max : request.fromSeq, count: count)
+      : visible.newer(than: request.fromSeq, count: count)
+    return .history(page, newestFirst: isOlder, epoch: record.epoch, reader: turn.userID)
   }
 
   /// "Every message after seq that I may see, none missing, or recovered:false and none."
   func sync(
-    epoch: String, seq: Int64, changeSeq: Int64?, bytes: Int, for caller: Caller
-  ) throws(WireError) -> Decision {
-    try requireMembership(caller)
+    epoch: String, seq: Int64, changeSeq: Int64?, bytes: Int, _ turn: borrowing Turn
+  ) throws(WireError) -> SyncAnswer {
+    try requireMembership(turn)
     let isKnown =
       record.type.storesMessages && epoch == record.epoch && seq <= messages.lastSeq && changeSeq ?? 0 <= record.changeSeq
-    let visible = isKnown ? try visibleHistory(for: caller) : nil
-    let answer = SyncAnswer(
+    let visible = isKnown ? try visibleHistory(turn) : nil
+    return SyncAnswer(
       epoch: record.epoch, lastSeq: messages.lastSeq, visible: visible.flatMap { $0.isComplete(after: seq) ? $0 : nil }, seq: seq,
-      changeSeq: changeSeq, lastChangeSeq: record.changeSeq, reader: caller.userID, bytes: bytes)
-    return .answer(.stored(.sync(answer), for: caller.requester))
+      changeSeq: changeSeq, lastChangeSeq: record.changeSeq, reader: turn.userID, bytes: bytes)
   }
 
   /// The messages that the caller may see; 10007 where the type has no history.
-  func visibleHistory(for caller: Caller) throws(WireError) -> VisibleHistory {
-    try requireMembership(caller)
+  func visibleHistory(_ turn: borrowing Turn) throws(WireError) -> VisibleHistory {
+    try requireMembership(turn)
     guard record.type.storesMessages else { throw WireError(.noRight, "This type of group keeps no history") }
-    guard let member = caller.userID.flatMap({ roster[$0] }) else {
+    guard let member = turn.userID.flatMap({ roster[$0] }) else {
       return visible(record.type.visibleRanges(from: 1, through: messages.lastSeq))
     }
     return visibleHistory(of: member)
@@ -60,32 +54,28 @@ extension GroupState {
   // MARK: Read marks and unread counts
 
   /// "Default and at most lastSeq", forward only.
-  mutating func markRead(seq: Int64?, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
-    try requireMembership(caller)
-    var decision = Decision(.empty)
-    guard record.type.storesMessages else { return decision }
-    let member = try requireMember(caller)
+  mutating func markRead(seq: Int64?, _ turn: inout Turn) throws(WireError) {
+    try requireMembership(turn)
+    guard record.type.storesMessages else { return }
+    let member = try requireMember(turn)
     let seq = min(seq ?? messages.lastSeq, messages.lastSeq)
     // A count set by the application ends with the next mark, also where there is nothing new to
     // read.
-    guard seq > member.readSeq || (seq == member.readSeq && member.unreadBase > 0) else { return decision }
-    updateMember(member.userID, in: context, into: &decision) { member in
+    guard seq > member.readSeq || (seq == member.readSeq && member.unreadBase > 0) else { return }
+    updateMember(member.userID, &turn) { member in
       member.readSeq = seq
       member.forgetUnheard(through: seq)
       // Without such a count, imported messages stay read.
       if member.unreadBase > 0 { member.unreadSinceSeq = nil }
       member.unreadBase = 0
     }
-    guard seq > member.readSeq else { return decision }
-    let event = event(.onConversationRead(readSeq: seq), in: context)
-    decision.effects.append(.send(event, to: [member.userID], except: caller.session))
-    return decision
+    if seq > member.readSeq { turn.send(.onConversationRead(readSeq: seq), to: [member.userID], except: turn.session) }
   }
 
-  func unreadCount(for caller: Caller) throws(WireError) -> Decision {
-    try requireMembership(caller)
-    guard let member = caller.userID.flatMap({ roster[$0] }) else { return Decision(.unreadCount(0)) }
-    return .answer(.stored(.unread(unread(of: member)), for: caller.requester))
+  /// Nil = the caller is an administrator, or has no record: nothing is unread.
+  func unread(_ turn: borrowing Turn) throws(WireError) -> UnreadMessages? {
+    try requireMembership(turn)
+    return turn.userID.flatMap { roster[$0] }.map { unread(of: $0) }
   }
 
   /// "Text and Custom of others after readSeq, not recalled"; imported messages and those that came
@@ -108,31 +98,26 @@ extension GroupState {
   }
 
   /// An application administrator sets a member's unread count.
-  mutating func setUnreadCount(_ request: SetUnreadCount, in context: DecisionContext) throws(WireError) -> Decision {
+  mutating func setUnreadCount(_ request: SetUnreadCount, _ turn: inout Turn) throws(WireError) {
     guard record.type.countsUnread else { throw WireError(.noRight, "This type of group counts no unread messages") }
     let member = try requireTarget(request.userID)
-    var decision = Decision(.empty)
     let newest = messages.lastSeq
-    updateMember(member.userID, in: context, into: &decision) { member in
+    updateMember(member.userID, &turn) { member in
       // Under NotReceive nothing is unread, and afterwards only what was before.
       member.unreadBase = member.receiveOption == .notReceive ? 0 : request.unreadCount
       member.unreadSinceSeq = newest
     }
-    return decision
   }
 
   // MARK: Receive options
 
-  mutating func setReceiveOption(_ option: ReceiveOption, by caller: Caller, in context: DecisionContext) throws(WireError)
-    -> Decision
-  {
-    try requireMembership(caller)
-    guard let user = caller.userID else { throw WireError(.noRight, "Only users have a receive option") }
-    var decision = Decision(.empty)
+  mutating func setReceiveOption(_ option: ReceiveOption, _ turn: inout Turn) throws(WireError) {
+    try requireMembership(turn)
+    guard let user = turn.userID else { throw WireError(.noRight, "Only users have a receive option") }
     let previous = roster.receiveOption(of: user)
-    guard option != previous else { return decision }
+    guard option != previous else { return }
     let newest = messages.lastSeq
-    updateMember(user, in: context, into: &decision) { member in
+    updateMember(user, &turn) { member in
       member.receiveOption = option
       // Messages that came under NotReceive were not received, so they do not become unread.
       if option == .notReceive { member.beginUnheard(after: newest) }
@@ -141,10 +126,8 @@ extension GroupState {
         member.unreadSinceSeq = newest
       }
     }
-    decision.effects.append(.setReceiveOption(user, option))
-    let event = event(.onReceiveMessageOptChanged(option), in: context)
-    decision.effects.append(.send(event, to: [user], except: caller.session))
-    return decision
+    turn.perform(.setReceiveOption(user, option))
+    turn.send(.onReceiveMessageOptChanged(option), to: [user], except: turn.session)
   }
 }
 

@@ -7,71 +7,58 @@ import WireProtocol
 extension GroupState {
   // MARK: Rows of getGroupsInfo, getJoinedGroupList and searchGroups
 
-  func info(for caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
-    switch principal(of: caller) {
-    case .administrator: return infoReply(for: .administrator, by: caller, in: context)
+  func info(_ turn: borrowing Turn) throws(WireError) -> InfoRow {
+    switch principal(of: turn.caller) {
+    case .administrator: return row(for: .administrator, turn)
     case .outsider:
       guard record.type.isVisibleToNonMembers else { throw WireError(.noRight, "Not a member") }
-      return infoReply(for: .outsider, by: caller, in: context)
-    case .member: return memberInfoReply(for: caller, in: context)
+      return row(for: .outsider, turn)
+    case .member: return memberRow(turn)
     }
   }
 
   /// "Groups whose info, last message or selfInfo changed at or after it."
-  func joinedInfo(for caller: Caller, since: WallInstant, in context: DecisionContext) -> Decision {
-    guard let user = caller.userID, let member = roster[user],
-      lastChange(for: member, in: context) >= since
-    else { return .noRow }
-    return infoReply(forMember: member, by: caller, in: context)
+  func joinedInfo(since: WallInstant, _ turn: borrowing Turn) -> InfoRow? {
+    guard let member = turn.userID.flatMap({ roster[$0] }), lastChange(for: member, at: turn.wall) >= since else { return nil }
+    return row(forMember: member, turn)
   }
 
   /// When the group or the member's own view of it last changed; the end of a mute is such a
   /// change.
-  private func lastChange(for member: Member, in context: DecisionContext) -> WallInstant {
-    let muteEnds = [member.muteUntil, record.mute.muteUntil ?? .unset].filter { $0 <= context.wall }
+  private func lastChange(for member: Member, at now: WallInstant) -> WallInstant {
+    let muteEnds = [member.muteUntil, record.mute.muteUntil ?? .unset].filter { $0 <= now }
     let changes = [record.lastInfoTime, record.changeTime, messages.lastTime, member.changeTime]
     return (changes + muteEnds).reduce(.unset, max)
   }
 
   /// The row of searchGroups: "joined groups, and other groups that are searchable (their public
   /// fields only)".
-  func foundInfo(joinedOnly: Bool, for caller: Caller, in context: DecisionContext) -> Decision {
-    guard principal(of: caller) == .outsider else { return memberInfoReply(for: caller, in: context) }
-    if joinedOnly { return .noRow }
-    return record.policy.isSearchable && record.type.isVisibleToNonMembers
-      ? infoReply(for: .outsider, by: caller, in: context) : .noRow
+  func foundInfo(joinedOnly: Bool, _ turn: borrowing Turn) -> InfoRow? {
+    guard principal(of: turn.caller) == .outsider else { return memberRow(turn) }
+    guard !joinedOnly, record.policy.isSearchable, record.type.isVisibleToNonMembers else { return nil }
+    return row(for: .outsider, turn)
   }
 
-  private func memberInfoReply(for caller: Caller, in context: DecisionContext) -> Decision {
-    guard let member = caller.userID.flatMap({ roster.member($0) }) else {
-      return infoReply(for: .administrator, by: caller, in: context)
-    }
-    return infoReply(forMember: member, by: caller, in: context)
+  private func memberRow(_ turn: borrowing Turn) -> InfoRow {
+    turn.userID.flatMap { roster.member($0) }.map { row(forMember: $0, turn) } ?? row(for: .administrator, turn)
   }
 
-  /// The unread count needs the store, unless memory holds all of it.
-  private func infoReply(forMember member: Member, by caller: Caller, in context: DecisionContext) -> Decision {
-    let member = member.current(at: context.wall)
+  private func row(forMember member: Member, _ turn: borrowing Turn) -> InfoRow {
+    let member = member.current(at: turn.wall)
     let unread = unread(of: member)
-    let reader = GroupInfo.Reader.member(GroupInfo.SelfInfo(member: member, unreadCount: unread.total()))
-    guard !unread.ranges.isEmpty else { return infoReply(for: reader, by: caller, in: context) }
-    return .answer(.stored(.info(groupInfo(for: reader, in: context), of: member, unread), for: caller.requester))
+    var row = row(for: .member(GroupInfo.SelfInfo(member: member, unreadCount: unread.total())), turn)
+    if !unread.ranges.isEmpty { row.uncounted = (member, unread) }
+    return row
   }
 
-  private func infoReply(for reader: GroupInfo.Reader, by caller: Caller, in context: DecisionContext) -> Decision {
-    let info = groupInfo(for: reader, in: context)
-    return info.lastMessage == nil
-      ? Decision(.groupInfo(info)) : .answer(.stored(.shown(.groupInfo(info)), for: caller.requester))
-  }
-
-  private func groupInfo(for reader: GroupInfo.Reader, in context: DecisionContext) -> GroupInfo {
+  private func row(for reader: GroupInfo.Reader, _ turn: borrowing Turn) -> InfoRow {
     let lastMessage = messages.lastMessage
-    return GroupInfo(
-      record: record, now: context.wall, memberCount: roster.memberCount(usersSignedIn: context.usersSignedIn),
-      onlineCount: roster.onlineCount(usersSignedIn: context.usersSignedIn), lastSeq: messages.lastSeq,
-      firstSeq: messages.firstSeq, lastMessageTime: messages.lastTime,
-      lastMessage: lastMessage.flatMap { isVisible($0, to: reader) ? MessageInfo($0) : nil },
-      reader: reader)
+    return InfoRow(
+      info: GroupInfo(
+        record: record, now: turn.wall, memberCount: roster.memberCount(usersSignedIn: turn.usersSignedIn),
+        onlineCount: roster.onlineCount(usersSignedIn: turn.usersSignedIn), lastSeq: messages.lastSeq,
+        firstSeq: messages.firstSeq, lastMessageTime: messages.lastTime,
+        lastMessage: lastMessage.flatMap { isVisible($0, to: reader) ? MessageInfo($0) : nil }, reader: reader))
   }
 
   private func isVisible(_ message: Message, to reader: GroupInfo.Reader) -> Bool {
@@ -84,47 +71,40 @@ extension GroupState {
 
   // MARK: Changes
 
-  mutating func setInfo(_ request: SetGroupInfo, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
-    try requireMembership(caller)
-    for action in actions(of: request) { try require(action, by: caller) }
+  mutating func setInfo(_ request: SetGroupInfo, _ turn: inout Turn) throws(WireError) {
+    try requireMembership(turn)
+    for action in actions(of: request) { try require(action, turn) }
     var edited = record
     var changes: [InfoChange] = []
-    try edited.apply(request, at: context.wall, &changes)
+    try edited.apply(request, at: turn.wall, &changes)
     try checkLimits(of: request, on: edited)
-    var decision = Decision(.empty)
-    if !changes.isEmpty { changeInfo(to: edited, changes, by: caller, in: context, into: &decision) }
-    return decision
+    changeInfo(to: edited, changes, &turn)
   }
 
   /// "Absent or 0 = no end; muteUntil is absent then".
-  mutating func muteGroup(_ request: MuteGroup, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
-    try requireMembership(caller)
-    try require(.muteGroup, by: caller)
+  /// - Returns: the end.
+  mutating func muteGroup(_ request: MuteGroup, _ turn: inout Turn) throws(WireError) -> WallInstant? {
+    try require(.muteGroup, turn)
     var mute = request.mute
-    if mute.mode != .none, request.duration > 0 { mute.muteUntil = context.wall + .seconds(request.duration) }
-    var decision = Decision(.groupMute(MuteGroup.Result(muteUntil: mute.muteUntil)))
+    if mute.mode != .none, request.duration > 0 { mute.muteUntil = turn.wall + .seconds(request.duration) }
     var edited = record
     var changes: [InfoChange] = []
-    edited.set(mute, at: context.wall, &changes)
-    if !changes.isEmpty { changeInfo(to: edited, changes, by: caller, in: context, into: &decision) }
-    return decision
+    edited.set(mute, at: turn.wall, &changes)
+    changeInfo(to: edited, changes, &turn)
+    return mute.muteUntil
   }
 
   /// Stores a changed record and announces the changes: one onGroupInfoChanged with all entries,
   /// and the tip that keeps it.
-  mutating func changeInfo(
-    to edited: GroupRecord, _ changes: [InfoChange], by caller: Caller, in context: DecisionContext,
-    into decision: inout Decision
-  ) {
+  mutating func changeInfo(to edited: GroupRecord, _ changes: [InfoChange], _ turn: inout Turn) {
+    if changes.isEmpty { return }
     record = edited
     if !record.policy.memberChangeNotification { removeNotices() }
-    record.lastInfoTime = context.now
-    decision.changes.append(recordChange())
-    let tip = appendTips(.groupInfoChange(changes), by: caller, in: context, always: true, into: &decision)
-    let event = event(.onGroupInfoChanged(changes, by: eventOperator(caller), tip), in: context)
-    charge(event, in: context, into: &decision)
-    decision.effects.append(.publish(event, .control, except: nil))
-    post(.groupInfoChanged, .event(event), at: context.now, into: &decision)
+    record.lastInfoTime = turn.now
+    turn.store(recordChange())
+    let tip = appendTips(.groupInfoChange(changes), always: true, &turn)
+    let event = announce(.onGroupInfoChanged(changes, by: eventOperator(turn), tip), &turn)
+    turn.post(.groupInfoChanged, .event(event))
   }
 
   /// The rows of the table of rights that apply to a request.
@@ -150,9 +130,11 @@ extension GroupState {
   }
 }
 
-extension Decision {
-  /// The caller gets no row of this group.
-  fileprivate static var noRow: Decision { Decision(.groupInfo(nil)) }
+/// A group as one reader sees it.
+struct InfoRow {
+  let info: GroupInfo
+  /// A member whose unread messages the store has to count; nil = memory holds all of the count.
+  var uncounted: (member: Member, unread: UnreadMessages)?
 }
 
 extension GroupRecord {

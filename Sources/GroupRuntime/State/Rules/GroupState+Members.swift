@@ -8,88 +8,79 @@ extension GroupState {
   // MARK: Lists
 
   mutating func memberList(
-    _ request: GetGroupMemberList, for caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    try requireMemberVisibility(caller)
-    let page = roster.page(rank: request.filter.rank, after: request.nextSeq, count: request.count)
-    return memberListReply(page, for: caller, in: context)
+    _ request: GetGroupMemberList, _ turn: borrowing Turn
+  ) throws(WireError) -> ShownAnswer {
+    try requireMemberVisibility(turn)
+    return listed(roster.page(rank: request.filter.rank, after: request.nextSeq, count: request.count), turn)
   }
 
   /// "Individually muted only."
   mutating func mutedMembers(
-    _ request: GetGroupMutedMembers, for caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    try requireMemberVisibility(caller)
-    let page = roster.mutedPage(at: context.wall, after: request.nextSeq, count: request.count)
-    return memberListReply(page, for: caller, in: context)
+    _ request: GetGroupMutedMembers, _ turn: borrowing Turn
+  ) throws(WireError) -> ShownAnswer {
+    try requireMemberVisibility(turn)
+    return listed(roster.mutedPage(at: turn.wall, after: request.nextSeq, count: request.count), turn)
   }
 
-  private func memberListReply(_ page: MemberOrder.Page, for caller: Caller, in context: DecisionContext) -> Decision {
-    let listed = page.members.map { listedMember($0, for: caller, in: context) }
-    let result = GetGroupMemberList.Result(memberList: listed, nextSeq: page.nextSeq)
-    return .answer(.stored(.shown(.memberList(result)), for: caller.requester))
+  private func listed(_ page: MemberOrder.Page, _ turn: borrowing Turn) -> ShownAnswer {
+    .memberList(listed(page.members, turn), nextSeq: page.nextSeq)
+  }
+
+  private func listed(_ members: [Member], _ turn: borrowing Turn) -> [ListedMember] {
+    let (now, reader) = (turn.wall, turn.userID)
+    return members.map { member in
+      ListedMember(member.current(at: now), isOnline: roster.isOnline(member.userID), isReader: member.userID == reader)
+    }
   }
 
   /// A row for each user, with the inviter where there was one.
-  func inviters(of users: [UserID], for caller: Caller) throws(WireError) -> Decision {
-    try requireMemberVisibility(caller, of: users)
-    let rows = users.map { GetGroupMemberInviters.Row(userID: $0, inviter: roster[$0]?.inviter) }
-    return Decision(.inviters(GetGroupMemberInviters.Result(inviterList: rows)))
+  func inviters(of users: [UserID], _ turn: borrowing Turn) throws(WireError) -> [GetGroupMemberInviters.Row] {
+    try requireMemberVisibility(of: users, turn)
+    return users.map { GetGroupMemberInviters.Row(userID: $0, inviter: roster[$0]?.inviter) }
   }
 
   /// A row for each user. Every user has a role in a BChatRoom.
-  func roles(of users: [UserID], for caller: Caller) throws(WireError) -> Decision {
-    if record.type.everyoneIsMember { try requireMembership(caller) } else { try requireMemberVisibility(caller, of: users) }
-    let rows = users.map { GetGroupMemberRoles.Row(userID: $0, role: memberInfo(of: $0).role) }
-    return Decision(.roles(GetGroupMemberRoles.Result(roleList: rows)))
+  func roles(of users: [UserID], _ turn: borrowing Turn) throws(WireError) -> [GetGroupMemberRoles.Row] {
+    if record.type.everyoneIsMember { try requireMembership(turn) } else { try requireMemberVisibility(of: users, turn) }
+    return users.map { GetGroupMemberRoles.Row(userID: $0, role: memberInfo(of: $0).role) }
   }
 
-  func membersInfo(_ users: [UserID], for caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
-    try requireMemberVisibility(caller, of: users)
-    let listed = users.compactMap { roster[$0] }.map { listedMember($0, for: caller, in: context) }
-    return .answer(.stored(.shown(.membersInfo(GetGroupMembersInfo.Result(memberList: listed))), for: caller.requester))
+  func members(_ users: [UserID], _ turn: borrowing Turn) throws(WireError) -> ShownAnswer {
+    try requireMemberVisibility(of: users, turn)
+    return .membersInfo(listed(users.compactMap { roster[$0] }, turn))
   }
 
-  func onlineMemberCount(for caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
-    try requireMembership(caller)
-    let count = roster.onlineCount(usersSignedIn: context.usersSignedIn)
-    return Decision(.onlineMemberCount(GetGroupOnlineMemberCount.Result(count: count)))
+  func onlineMemberCount(_ turn: borrowing Turn) throws(WireError) -> Int {
+    try requireMembership(turn)
+    return roster.onlineCount(usersSignedIn: turn.usersSignedIn)
   }
 
   /// "With isMemberVisible false only managers may list or read other members"; a BChatRoom has no
   /// list.
   /// - Parameter users: the members to be read; nil = all.
-  private func requireMemberVisibility(_ caller: Caller, of users: [UserID]? = nil) throws(WireError) {
-    try requireMembership(caller)
+  private func requireMemberVisibility(of users: [UserID]? = nil, _ turn: borrowing Turn) throws(WireError) {
+    try requireMembership(turn)
     guard !record.type.everyoneIsMember else { throw WireError(.noRight, "A BChatRoom has no list of members") }
-    guard !record.policy.isMemberVisible, case .member(let role) = principal(of: caller), !role.isManager else { return }
-    if let users, users.allSatisfy({ $0 == caller.userID }) { return }
+    guard !record.policy.isMemberVisible, case .member(let role) = principal(of: turn.caller), !role.isManager else { return }
+    let reader = turn.userID
+    if let users, users.allSatisfy({ $0 == reader }) { return }
     throw WireError(.noRight, "Only managers see the members of this group")
-  }
-
-  private func listedMember(_ member: Member, for caller: Caller, in context: DecisionContext) -> ListedMember {
-    ListedMember(
-      member.current(at: context.wall), isOnline: roster.isOnline(member.userID), isReader: member.userID == caller.userID)
   }
 
   // MARK: Member info and mute
 
   /// "Each field under the rule of its own method", all of them or none.
-  mutating func setMemberInfo(
-    _ request: SetGroupMemberInfo, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    try requireMembership(caller)
+  mutating func setMemberInfo(_ request: SetGroupMemberInfo, _ turn: inout Turn) throws(WireError) {
+    try requireMembership(turn)
     // Rights come first, so that callers without them do not learn here who is a member.
-    if request.userID != caller.userID { try requireRights(for: request, by: caller) }
+    let isOwn = request.userID == turn.userID
+    if !isOwn { for action in request.actions { try require(action, turn) } }
     let member = try requireTarget(request.userID)
-    if request.editsMember, member.userID != caller.userID { try require(.editMember, by: caller, on: member) }
-    if request.role != nil { try require(.changeRole, by: caller, on: member) }
-    if request.muteUntil != nil { try require(.muteMember, by: caller, on: member) }
-    try requireKnown(member, facts)
+    for action in request.actions where !isOwn || action != .editMember { try require(action, on: member, turn) }
+    try requireKnown(member, turn)
 
     var edited = member
-    var change = try edited.apply(request, at: context.wall)
-    var decision = Decision(.empty)
+    var change = try edited.apply(request, at: turn.wall)
     let role = request.role ?? member.role
     let isGrantOrRevoke = role == .admin || member.role == .admin
     if role != member.role, !isGrantOrRevoke {
@@ -97,162 +88,121 @@ extension GroupState {
       change.role = role
     }
     if !change.isEmpty {
-      updateMember(member.userID, in: context, into: &decision) { $0 = edited }
-      announce([change], by: caller, in: context, into: &decision)
+      updateMember(member.userID, &turn) { $0 = edited }
+      announce([change], &turn)
     }
-    if isGrantOrRevoke { changeRoles(of: [edited], to: role, by: caller, in: context, into: &decision) }
-    return decision
+    if isGrantOrRevoke { changeRoles(of: [edited], to: role, &turn) }
   }
 
   /// A member's change of the own name card or customInfo. The others are not told yet.
   /// - Returns: nil = nothing is different.
-  mutating func editSelf(
-    _ request: SetGroupMemberInfo, _ facts: UserFacts, by caller: Caller, in context: DecisionContext,
-    into decision: inout Decision
-  ) throws(WireError) -> MemberChange? {
-    let member = try requireMember(caller)
-    try requireKnown(member, facts)
-    var edited = member
-    let change = try edited.apply(request, at: context.wall)
+  mutating func editSelf(_ request: SetGroupMemberInfo, _ turn: inout Turn) throws(WireError) -> MemberChange? {
+    var edited = try requireMember(turn)
+    try requireKnown(edited, turn)
+    let change = try edited.apply(request, at: turn.wall)
     if change.isEmpty { return nil }
-    updateMember(member.userID, in: context, into: &decision) { $0 = edited }
+    updateMember(edited.userID, &turn) { $0 = edited }
     return change
   }
 
-  mutating func muteMembers(_ request: MuteGroupMember, by caller: Caller, in context: DecisionContext) throws(WireError)
-    -> Decision
-  {
-    try requireMembership(caller)
-    try require(.muteMember, by: caller)
-    let until = request.muteTime == 0 ? .unset : context.wall + .seconds(request.muteTime)
+  mutating func muteMembers(_ request: MuteGroupMember, _ turn: inout Turn) throws(WireError) -> MuteGroupMember.Result {
+    try require(.muteMember, turn)
+    let until = request.muteTime == 0 ? .unset : turn.wall + .seconds(request.muteTime)
     let targets: [UserID]
-    var result = MuteGroupMember.Result(muteUntil: until)
+    var rows: [MemberResult]?
     switch request.targets {
     case .one(let user):
-      try require(.muteMember, by: caller, on: try requireTarget(user))
+      try require(.muteMember, on: try requireTarget(user), turn)
       targets = [user]
     case .list(let users):
-      let rows = users.map { MemberResult(userID: $0, result: outcome(of: .muteMember, on: $0, by: caller)) }
-      targets = rows.succeeded
-      result = MuteGroupMember.Result(muteUntil: until, memberList: rows)
+      let outcomes = outcomes(of: .muteMember, on: users, turn)
+      targets = outcomes.succeeded
+      rows = outcomes
     }
-    var decision = Decision(.memberMute(result))
     var changes: [MemberChange] = []
     for user in targets {
       guard var edited = roster.member(user) else { continue }
       var change = MemberChange(userID: user)
-      edited.mute(until: until, at: context.wall, &change)
+      edited.mute(until: until, at: turn.wall, &change)
       if change.isEmpty { continue }
-      updateMember(user, in: context, into: &decision) { $0 = edited }
+      updateMember(user, &turn) { $0 = edited }
       changes.append(change)
     }
-    announce(changes, by: caller, in: context, into: &decision)
-    return decision
+    announce(changes, &turn)
+    return MuteGroupMember.Result(muteUntil: until, memberList: rows)
   }
 
-  private func requireRights(for request: SetGroupMemberInfo, by caller: Caller) throws(WireError) {
-    if request.editsMember { try require(.editMember, by: caller) }
-    if request.role != nil { try require(.changeRole, by: caller) }
-    if request.muteUntil != nil { try require(.muteMember, by: caller) }
+  private func requireKnown(_ member: Member, _ turn: borrowing Turn) throws(WireError) {
+    if !isKnown(member.userID, turn) { throw WireError(.userUnknown, field: "userID") }
   }
 
-  private func requireKnown(_ member: Member, _ facts: UserFacts) throws(WireError) {
-    if !isKnown(member, facts) { throw WireError(.userUnknown, field: "userID") }
+  /// A user without a record is about to get one, and must be known where users must be.
+  private func isKnown(_ user: UserID, _ turn: borrowing Turn) -> Bool {
+    roster[user] != nil || !turn.facts.unknown.contains(user)
   }
 
   /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the
   /// one concerned and the operator". One event names all who changed.
-  mutating func announce(
-    _ changes: [MemberChange], by caller: Caller, in context: DecisionContext, into decision: inout Decision
-  ) {
+  mutating func announce(_ changes: [MemberChange], _ turn: inout Turn) {
     guard !changes.isEmpty else { return }
-    let tip = appendTips(.memberInfoChange(changes), by: caller, in: context, into: &decision)
-    let event = event(.onGroupMemberInfoChanged(changes, by: eventOperator(caller), tip), in: context)
-    let concerned = (changes.map(\.userID) + (caller.userID.map { [$0] } ?? [])).uniqued()
+    let tip = appendTips(.memberInfoChange(changes), &turn)
+    let content = GroupEvent.Content.onGroupMemberInfoChanged(changes, by: eventOperator(turn), tip)
+    let concerned = (changes.map(\.userID) + turn.callers).uniqued()
     if record.type.announcesMemberInfo {
-      announce(event, whenOff: concerned, in: context, into: &decision)
+      announce(content, whenOff: concerned, &turn)
     } else {
-      decision.effects.append(.send(event, to: concerned))
+      turn.send(content, to: concerned)
     }
-    post(.memberInfoChanged, .event(event), at: context.now, into: &decision)
+    let event = turn.event(content)
+    turn.post(.memberInfoChanged, .event(event))
   }
 
   // MARK: Roles
 
-  mutating func setRoles(
-    _ request: SetGroupMemberRole, _ facts: UserFacts, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    try requireMembership(caller)
-    try require(.changeRole, by: caller)
-    var decision = Decision(.empty)
-    let members: [Member]
+  /// - Returns: nil where the request gave no list.
+  mutating func setRoles(_ request: SetGroupMemberRole, _ turn: inout Turn) throws(WireError) -> [MemberResult]? {
+    try require(.changeRole, turn)
     switch request.targets {
     case .one(let user):
       let member = try requireTarget(user)
-      try require(.changeRole, by: caller, on: member)
-      try requireKnown(member, facts)
-      members = [member]
+      try require(.changeRole, on: member, turn)
+      try requireKnown(member, turn)
+      changeRoles(of: [member], to: request.role, &turn)
+      return nil
     case .list(let users):
-      let rows = users.map { MemberResult(userID: $0, result: outcome(of: .changeRole, on: $0, facts, by: caller)) }
-      decision.answer = .reply(.success(.memberResults(MemberResults(memberList: rows))))
-      members = rows.succeeded.compactMap { roster.member($0) }
+      var rows = outcomes(of: .changeRole, on: users, turn)
+      for (index, row) in rows.enumerated() where row.result == .success && !isKnown(row.userID, turn) {
+        rows[index] = MemberResult(userID: row.userID, result: .fail)
+      }
+      changeRoles(of: rows.succeeded.compactMap { roster.member($0) }, to: request.role, &turn)
+      return rows
     }
-    changeRoles(of: members, to: request.role, by: caller, in: context, into: &decision)
-    return decision
   }
 
   /// "Setting the role somebody has changes nothing and sends nothing." One event of each kind names
   /// all who changed.
-  private mutating func changeRoles(
-    of members: [Member], to role: Role, by caller: Caller, in context: DecisionContext, into decision: inout Decision
-  ) {
+  private mutating func changeRoles(of members: [Member], to role: Role, _ turn: inout Turn) {
     let changed = members.filter { $0.role != role }
-    for member in changed { updateMember(member.userID, in: context, into: &decision) { $0.role = role } }
-    guard role != .admin else { return announceGrant(to: changed.map(\.userID), by: caller, in: context, into: &decision) }
-    announceRevocation(
-      of: changed.filter { $0.role == .admin }.map(\.userID), to: role, by: caller, in: context, into: &decision)
-    let changes = changed.filter { $0.role != .admin }.map { member in
-      var change = MemberChange(userID: member.userID)
-      change.role = role
-      return change
-    }
-    announce(changes, by: caller, in: context, into: &decision)
+    for member in changed { updateMember(member.userID, &turn) { $0.role = role } }
+    guard role != .admin else { return announceAdmins(changed.map(\.userID), are: role, &turn) }
+    announceAdmins(changed.filter { $0.role == .admin }.map(\.userID), are: role, &turn)
+    announce(changed.filter { $0.role != .admin }.map { MemberChange(userID: $0.userID, role: role) }, &turn)
   }
 
-  private mutating func announceGrant(
-    to users: [UserID], by caller: Caller, in context: DecisionContext, into decision: inout Decision
-  ) {
+  /// onGrantAdministrator to new admins, onRevokeAdministrator to former ones; the application is
+  /// told of their roles.
+  private mutating func announceAdmins(_ users: [UserID], are role: Role, _ turn: inout Turn) {
     guard !users.isEmpty else { return }
+    let isGrant = role == .admin
     let list = users.map { memberInfo(of: $0) }
-    let tip = appendTips(.setAdmin(list), by: caller, in: context, into: &decision)
-    let event = event(.onGrantAdministrator(list, by: eventOperator(caller), tip), in: context)
-    announceRole(of: users, to: .admin, event, tip, .grantAdmin, by: caller, in: context, into: &decision)
-  }
-
-  private mutating func announceRevocation(
-    of users: [UserID], to role: Role, by caller: Caller, in context: DecisionContext, into decision: inout Decision
-  ) {
-    guard !users.isEmpty else { return }
-    let list = users.map { memberInfo(of: $0) }
-    let tip = appendTips(.cancelAdmin(list), by: caller, in: context, into: &decision)
-    let event = event(.onRevokeAdministrator(list, by: eventOperator(caller), tip), in: context)
-    announceRole(of: users, to: role, event, tip, .cancelAdmin, by: caller, in: context, into: &decision)
-  }
-
-  private func announceRole(
-    of users: [UserID], to role: Role, _ event: GroupEvent, _ tip: EventTip?, _ kind: SystemNotification.Kind,
-    by caller: Caller, in context: DecisionContext, into decision: inout Decision
-  ) {
-    announce(event, whenOff: (caller.userID.map { [$0] } ?? []) + users, in: context, into: &decision)
-    notify(kind, users, by: eventOperator(caller), in: context, into: &decision)
-    let changes = users.map { user in
-      var change = MemberChange(userID: user)
-      change.role = role
-      return change
-    }
-    post(
-      .memberInfoChanged, .event(self.event(.onGroupMemberInfoChanged(changes, by: eventOperator(caller), tip), in: context)),
-      at: context.now, into: &decision)
+    let tip = appendTips(isGrant ? .setAdmin(list) : .cancelAdmin(list), &turn)
+    let by = eventOperator(turn)
+    let content: GroupEvent.Content =
+      isGrant ? .onGrantAdministrator(list, by: by, tip) : .onRevokeAdministrator(list, by: by, tip)
+    announce(content, whenOff: turn.callers + users, &turn)
+    notify(isGrant ? .grantAdmin : .cancelAdmin, users, &turn)
+    let event = turn.event(.onGroupMemberInfoChanged(users.map { MemberChange(userID: $0, role: role) }, by: by, tip))
+    turn.post(.memberInfoChanged, .event(event))
   }
 
   // MARK: Changing the roster
@@ -260,39 +210,51 @@ extension GroupState {
   /// Adds a member to the roster, and attaches the user's sessions. The caller stores the member.
   @discardableResult
   mutating func addMember(
-    _ user: UserID, role: Role, joinTime: WallInstant, into decision: inout Decision, _ complete: (inout Member) -> Void
+    _ user: UserID, role: Role, joinTime: WallInstant, _ turn: inout Turn, _ complete: (inout Member) -> Void
   ) -> Member {
     let (member, wasFormer) = roster.add(user, role: role, joinTime: joinTime, complete)
-    if wasFormer { decision.changes.append(.forgetFormer(user, in: record.id)) }
-    decision.effects.append(.attach(user, receiving: member.receiveOption))
+    if wasFormer { turn.store(.forgetFormer(user, in: record.id)) }
+    turn.perform(.attach(user, receiving: member.receiveOption))
     return member
   }
 
   /// Changes and stores a member.
-  mutating func updateMember(
-    _ user: UserID, in context: DecisionContext, into decision: inout Decision, _ change: (inout Member) -> Void
-  ) {
+  mutating func updateMember(_ user: UserID, _ turn: inout Turn, _ change: (inout Member) -> Void) {
+    let now = turn.now
     let changed = roster.update(user) { member in
       change(&member)
-      member.changeTime = context.now
+      member.changeTime = now
     }
-    if let changed { decision.changes.append(.putMember(changed, in: record.id)) }
+    if let changed { turn.store(.putMember(changed, in: record.id)) }
   }
 
   /// Removes a member, and stores the record of the former member where one is of use.
-  /// - Parameters:
-  ///   - visibleRange: the messages that this membership has shown; nil = none to remember.
-  ///   - hasQuit: the user ends the membership, nobody else does.
+  /// - Parameter hasQuit: the user ends the membership, nobody else does.
   mutating func removeMember(
-    _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant = .unset, banReason: String = "",
-    hasQuit: Bool = false, in context: DecisionContext,
-    into decision: inout Decision
+    _ member: Member, bannedUntil: WallInstant = .unset, banReason: String = "", hasQuit: Bool = false, _ turn: inout Turn
   ) {
+    let user = member.userID
     let removal = roster.remove(
-      user, visibleRange: visibleRange, bannedUntil: bannedUntil, banReason: banReason, hasQuit: hasQuit, at: context.wall)
-    if let former = removal.former { decision.changes.append(.putFormer(former, in: record.id)) }
-    decision.changes += removal.forgotten.map { .forgetFormer($0, in: record.id) }
-    decision.changes.append(.removeMember(user, from: record.id, at: context.now))
+      user, visibleRange: visibleRange(of: member), bannedUntil: bannedUntil, banReason: banReason, hasQuit: hasQuit,
+      at: turn.wall)
+    if let former = removal.former { turn.store(.putFormer(former, in: record.id)) }
+    for user in removal.forgotten { turn.store(.forgetFormer(user, in: record.id)) }
+    turn.store(.removeMember(user, from: record.id, at: turn.now))
+  }
+
+  /// The messages that this membership has shown; nil where there are none, or the type hides
+  /// nothing.
+  func visibleRange(of member: Member) -> ClosedRange<Int64>? {
+    guard record.type.storesMessages, !record.type.showsHistoryFromBeforeJoining, member.firstVisibleSeq <= messages.lastSeq
+    else { return nil }
+    return member.firstVisibleSeq...messages.lastSeq
+  }
+}
+
+extension MemberChange {
+  fileprivate init(userID: UserID, role: Role) {
+    self.init(userID: userID)
+    self.role = role
   }
 }
 
@@ -314,8 +276,11 @@ extension GetGroupMemberList.Filter {
 }
 
 extension SetGroupMemberInfo {
-  /// Whether it sets fields that members may always set of themselves.
-  fileprivate var editsMember: Bool { nameCard != nil || customInfo != nil }
+  /// The rows of the table of rights that apply. Members may always set their own name card and customInfo.
+  fileprivate var actions: [GroupAction] {
+    (nameCard != nil || customInfo != nil ? [.editMember] : []) + (role != nil ? [.changeRole] : [])
+      + (muteUntil != nil ? [.muteMember] : [])
+  }
 }
 
 extension Member {

@@ -9,16 +9,13 @@ extension GroupState {
   static let maxPinned = 10
 
   /// Decides over a message that was looked up.
-  mutating func decide(
-    _ lookUp: MessageLookUp, over found: FoundMessage?, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
+  mutating func decide(_ lookUp: MessageLookUp, over found: FoundMessage?, _ turn: inout Turn) throws(WireError) {
     switch lookUp.request {
-    case .revoke: return try revoke(found, seq: lookUp.seq, by: caller, in: context)
-    case .modify(let request, let step): return try modify(found, request, step, by: caller, in: context)
-    case .pin(let isPinned): return try pin(found, seq: lookUp.seq, isPinned, by: caller, in: context)
-    case .react(let reaction, let isAdded):
-      return try react(found, reaction, to: lookUp.seq, isAdded: isAdded, by: caller, in: context)
-    case .announce(let announcement): return announceAgain(announcement, found, in: context)
+    case .revoke: try revoke(found, seq: lookUp.seq, &turn)
+    case .modify(let request, let step): try modify(found, request, step, &turn)
+    case .pin(let isPinned): try pin(found, seq: lookUp.seq, isPinned, &turn)
+    case .react(let reaction, let isAdded): try react(found, reaction, to: lookUp.seq, isAdded: isAdded, &turn)
+    case .announce(let announcement): announceAgain(announcement, found, &turn)
     }
   }
 
@@ -31,122 +28,116 @@ extension GroupState {
   }
 
   /// "10033 after membership", and 10030 for what the caller may not see.
-  private func requireVisible(_ seq: Int64, by caller: Caller) throws(WireError) {
-    try requireStoredMessages(caller)
-    guard try visibleHistory(for: caller).contains(seq) else { throw WireError(.messageUnknown, field: "seq") }
+  private func requireVisible(_ seq: Int64, _ turn: borrowing Turn) throws(WireError) {
+    guard try storedHistory(turn).contains(seq) else { throw WireError(.messageUnknown, field: "seq") }
   }
 
-  private func requireStoredMessages(_ caller: Caller) throws(WireError) {
-    try requireMembership(caller)
+  /// The messages that the caller may see; 10033 where the type stores none.
+  private func storedHistory(_ turn: borrowing Turn) throws(WireError) -> VisibleHistory {
+    try requireMembership(turn)
     guard record.type.storesMessages else { throw WireError(.recallUnsupported) }
+    return try visibleHistory(turn)
   }
 
   // MARK: Edits
 
   func modify(
-    _ request: ModifyGroupMessage, _ step: MessageLookUp.EditStep, by caller: Caller
-  ) throws(WireError) -> Decision {
-    try requireVisible(request.seq, by: caller)
-    return .answer(.lookUp(MessageLookUp(seq: request.seq, request: .modify(request, step)), by: caller))
+    _ request: ModifyGroupMessage, _ step: MessageLookUp.EditStep, _ turn: borrowing Turn
+  ) throws(WireError) -> LookUp {
+    try requireVisible(request.seq, turn)
+    return .message(MessageLookUp(seq: request.seq, request: .modify(request, step)))
   }
 
   /// "The order: 10033, 10030, 10032, another kind 10004, 10031, 10017, the same content."
   private mutating func modify(
-    _ found: FoundMessage?, _ request: ModifyGroupMessage, _ step: MessageLookUp.EditStep, by caller: Caller,
-    in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    let seq = request.seq
-    try requireVisible(seq, by: caller)
+    _ found: FoundMessage?, _ request: ModifyGroupMessage, _ step: MessageLookUp.EditStep, _ turn: inout Turn
+  ) throws(WireError) {
+    let (seq, isUser) = (request.seq, turn.userID != nil)
+    try requireVisible(seq, turn)
     guard var message = current(found, seq: seq), !message.isRevoked else { throw WireError(.messageUnknown, field: "seq") }
-    guard message.isChat, caller.userID == nil || message.sender == caller.userID else { throw WireError(.recallNotYours) }
+    guard message.isChat, !isUser || message.sender == turn.userID else { throw WireError(.recallNotYours) }
     try request.content.requireKind(of: message.content)
     let window = rules.limits.editWindow
-    if caller.userID != nil, window > .zero, context.now - message.timestamp > window { throw WireError(.recallTooLate) }
-    try requireNotMuted(caller, at: context.wall)
-    if request.content.isSame(as: message.content) { return Decision(.modified(ModifyGroupMessage.Result(editTime: nil))) }
+    if isUser, window > .zero, turn.now - message.timestamp > window { throw WireError(.recallTooLate) }
+    try requireNotMuted(turn)
+    if request.content.isSame(as: message.content) { return turn.answer(editTime: nil) }
     switch step {
-    case .check: return Decision(.message(MessageInfo(message)))
-    case .drop: return Decision(.modified(ModifyGroupMessage.Result(editTime: context.now)))
+    case .check: return turn.answer(.message(MessageInfo(message)))
+    case .drop: return turn.answer(editTime: turn.now)
     case .perform: break
     }
     try requireRoomForEvent()
-    var decision = Decision(.modified(ModifyGroupMessage.Result(editTime: context.now)))
+    turn.answer(editTime: turn.now)
     message.content = request.content
-    message.editTime = context.now
-    noteChange(of: &message, seq: seq, in: context, into: &decision)
-    decision.changes.append(.revise(message))
-    let content = GroupEvent.Content.onRecvMessageModified(MessageInfo(message))
-    announce(content, .modified(seq: seq), seq: seq, in: context, into: &decision)
-    post(.messageModified, .event(event(content, in: context)), at: context.now, into: &decision)
-    return decision
+    message.editTime = turn.now
+    noteChange(of: &message, seq: seq, &turn)
+    turn.store(.revise(message))
+    let event = announce(.onRecvMessageModified(MessageInfo(message)), .modified(seq: seq), seq: seq, &turn)
+    turn.post(.messageModified, .event(event))
   }
 
   // MARK: Pins
 
-  func pin(_ request: PinGroupMessage, by caller: Caller) throws(WireError) -> Decision {
-    try requirePinRight(over: request.seq, request.isPinned, by: caller)
-    return .answer(.lookUp(MessageLookUp(seq: request.seq, request: .pin(request.isPinned)), by: caller))
+  func pin(_ request: PinGroupMessage, _ turn: borrowing Turn) throws(WireError) -> LookUp {
+    try requirePinRight(over: request.seq, request.isPinned, turn)
+    return .message(MessageLookUp(seq: request.seq, request: .pin(request.isPinned)))
   }
 
-  private mutating func pin(
-    _ found: FoundMessage?, seq: Int64, _ isPinned: Bool, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    try requirePinRight(over: seq, isPinned, by: caller)
+  private mutating func pin(_ found: FoundMessage?, seq: Int64, _ isPinned: Bool, _ turn: inout Turn) throws(WireError) {
+    try requirePinRight(over: seq, isPinned, turn)
     let known = current(found, seq: seq)
     if known?.isChat == false { throw WireError(.recallNotYours, "Tips are not pinned") }
     guard var message = known, !message.isRevoked else {
       if isPinned { throw WireError(.messageUnknown, field: "seq") }
-      return Decision(.empty)
+      return
     }
-    guard pinned.contains(seq) != isPinned else { return Decision(.empty) }
+    guard pinned.contains(seq) != isPinned else { return }
     if isPinned, pinned.count >= GroupState.maxPinned { throw WireError(.tooManyPinned) }
     try requireRoomForEvent()
-    var decision = Decision(.empty)
     if isPinned { pinned.insert(seq, at: 0) } else { pinned.removeAll { $0 == seq } }
     message.isPinned = isPinned
-    noteChange(of: &message, seq: seq, in: context, into: &decision)
-    decision.changes.append(.noteChange(message))
+    noteChange(of: &message, seq: seq, &turn)
+    turn.store(.noteChange(message))
     let content = GroupEvent.Content.onGroupMessagePinned(
-      seq: seq, changeSeq: message.changeSeq, isPinned ? MessageInfo(message) : nil, by: eventOperator(caller))
-    announce(content, .single(changeSeq: message.changeSeq), seq: seq, in: context, into: &decision)
-    return decision
+      seq: seq, changeSeq: message.changeSeq, isPinned ? MessageInfo(message) : nil, by: eventOperator(turn))
+    announce(content, .single(changeSeq: message.changeSeq), seq: seq, &turn)
   }
 
   /// "Pinning what is unknown or invisible is 10030, after rights; unpinning works on what is
   /// pinned, visible or not."
-  private func requirePinRight(over seq: Int64, _ isPinned: Bool, by caller: Caller) throws(WireError) {
-    try requireStoredMessages(caller)
-    try require(.pinMessage, by: caller)
-    if isPinned { try requireVisible(seq, by: caller) }
+  private func requirePinRight(over seq: Int64, _ isPinned: Bool, _ turn: borrowing Turn) throws(WireError) {
+    let visible = try storedHistory(turn)
+    try require(.pinMessage, turn)
+    if isPinned, !visible.contains(seq) { throw WireError(.messageUnknown, field: "seq") }
   }
 
-  func pinnedMessages(for caller: Caller) throws(WireError) -> Decision {
-    try requireStoredMessages(caller)
-    let visible = try visibleHistory(for: caller)
-    return .answer(
-      .stored(.pinned(pinned.filter(visible.contains), epoch: record.epoch, reader: caller.userID), for: caller.requester))
+  func pinnedMessages(_ turn: borrowing Turn) throws(WireError) -> StoredAnswer {
+    let visible = try storedHistory(turn)
+    return .pinned(pinned.filter(visible.contains), epoch: record.epoch, reader: turn.userID)
   }
 
   // MARK: Reactions
 
-  func react(_ reaction: String, to seq: Int64, isAdded: Bool, by caller: Caller) throws(WireError) -> Decision {
-    try requireVisible(seq, by: caller)
-    return .answer(.lookUp(MessageLookUp(seq: seq, request: .react(reaction, isAdded: isAdded)), by: caller))
+  func react(
+    _ reaction: String, to seq: Int64, isAdded: Bool, _ turn: borrowing Turn
+  ) throws(WireError) -> LookUp {
+    try requireVisible(seq, turn)
+    return .message(MessageLookUp(seq: seq, request: .react(reaction, isAdded: isAdded)))
   }
 
   private mutating func react(
-    _ found: FoundMessage?, _ reaction: String, to seq: Int64, isAdded: Bool, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    try requireVisible(seq, by: caller)
-    guard let user = caller.userID else { throw WireError(.noRight, "Only users react to messages") }
+    _ found: FoundMessage?, _ reaction: String, to seq: Int64, isAdded: Bool, _ turn: inout Turn
+  ) throws(WireError) {
+    try requireVisible(seq, turn)
+    guard let user = turn.userID else { throw WireError(.noRight, "Only users react to messages") }
     guard var message = current(found, seq: seq), !message.isRevoked else { throw WireError(.messageUnknown, field: "seq") }
     guard message.isChat else { throw WireError(.recallNotYours, "Tips have no reactions") }
-    try requireNotMuted(caller, at: context.wall)
+    try requireNotMuted(turn)
     var reactions = messages.recentChanges[seq]?.reactions ?? ReactionsOfMessage(found?.reactions ?? [])
     let isGiven =
       reactions.isGiven(reaction, by: user)
       ?? found?.reactions.contains { $0.isByReader && $0.reaction.isSame(as: reaction) } ?? false
-    guard isGiven != isAdded else { return Decision(.empty) }
+    guard isGiven != isAdded else { return }
     if isAdded, reactions.kind(reaction) == nil, reactions.kinds.count >= rules.limits.reactionsPerMessage {
       throw WireError(.tooManyReactions)
     }
@@ -154,31 +145,22 @@ extension GroupState {
     let changeSeq = record.changeSeq + 1
     let number = isAdded ? reactions.add(reaction, by: user, changeSeq: changeSeq) : reactions.remove(reaction, by: user)
     guard let number else { throw WireError(.internalError) }
-    var decision = Decision(.empty)
-    noteChange(of: &message, seq: seq, reactions: reactions, in: context, into: &decision)
-    decision.changes += [
-      .noteChange(message),
+    noteChange(of: &message, seq: seq, reactions: reactions, &turn)
+    turn.store(.noteChange(message))
+    turn.store(
       .updateReaction(
         ReactionUpdate(
-          group: record.id, seq: seq, number: number, reaction: reaction, user: user, isAdded: isAdded, changeSeq: changeSeq)),
-    ]
+          group: record.id, seq: seq, number: number, reaction: reaction, user: user, isAdded: isAdded, changeSeq: changeSeq)))
     let counts = reactions.kinds.map { ReactionCount(reaction: $0.reaction, count: $0.count) }
-    announce(
-      .onRecvMessageReactionsChanged(
-        ReactionsChange(seq: seq, changeSeq: changeSeq, reactions: counts, reaction: reaction, isAdded: isAdded),
-        by: eventOperator(caller)),
-      .reactions(seq: seq), seq: seq, in: context, into: &decision)
-    return decision
+    let change = ReactionsChange(seq: seq, changeSeq: changeSeq, reactions: counts, reaction: reaction, isAdded: isAdded)
+    announce(.onRecvMessageReactionsChanged(change, by: eventOperator(turn)), .reactions(seq: seq), seq: seq, &turn)
   }
 
   /// "getMessageReactions leaves out unknown and invisible seqs."
-  func reactions(_ request: GetMessageReactions, for caller: Caller) throws(WireError) -> Decision {
-    try requireStoredMessages(caller)
-    let visible = try visibleHistory(for: caller)
-    let seqs = request.seqs.filter(visible.contains)
-    return .answer(
-      .stored(
-        .reactions(seqs, users: request.userCount, epoch: record.epoch, reader: caller.userID), for: caller.requester))
+  func reactions(_ request: GetMessageReactions, _ turn: borrowing Turn) throws(WireError) -> StoredAnswer {
+    let visible = try storedHistory(turn)
+    return .reactions(
+      request.seqs.filter(visible.contains), users: request.userCount, epoch: record.epoch, reader: turn.userID)
   }
 
   // MARK: Numbers and events
@@ -186,15 +168,14 @@ extension GroupState {
   /// Gives a change its number, and keeps it for readings that have begun.
   /// - Parameter reactions: nil = they do not change.
   mutating func noteChange(
-    of message: inout Message, seq: Int64, reactions: ReactionsOfMessage? = nil, in context: DecisionContext,
-    into decision: inout Decision
+    of message: inout Message, seq: Int64, reactions: ReactionsOfMessage? = nil, _ turn: inout Turn
   ) {
     record.changeSeq += 1
-    record.changeTime = context.now
+    record.changeTime = turn.now
     message.changeSeq = record.changeSeq
     messages.noteChange(of: message, seq: seq, reactions: reactions)
-    decision.changesMessages = true
-    decision.changes.append(.putChangeSeq(record.changeSeq, at: context.now, in: record.id))
+    turn.decision.changesMessages = true
+    turn.store(.putChangeSeq(record.changeSeq, at: turn.now, in: record.id))
   }
 
   /// Further events than fit are refused, because the last state of each message has to arrive.
@@ -204,24 +185,25 @@ extension GroupState {
   }
 
   /// Adds the event of a change, and sends those that are due.
+  @discardableResult
   mutating func announce(
-    _ content: GroupEvent.Content, _ kind: ChangeAnnouncements.Kind, seq: Int64, in context: DecisionContext,
-    into decision: inout Decision
-  ) {
-    if !announcements.isWaiting(kind) { charge(event(content, in: context), in: context, into: &decision) }
+    _ content: GroupEvent.Content, _ kind: ChangeAnnouncements.Kind, seq: Int64, _ turn: inout Turn
+  ) -> GroupEvent {
+    let event = turn.event(content)
+    if !announcements.isWaiting(kind) { charge(event, &turn) }
     announcements.add(content, kind, seq: seq, changeSeq: record.changeSeq)
-    publishChanges(in: context, into: &decision)
+    publishChanges(&turn)
+    return event
   }
 
   /// Sends the events of changes that are due.
-  mutating func publishChanges(in context: DecisionContext, into decision: inout Decision) {
-    while let due = announcements.popDue(at: context.monotonic) {
-      let event = event(due.content, in: context)
+  mutating func publishChanges(_ turn: inout Turn) {
+    while let due = announcements.popDue(at: turn.monotonic) {
       guard let readers = readers(of: due.seq) else {
-        decision.effects.append(.publish(event, .control, except: nil))
+        turn.publish(due.content)
         continue
       }
-      if !readers.isEmpty { decision.effects.append(.send(event, to: readers)) }
+      if !readers.isEmpty { turn.send(due.content, to: readers) }
     }
   }
 
@@ -237,16 +219,14 @@ extension GroupState {
   /// The event of a change was lost with the state, because a later commit failed. It is made again
   /// from what is stored.
   private mutating func announceAgain(
-    _ lost: ChangeAnnouncements.Announcement, _ found: FoundMessage?, in context: DecisionContext
-  ) -> Decision {
-    var decision = Decision(.empty)
+    _ lost: ChangeAnnouncements.Announcement, _ found: FoundMessage?, _ turn: inout Turn
+  ) {
     let seq = lost.seq
-    guard let message = current(found, seq: seq), message.changeSeq > 0 else { return decision }
+    guard let message = current(found, seq: seq), message.changeSeq > 0 else { return }
     let reactions = messages.recentChanges[seq]?.reactions?.kinds ?? found?.reactions ?? []
-    guard let (content, kind) = lost.content.again(for: message, reactions) else { return decision }
+    guard let (content, kind) = lost.content.again(for: message, reactions) else { return }
     announcements.add(content, kind, seq: seq, changeSeq: message.changeSeq)
-    publishChanges(in: context, into: &decision)
-    return decision
+    publishChanges(&turn)
   }
 }
 

@@ -5,59 +5,53 @@ import WireProtocol
 /// Sending and recalling messages, and sendGroupSystemNotification (Protocol.md, "Sending",
 /// "Recall" and "Application methods").
 extension GroupState {
-  mutating func send(
-    _ content: Message.Content, _ options: MessageOptions, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    let sender = try checkedSender(caller, options)
-    if let id = options.clientMsgID, let first = messages.receipt(of: id, from: caller.senderID, at: context.monotonic) {
-      return Decision(.receipt(first))
+  mutating func send(_ content: Message.Content, _ options: MessageOptions, _ turn: inout Turn) throws(WireError) {
+    let sender = try checkedSender(options, turn)
+    if let id = options.clientMsgID, let first = messages.receipt(of: id, from: turn.caller.senderID, at: turn.monotonic) {
+      return turn.answer(.receipt(first))
     }
-    try requireNotMuted(sender, at: context.wall)
+    try requireNotMuted(sender, at: turn.wall)
     if options.needReadReceipt { try requireFewMembers() }
-    if let wait = messageRate?.acquire(at: context.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
+    if let wait = messageRate?.acquire(at: turn.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
     let seq = isStored ? messages.lastSeq + 1 : nil
-    let message = makeMessage(content, options, seq: seq, by: sender, caller, in: context)
-    if rateLimiter != nil {
-      return offer(message, isForOnlineUsers: options.onlineUserOnly, by: caller, in: context)
+    let message = makeMessage(content, options, seq: seq, by: sender, turn)
+    if rateLimiter != nil { return offer(message, isForOnlineUsers: options.onlineUserOnly, &turn) }
+    acknowledge(message, isStored ? .stored : .delivered, &turn)
+    if isStored {
+      messages.append(message)
+      turn.decision.changes = [.append(message)]
     }
-    let answer = acknowledge(message, isStored ? .stored : .delivered, in: context)
-    if isStored { messages.append(message) }
-    var decision = Decision(
-      changes: isStored ? [.append(message)] : [],
-      effects: [publication(of: message, by: caller.profile, from: caller.session, in: context)],
-      counts: [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])],
-      showsMembers: false, fanOut: fanOut(of: content, in: context), answer: answer)
-    storeReceiptMembers(at: message, into: &decision)
-    if !rules.webhooks.isEmpty {
-      postPublished(isDurable: isStored, pushes: !options.onlineUserOnly, in: context, into: &decision)
-    }
-    return decision
+    turn.decision.effects = [publication(of: message, by: turn.caller.profile, from: turn.session, turn)]
+    turn.decision.counts = [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])]
+    turn.decision.showsMembers = false
+    turn.decision.fanOut = fanOut(of: content, turn)
+    storeReceiptMembers(at: message, &turn)
+    if !rules.webhooks.isEmpty { postPublished(isDurable: isStored, pushes: !options.onlineUserOnly, &turn) }
   }
 
   /// What a message sends to the members who are online.
   @inline(__always)
-  func fanOut(of content: Message.Content, in context: DecisionContext) -> FanOut {
-    FanOut(to: roster.onlineCount(usersSignedIn: context.usersSignedIn), ofBytes: 448 + content.byteCount)
+  func fanOut(of content: Message.Content, _ turn: borrowing Turn) -> FanOut {
+    FanOut(to: roster.onlineCount(usersSignedIn: turn.usersSignedIn), ofBytes: 448 + content.byteCount)
   }
 
   @inline(__always)
   private mutating func makeMessage(
-    _ content: Message.Content, _ options: MessageOptions, seq: Int64?, by sender: Sender, _ caller: Caller,
-    in context: DecisionContext
+    _ content: Message.Content, _ options: MessageOptions, seq: Int64?, by sender: Sender, _ turn: borrowing Turn
   ) -> Message {
     Message(
-      msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: caller.senderID, nameCard: sender.nameCard,
-      timestamp: context.now, content: content, priority: options.priority, clientMsgID: options.clientMsgID,
-      atUserIDList: options.atUserIDList, platform: caller.platform, isFromManager: sender.isManager,
-      needReadReceipt: options.needReadReceipt)
+      msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: turn.caller.senderID,
+      nameCard: sender.nameCard, timestamp: turn.now, content: content, priority: options.priority,
+      clientMsgID: options.clientMsgID, atUserIDList: options.atUserIDList, platform: turn.caller.platform,
+      isFromManager: sender.isManager, needReadReceipt: options.needReadReceipt)
   }
 
   /// The sender, or the error of membership, rights and mentions.
   @inline(__always)
-  private func checkedSender(_ caller: Caller, _ options: MessageOptions) throws(WireError) -> Sender {
-    let sender = sender(caller)
+  private func checkedSender(_ options: MessageOptions, _ turn: borrowing Turn) throws(WireError) -> Sender {
+    let sender = sender(turn.caller)
     if sender.principal == .outsider { throw WireError(.noRight, "Not a member") }
     try require(.send, by: sender.principal)
     if options.needReadReceipt { try requireReceiptType() }
@@ -67,53 +61,48 @@ extension GroupState {
 
   // MARK: Asking the application first
 
-  /// The answer of sending before the application is asked; `.empty` = it is to be asked.
-  /// Nothing counts for a rate yet.
-  func checkSend(_ options: MessageOptions, by caller: Caller, in context: DecisionContext) throws(WireError) -> Decision {
-    let sender = try checkedSender(caller, options)
-    if let id = options.clientMsgID, let first = messages.receipt(of: id, from: caller.senderID, at: context.monotonic) {
-      return Decision(.receipt(first))
+  /// The checks of sending before the application is asked. Nothing counts for a rate yet.
+  /// - Returns: the receipt of a message that is sent again; nil = the application is to be asked.
+  func checkSend(_ options: MessageOptions, _ turn: borrowing Turn) throws(WireError) -> MessageReceipt? {
+    let sender = try checkedSender(options, turn)
+    if let id = options.clientMsgID, let first = messages.receipt(of: id, from: turn.caller.senderID, at: turn.monotonic) {
+      return first
     }
-    try requireNotMuted(sender, at: context.wall)
+    try requireNotMuted(sender, at: turn.wall)
     if options.needReadReceipt { try requireFewMembers() }
-    if let wait = messageRate?.wait(at: context.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
-    return Decision(.empty)
+    if let wait = messageRate?.wait(at: turn.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
+    return nil
   }
 
   /// Answers a message as if it were sent, with the status Dropped: the application said so. It
   /// takes no `seq`, counts for no rate, and its clientMsgID is not remembered.
-  mutating func drop(
-    _ content: Message.Content, _ options: MessageOptions, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    let checked = try checkSend(options, by: caller, in: context)
-    guard case .reply(.success(.empty)) = checked.answer else { return checked }
-    let sender = sender(caller)
-    let message = makeMessage(content, options, seq: nil, by: sender, caller, in: context)
-    var decision = Decision(
-      counts: [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .dropped])],
-      answer: acknowledge(message, .dropped, in: context))
-    postDropped(
-      MessageInfo(message, senderProfile: caller.profile), .webhook,
-      isDurable: record.type.storesMessages && !options.onlineUserOnly, at: context.now, into: &decision)
-    return decision
+  mutating func drop(_ content: Message.Content, _ options: MessageOptions, _ turn: inout Turn) throws(WireError) {
+    if let first = try checkSend(options, turn) { return turn.answer(.receipt(first)) }
+    let profile = turn.caller.profile
+    let message = makeMessage(content, options, seq: nil, by: sender(turn.caller), turn)
+    acknowledge(message, .dropped, &turn)
+    count(message, [.accepted, .dropped], &turn)
+    turn.post(
+      .messageDropped, .messageDropped(MessageInfo(message, senderProfile: profile), .webhook),
+      isDurable: record.type.storesMessages && !options.onlineUserOnly)
   }
 
   /// The reply to a message's sender, which a repeated send gets again.
-  mutating func acknowledge(_ message: Message, _ status: MessageReceipt.Status, in context: DecisionContext) -> Answer {
+  mutating func acknowledge(_ message: Message, _ status: MessageReceipt.Status, _ turn: inout Turn) {
     let receipt = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: status)
-    if status != .dropped { messages.recordReceipt(of: message, status, at: context.monotonic) }
-    return .reply(.success(.receipt(receipt)))
+    if status != .dropped { messages.recordReceipt(of: message, status, at: turn.monotonic) }
+    turn.answer(.receipt(receipt))
   }
 
   /// The event of a message to "all members but the sending session".
   func publication(
-    of message: Message, by profile: UserProfile?, from session: SessionKey?, in context: DecisionContext
+    of message: Message, by profile: UserProfile?, from session: SessionKey?, _ turn: borrowing Turn
   ) -> Effect {
     let kind: EventClass =
       record.type.storesMessages
       ? .storedChat(fromManager: message.isFromManager) : .liveChat(fromManager: message.isFromManager)
     return .publish(
-      GroupEvent(groupID: record.id, opTime: context.now, .onRecvNewMessage(message), senderProfile: profile), kind,
+      GroupEvent(groupID: record.id, opTime: turn.now, .onRecvNewMessage(message), senderProfile: profile), kind,
       except: session)
   }
 
@@ -142,58 +131,54 @@ extension GroupState {
   }
 
   /// The same for the caller of another request.
-  func requireNotMuted(_ caller: Caller, at now: WallInstant) throws(WireError) { try requireNotMuted(sender(caller), at: now) }
+  func requireNotMuted(_ turn: borrowing Turn) throws(WireError) { try requireNotMuted(sender(turn.caller), at: turn.wall) }
 
   // MARK: Recalling
 
-  func revoke(seq: Int64, by caller: Caller) throws(WireError) -> Decision {
-    try checkRecall(of: seq, by: caller)
-    return .answer(.lookUp(MessageLookUp(seq: seq, request: .revoke), by: caller))
+  func revoke(seq: Int64, _ turn: borrowing Turn) throws(WireError) -> LookUp {
+    try checkRecall(of: seq, turn)
+    return .message(MessageLookUp(seq: seq, request: .revoke))
   }
 
   /// - Parameter found: as the store had it a moment ago; the caller may have lost the right since.
-  mutating func revoke(
-    _ found: FoundMessage?, seq: Int64, by caller: Caller, in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    try checkRecall(of: seq, by: caller)
+  mutating func revoke(_ found: FoundMessage?, seq: Int64, _ turn: inout Turn) throws(WireError) {
+    try checkRecall(of: seq, turn)
     guard var message = current(found, seq: seq) else { throw WireError(.messageUnknown, field: "seq") }
-    try requireRecallRight(over: message, by: caller)
-    guard !message.isRevoked else { return Decision(.empty) }
-    if message.sender == caller.userID, context.now - message.timestamp > rules.limits.revokeWindow {
+    try requireRecallRight(over: message, turn)
+    guard !message.isRevoked else { return }
+    if message.sender == turn.userID, turn.now - message.timestamp > rules.limits.revokeWindow {
       throw WireError(.recallTooLate)
     }
-    var decision = Decision(.empty)
     // A message that never changed has no reactions.
-    if message.changeSeq > 0 { decision.changes.append(.removeReactions(seq: seq, in: record.id)) }
+    if message.changeSeq > 0 { turn.store(.removeReactions(seq: seq, in: record.id)) }
     message.revoke()
     pinned.removeAll { $0 == seq }
     announcements.removeAll(of: seq)
-    noteChange(of: &message, seq: seq, reactions: ReactionsOfMessage([]), in: context, into: &decision)
-    decision.changes.append(.revise(message))
+    noteChange(of: &message, seq: seq, reactions: ReactionsOfMessage([]), &turn)
+    turn.store(.revise(message))
     let content = GroupEvent.Content.onRecvMessageRevoked(
-      msgID: message.msgID, seq: seq, changeSeq: message.changeSeq, by: eventOperator(caller))
-    announce(content, .single(changeSeq: message.changeSeq), seq: seq, in: context, into: &decision)
-    post(.messageRevoked, .event(event(content, in: context)), at: context.now, into: &decision)
-    return decision
+      msgID: message.msgID, seq: seq, changeSeq: message.changeSeq, by: eventOperator(turn))
+    let event = announce(content, .single(changeSeq: message.changeSeq), seq: seq, &turn)
+    turn.post(.messageRevoked, .event(event))
   }
 
   /// "Unknown or invisible 10030"; 10033 where the type has no recall.
-  private func checkRecall(of seq: Int64, by caller: Caller) throws(WireError) {
-    try requireMembership(caller)
+  private func checkRecall(of seq: Int64, _ turn: borrowing Turn) throws(WireError) {
+    try requireMembership(turn)
     if rules.permissions.requirement(for: .recallOthers, in: record.type) == .nobody { throw WireError(.recallUnsupported) }
-    guard try visibleHistory(for: caller).contains(seq) else { throw WireError(.messageUnknown, field: "seq") }
+    guard try visibleHistory(turn).contains(seq) else { throw WireError(.messageUnknown, field: "seq") }
   }
 
   /// "Others' by the table, any time; a tip 10032."
-  private func requireRecallRight(over message: Message, by caller: Caller) throws(WireError) {
+  private func requireRecallRight(over message: Message, _ turn: borrowing Turn) throws(WireError) {
     guard message.isChat else { throw WireError(.recallNotYours, "Tips cannot be recalled") }
-    if message.sender == caller.userID { return }
-    try require(.recallOthers, by: caller)
-    guard let user = caller.userID else { return }
+    if message.sender == turn.userID { return }
+    try require(.recallOthers, turn)
     // Application administrators stand above all members.
+    if turn.userID == nil { return }
     if message.sender == .administrator { throw WireError(.noRight, "Sent by the application") }
     let role = roster[message.sender]?.role ?? .member
-    guard isAllowed(.recallOthers, by: .user(user, platform: caller.platform, session: nil), on: role) else {
+    guard isAllowed(.recallOthers, on: role, turn) else {
       throw WireError(.noRight, DenialReason.lowRoleForTarget.sentence(in: record.type))
     }
   }
@@ -202,18 +187,12 @@ extension GroupState {
 
   /// onReceiveRESTCustomData: "the members named by the administrator, or all"; ignores other
   /// users.
-  func customData(_ request: SendGroupSystemNotification, by caller: Caller, in context: DecisionContext) -> Decision {
-    var decision = Decision(.empty)
-    let event = event(.onReceiveRESTCustomData(request.content, on: caller.platform), in: context)
+  func customData(_ request: SendGroupSystemNotification, _ turn: inout Turn) {
+    let content = GroupEvent.Content.onReceiveRESTCustomData(request.content, on: turn.caller.platform)
     let named = request.userIDList?.filter { roster.isMember($0) }
-    if let named {
-      if !named.isEmpty { decision.effects.append(.send(event, to: named)) }
-    } else {
-      decision.effects.append(.publish(event, .control, except: nil))
-    }
-    notify(
-      .custom, named ?? roster.userIDs, by: eventOperator(caller), data: request.content, in: context, into: &decision)
-    return decision
+    if named == nil { turn.publish(content) }
+    if let named, !named.isEmpty { turn.send(content, to: named) }
+    notify(.custom, named ?? roster.userIDs, data: request.content, &turn)
   }
 }
 

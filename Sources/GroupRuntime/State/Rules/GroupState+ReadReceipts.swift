@@ -22,20 +22,20 @@ extension GroupState {
 
   /// Stores the members at a message, unless the newest list is of the same ones: "who is a member
   /// when it is sent counts".
-  mutating func storeReceiptMembers(at message: Message, into decision: inout Decision) {
+  mutating func storeReceiptMembers(at message: Message, _ turn: inout Turn) {
     guard message.needReadReceipt, let seq = message.seq, receiptRosterVersion != roster.version else { return }
     receiptRosterVersion = roster.version
-    decision.changes.append(.putReceiptMembers(roster.userIDs.sorted(), from: seq, in: record.id))
+    turn.store(.putReceiptMembers(roster.userIDs.sorted(), from: seq, in: record.id))
   }
 
   // MARK: Confirming
 
   /// "Others, own and invisible ones are ignored."
-  func confirm(_ request: SendMessageReadReceipts, by caller: Caller) throws(WireError) -> Decision {
-    let visible = try historyWithReceipts(for: caller)
+  /// - Returns: nil = there is nothing to confirm.
+  func confirm(_ request: SendMessageReadReceipts, _ turn: borrowing Turn) throws(WireError) -> LookUp? {
+    let visible = try historyWithReceipts(turn)
     let seqs = request.seqs.filter(visible.contains)
-    guard record.type.hasReadReceipts, !seqs.isEmpty else { return Decision(.empty) }
-    return .answer(.lookUpReceipts(.confirmable(seqs), epoch: record.epoch, by: caller))
+    return record.type.hasReadReceipts && !seqs.isEmpty ? .confirmable(seqs, epoch: record.epoch) : nil
   }
 
   /// Membership is not asked again: who has left since was a member when confirming.
@@ -43,15 +43,13 @@ extension GroupState {
   ///   - seqs: those that the caller had not confirmed a moment ago. To confirm one twice changes
   ///     nothing.
   ///   - epoch: of the group that was asked.
-  func confirm(found seqs: [Int64], epoch: String, by caller: Caller) throws(WireError) -> Decision {
+  func confirm(found seqs: [Int64], epoch: String, _ turn: inout Turn) throws(WireError) {
     guard epoch == record.epoch else { throw WireError(.noSuchGroup) }
     let seqs = seqs.filter { !messages.isRecentlyRecalled($0) }
-    var decision = Decision(.empty)
-    guard let reader = caller.userID, !seqs.isEmpty else { return decision }
-    decision.showsMembers = false
-    decision.changes.append(.addReadReceipts(seqs, of: reader, in: record.id))
-    decision.effects.append(.noteReceipts(seqs))
-    return decision
+    guard let reader = turn.userID, !seqs.isEmpty else { return }
+    turn.decision.showsMembers = false
+    turn.store(.addReadReceipts(seqs, of: reader, in: record.id))
+    turn.perform(.noteReceipts(seqs))
   }
 
   /// onRecvMessageReadReceipts: "to the sender's sessions", of those who are members and see the
@@ -70,18 +68,17 @@ extension GroupState {
   // MARK: Asking
 
   /// "Own messages with receipts; others are left out."
-  func readReceipts(_ request: GetMessageReadReceipts, for caller: Caller) throws(WireError) -> Decision {
-    let visible = try historyWithReceipts(for: caller)
+  /// - Returns: nil = there are none.
+  func readReceipts(_ request: GetMessageReadReceipts, _ turn: borrowing Turn) throws(WireError) -> StoredAnswer? {
+    let visible = try historyWithReceipts(turn)
     let seqs = request.seqs.filter(visible.contains)
-    guard record.type.hasReadReceipts, let sender = caller.userID, !seqs.isEmpty else {
-      return Decision(.readReceipts(GetMessageReadReceipts.Result(receiptList: [])))
-    }
-    return .answer(.stored(.readReceipts(seqs, of: sender, epoch: record.epoch), for: caller.requester))
+    guard record.type.hasReadReceipts, let sender = turn.userID, !seqs.isEmpty else { return nil }
+    return .readReceipts(seqs, of: sender, epoch: record.epoch)
   }
 
-  func readMembers(_ request: GetGroupMessageReadMemberList, for caller: Caller) throws(WireError) -> Decision {
-    guard try historyWithReceipts(for: caller).contains(request.seq) else { throw WireError(.messageUnknown, field: "seq") }
-    return .answer(.lookUpReceipts(.readers(request), epoch: record.epoch, by: caller))
+  func readMembers(_ request: GetGroupMessageReadMemberList, _ turn: borrowing Turn) throws(WireError) -> LookUp {
+    guard try historyWithReceipts(turn).contains(request.seq) else { throw WireError(.messageUnknown, field: "seq") }
+    return .readers(request, epoch: record.epoch)
   }
 
   /// "One's own message with receipts, else 10032"; recalled, unknown or invisible 10030 before.
@@ -89,13 +86,12 @@ extension GroupState {
   ///   - found: as the store had it a moment ago.
   ///   - epoch: of the group that was asked.
   func readMembers(
-    _ request: GetGroupMessageReadMemberList, found: MessageReaders?, epoch: String, for caller: Caller,
-    in context: DecisionContext
-  ) throws(WireError) -> Decision {
-    guard epoch == record.epoch, try historyWithReceipts(for: caller).contains(request.seq), let found, !found.isRevoked,
+    _ request: GetGroupMessageReadMemberList, found: MessageReaders?, epoch: String, _ turn: borrowing Turn
+  ) throws(WireError) -> ShownAnswer {
+    guard epoch == record.epoch, try historyWithReceipts(turn).contains(request.seq), let found, !found.isRevoked,
       !messages.isRecentlyRecalled(request.seq)
     else { throw WireError(.messageUnknown, field: "seq") }
-    guard found.sender == caller.userID, let members = found.members else {
+    guard found.sender == turn.userID, let members = found.members else {
       throw WireError(.recallNotYours, "Not a message of one's own with read receipts", field: "seq")
     }
     let isWanted = { (user: UserID) in user != found.sender && found.readers.contains(user) == (request.filter == .read) }
@@ -107,24 +103,20 @@ extension GroupState {
         next = Int64(place)
         break
       }
-      listed.append(listedReader(user, in: context))
+      let member = roster[user]?.current(at: turn.wall)
+      listed.append(
+        member.map { ListedMember($0, isOnline: roster.isOnline(user), isReader: false) } ?? ListedMember(former: user))
     }
-    let result = GetGroupMemberList.Result(memberList: listed, nextSeq: next)
-    return .answer(.stored(.shown(.memberList(result)), for: caller.requester))
-  }
-
-  private func listedReader(_ user: UserID, in context: DecisionContext) -> ListedMember {
-    guard let member = roster[user] else { return ListedMember(former: user) }
-    return ListedMember(member.current(at: context.wall), isOnline: roster.isOnline(user), isReader: false)
+    return .memberList(listed, nextSeq: next)
   }
 
   /// The messages that the caller may see; 10033 where the type stores none.
-  private func historyWithReceipts(for caller: Caller) throws(WireError) -> VisibleHistory {
-    try requireMembership(caller)
+  private func historyWithReceipts(_ turn: borrowing Turn) throws(WireError) -> VisibleHistory {
+    try requireMembership(turn)
     guard record.type.storesMessages else {
       throw WireError(.recallUnsupported, "This type of group keeps no messages")
     }
-    return try visibleHistory(for: caller)
+    return try visibleHistory(turn)
   }
 }
 

@@ -12,18 +12,20 @@ extension GroupState {
   }
 
   /// Membership comes before rights (Protocol.md, "Order of errors"); an administrator needs none.
-  func requireMembership(_ caller: Caller) throws(WireError) {
-    if principal(of: caller) == .outsider { throw WireError(.noRight, "Not a member") }
+  func requireMembership(_ turn: borrowing Turn) throws(WireError) {
+    if principal(of: turn.caller) == .outsider { throw WireError(.noRight, "Not a member") }
   }
 
   /// The caller's record; 10007 for users without one and for administrators, who have none.
-  func requireMember(_ caller: Caller) throws(WireError) -> Member {
-    guard let user = caller.userID, let member = roster[user] else { throw WireError(.noRight, "Not a member") }
+  func requireMember(_ turn: borrowing Turn) throws(WireError) -> Member {
+    guard let user = turn.userID, let member = roster[user] else { throw WireError(.noRight, "Not a member") }
     return member
   }
 
-  /// Throws what the table denies the caller.
-  func require(_ action: GroupAction, by caller: Caller) throws(WireError) { try require(action, by: principal(of: caller)) }
+  /// Throws what the table denies the caller. It asks for membership first, where the action needs it.
+  func require(_ action: GroupAction, _ turn: borrowing Turn) throws(WireError) {
+    try require(action, by: principal(of: turn.caller))
+  }
 
   /// Throws what the table denies a principal.
   func require(_ action: GroupAction, by principal: Principal) throws(WireError) {
@@ -33,10 +35,11 @@ extension GroupState {
 
   /// Throws what the table denies the caller towards a member: callers act on lower roles only, and
   /// never on themselves (rule 1).
-  func require(_ action: GroupAction, by caller: Caller, on target: Member) throws(WireError) {
-    let isSelf = target.userID == caller.userID
-    let denial = denial(of: action, by: caller, on: target.role, isSelf: isSelf)
-    if let denial { throw error(of: denial, action, by: principal(of: caller), on: target.role, isSelf: isSelf) }
+  func require(_ action: GroupAction, on target: Member, _ turn: borrowing Turn) throws(WireError) {
+    let (principal, isSelf) = (principal(of: turn.caller), target.userID == turn.userID)
+    let denial = rules.permissions.denial(
+      of: action, in: record.type, policy: record.policy, by: principal, on: target.role, isSelf: isSelf)
+    if let denial { throw error(of: denial, action, by: principal, on: target.role, isSelf: isSelf) }
   }
 
   /// The error of a denial, with its reason.
@@ -49,29 +52,19 @@ extension GroupState {
   }
 
   /// Whether the caller may do it to a member of that role.
-  func isAllowed(_ action: GroupAction, by caller: Caller, on role: Role) -> Bool {
-    denial(of: action, by: caller, on: role, isSelf: false) == nil
-  }
-
-  private func denial(of action: GroupAction, by caller: Caller, on role: Role, isSelf: Bool) -> Denial? {
+  func isAllowed(_ action: GroupAction, on role: Role, _ turn: borrowing Turn) -> Bool {
     rules.permissions.denial(
-      of: action, in: record.type, policy: record.policy, by: principal(of: caller), on: role, isSelf: isSelf)
+      of: action, in: record.type, policy: record.policy, by: principal(of: turn.caller), on: role) == nil
   }
 
-  /// The outcome of an action for one of several targets, as far as rights go: no member is Invalid,
+  /// The outcome of an action for each of several targets, as far as rights go: no member is Invalid,
   /// oneself and an equal or higher role Fail.
-  func outcome(
-    of action: GroupAction, on user: UserID, _ facts: UserFacts = .none, by caller: Caller
-  ) -> MemberResult.Outcome {
-    if user == caller.userID { return .fail }
-    guard let member = roster.member(user) else { return .invalid }
-    guard isKnown(member, facts), isAllowed(action, by: caller, on: member.role) else { return .fail }
-    return .success
-  }
-
-  /// A user without a record is about to get one, and must be known where users must be.
-  func isKnown(_ member: Member, _ facts: UserFacts) -> Bool {
-    roster[member.userID] != nil || !facts.unknown.contains(member.userID)
+  func outcomes(of action: GroupAction, on users: [UserID], _ turn: borrowing Turn) -> [MemberResult] {
+    users.map { user in
+      guard user != turn.userID else { return MemberResult(userID: user, result: .fail) }
+      guard let member = roster.member(user) else { return MemberResult(userID: user, result: .invalid) }
+      return MemberResult(userID: user, result: isAllowed(action, on: member.role, turn) ? .success : .fail)
+    }
   }
 
   /// The member that a request is about; "a single target that is not a member is 10007".

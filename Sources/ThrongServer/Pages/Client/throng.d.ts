@@ -392,6 +392,9 @@ export interface AdministratorAction {
   userID?: string;
   applicationID?: string;
   asUser?: string;
+  userIDList?: string[];
+  userCount?: number;
+  reason?: string;
 }
 
 /** The parameters and the result of each method. */

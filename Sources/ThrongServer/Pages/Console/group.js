@@ -44,16 +44,6 @@ async function refreshGroup() {
   await refreshCounters(groupID, () => reading !== groupReads);
 }
 
-/** The entries of a list in place of the old ones. What has not changed stays, and so does the focus in it. */
-function renew(place, entries) {
-  while (place.children.length > entries.length) place.lastElementChild.remove();
-  entries.forEach((entry, index) => {
-    const old = place.children[index];
-    if (!old) place.append(entry);
-    else if (!old.isEqualNode(entry)) old.replaceWith(entry);
-  });
-}
-
 function showInfo({ info, names }) {
   const policies = ["joinMode", "inviteMode", "beInviteMode", "updateInfoMode", "updateCustomMode", "ownerQuitMode",
     "memberChangeNotification", "isSearchable", "isMemberVisible"].filter((name) => info[name] !== undefined);

@@ -10,11 +10,6 @@ function tableOf(rows, empty) {
   return rows.length > 0 ? element("table", {}, element("tbody", {}, rows)) : element("p", { class: "empty" }, empty);
 }
 
-/** A text that people chose: it cannot turn the words around it (U+202E). */
-function chosenText(text) {
-  return element("bdi", {}, text);
-}
-
 /** The last question that each place was filled for. */
 const turns = new Map();
 

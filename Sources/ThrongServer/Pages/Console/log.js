@@ -19,7 +19,7 @@ async function act(method, params) {
 function outcome(result) {
   const rows = result.memberList?.map(({ userID, result: row }) => `${userID}: ${row}`);
   if (rows?.length > 0) return rows.join(", ");
-  return Object.keys(result).length > 0 ? JSON.stringify(result) : "done";
+  return Object.keys(result).length > 0 ? shownJSON(result) : "done";
 }
 
 function note(words, end, isBad) {

@@ -46,10 +46,14 @@ async function showActions() {
   });
 }
 
-function actionRow({ time, method, by, code, groupID, userID, applicationID, asUser }) {
+function actionRow({ time, method, by, code, groupID, userID, applicationID, asUser, userIDList = [], userCount, reason }) {
+  const linked = (user) => element("a", { href: userAddress(user) }, user);
+  const listed = userIDList.slice(0, 10);
   const about = [
-    groupID && element("a", { href: groupAddress(groupID) }, groupID), userID && element("a", { href: userAddress(userID) }, userID),
+    groupID && element("a", { href: groupAddress(groupID) }, groupID), userID && linked(userID), ...listed.map(linked),
+    userCount > listed.length && styled("quiet", `and ${userCount - listed.length} more`),
     applicationID && element("code", {}, applicationID), asUser && styled("quiet", `as ${asUser}`),
+    reason && styled("quiet", `“${reason}”`),
   ].filter(Boolean).flatMap((one, index) => (index === 0 ? [one] : [" ", one]));
   return element("tr", {},
     element("td", { class: "stamp" }, moment(time)),

@@ -7,14 +7,44 @@ async function attempt(act) {
     await act();
     render();
   } catch (error) {
-    composerFault(inWords(error));
+    sayRefusal(error);
   }
+}
+
+/** Asks in a dialog; what the server refuses is said there in the words of this page. */
+function decideInDialog(question) {
+  const run = async (values) => {
+    try {
+      await question.run(values);
+    } catch (error) {
+      throw Object.assign(new Error(inWords(error)), { about: error.code === ErrorCode.muted ? "mute" : "" });
+    }
+  };
+  return ask({ ...question, run });
+}
+
+/** How long a message may still be recalled or edited by its sender, in milliseconds; below 0 it is too late. */
+const timeLeftToRecall = ({ time }) => time + chat.limits["limits.revokeWindow"] * 1000 - serverNow();
+const timeLeftToEdit = ({ time }) =>
+  chat.limits["limits.editWindow"] > 0 ? time + chat.limits["limits.editWindow"] * 1000 - serverNow() : Infinity;
+
+/** How long what may be done with a message stays as it is. */
+function timeLeftToChange(item) {
+  const ends = item.isOwn ? [timeLeftToRecall(item), timeLeftToEdit(item)] : [];
+  return Math.min(...ends.filter((left) => left >= 0));
+}
+
+/** Whether a message may be recalled: an own one for some time, those of others where the role has the right. */
+function mayRecall(group, { isOwn, seq, sender, ...item }) {
+  if (seq === undefined || sender === "administrator") return false;
+  if (isOwn) return timeLeftToRecall(item) >= 0;
+  return group.mayOn("recallOthers", group.members.get(sender) ?? { userID: sender, role: "Member" });
 }
 
 function recall(group, item) {
   return attempt(async () => {
     await call("revokeGroupMessage", { groupID: group.id, seq: item.seq });
-    keepEnd(group, () => group.timeline.update(item, recalled()));
+    group.timeline.update(item, recalled());
   });
 }
 
@@ -23,16 +53,13 @@ const recalled = () => ({ isRevoked: true, text: undefined, isPinned: false, rea
 
 /** Asks for the new text of an own message; the event of the edit brings it into the timeline. */
 function edit(group, item) {
-  return ask({
+  return decideInDialog({
     title: "Edit your message", action: "Save",
-    fields: [{ name: "text", label: "Text", value: item.text, lines: 4, required: true }],
-    run: async ({ text }) => {
-      try {
-        await call("modifyGroupMessage", { groupID: group.id, seq: item.seq, text });
-      } catch (error) {
-        throw new Error(inWords(error));
-      }
-    },
+    fields: [{
+      name: "text", label: "Text", value: item.text, lines: 4, required: true, isSentByEnter: true,
+      hint: "Enter saves, Shift and Enter begin a line, Escape leaves it as it was.",
+    }],
+    run: ({ text }) => call("modifyGroupMessage", { groupID: group.id, seq: item.seq, text }),
   });
 }
 
@@ -71,7 +98,7 @@ async function askForOwn(group, seq) {
     }
   } catch (error) {
     group.unsure.clear();
-    if (!(error instanceof ClientError)) composerFault(inWords(error));
+    if (!(error instanceof ClientError)) sayRefusal(error);
   } finally {
     group.isAskingForOwn = false;
   }
@@ -87,7 +114,7 @@ function pin(group, { seq, isPinned }) {
 
 /** Takes an event of a change into the timeline. */
 function changeMessage(group, seq, changeSeq, news) {
-  keepEnd(group, () => group.timeline.change(seq, changeSeq, news));
+  group.timeline.change(seq, changeSeq, news);
 }
 
 /** Handlers of the events of changes. */
@@ -95,11 +122,12 @@ const changeEvents = {
   onRecvMessageRevoked(group, { seq, changeSeq }) {
     changeMessage(group, seq, changeSeq, recalled);
     changePins(group, (pins) => pins.filter((pinned) => pinned.seq !== seq));
+    askUnread(group);
   },
   onRecvMessageModified(group, { message }) {
     const { seq, changeSeq, text, editTime } = message;
     changeMessage(group, seq, changeSeq, () => ({ text, editTime }));
-    changePins(group, (pins) => pins.map((pinned) => (pinned.seq === seq ? itemOf(message) : pinned)));
+    changePins(group, (pins) => pins.map((pinned) => (pinned.seq === seq ? itemOf(group, message) : pinned)));
   },
   onRecvMessageReactionsChanged(group, { seq, changeSeq, reactions, reaction, isAdded, opUser }) {
     const isOwn = opUser.userID === chat.me;
@@ -113,7 +141,7 @@ const changeEvents = {
     changeMessage(group, seq, changeSeq, () => ({ isPinned }));
     changePins(group, (pins) => {
       const others = pins.filter((pinned) => pinned.seq !== seq);
-      return isPinned ? [itemOf(message), ...others] : others;
+      return isPinned ? [itemOf(group, message), ...others] : others;
     });
   },
 };
@@ -128,7 +156,8 @@ async function loadPins(group) {
     do {
       group.arePinsKnown = true;
       const { messageList } = await call("getPinnedGroupMessageList", { groupID: group.id });
-      group.pins = messageList.map(itemOf);
+      learnSenders(messageList);
+      group.pins = messageList.map((message) => itemOf(group, message));
     } while (!group.arePinsKnown);
   } catch (error) {
     group.arePinsKnown = false;
@@ -144,28 +173,29 @@ function changePins(group, change) {
   if (group.isReadingPins) group.arePinsKnown = false;
 }
 
-/** The state of the bar of pinned messages: it is made anew only when that changes, for the sake of the focus. */
-let shownPins = "";
-
 function renderPins(group) {
   const { pins } = group;
   byID("pins").hidden = pins.length === 0;
-  const shown = JSON.stringify([group.id, group.may("pinMessage"), pins]);
-  if (shown === shownPins) return;
-  shownPins = shown;
-  byID("pin-latest").textContent = pins.length > 0 ? textOf(pins[0]) : "";
-  byID("pin-count").textContent = pins.length;
-  byID("pin-list").replaceChildren(...pins.map((pinned) => pinRow(group, pinned)));
+  say("pin-latest", pins.length > 0 ? chosenText(textOf(pins[0])) : "");
+  say("pin-count", String(pins.length));
+  keepingFocus(byID("pin-list"), () => renew(byID("pin-list"), pins.map((pinned) => pinRow(group, pinned))));
 }
 
 function pinRow(group, pinned) {
-  const who = pinned.isOwn ? "You" : pinned.nameCard || pinned.sender;
-  const text = element("button", { type: "button", class: "plain small text", onclick: () => showPinned(group, pinned.seq) },
-    `${who}: ${textOf(pinned)}`);
-  const unpin = () => pin(group, { seq: pinned.seq, isPinned: true });
-  return element("li", {}, text, group.may("pinMessage")
-    && element("button", { type: "button", class: "plain small", "aria-label": `Unpin: ${textOf(pinned)}`, onclick: unpin }, "Unpin"));
+  const words = [pinned.isOwn ? "You" : chosenText(senderOf(pinned)), ": ", chosenText(textOf(pinned))];
+  const text = element("button", { type: "button", class: "plain small text", "data-key": "show" }, words);
+  const label = `Unpin: ${plainText(textOf(pinned))}`;
+  const unpin = { type: "button", class: "plain small", "data-key": "unpin", "aria-label": label };
+  return element("li", { "data-id": pinned.seq }, text, group.may("pinMessage") && element("button", unpin, "Unpin"));
 }
+
+byID("pin-list").addEventListener("click", ({ target }) => {
+  const button = target.closest("button");
+  if (!button) return;
+  const seq = Number(button.closest("[data-id]").dataset.id);
+  if (button.dataset.key === "show") showPinned(chat.current, seq);
+  else pin(chat.current, { seq, isPinned: true });
+});
 
 /** How many pages of older messages are read for one that is pinned. */
 const mostPagesForPinned = 20;

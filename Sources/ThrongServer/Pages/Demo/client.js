@@ -43,7 +43,8 @@ function connect(token) {
   // Relative to the page: a proxy may serve both below another path than the server's.
   const url = new URL(document.querySelector('meta[name="socket"]').content, location.href);
   url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-  const client = new ThrongClient({ url: url.href, token, platform: "Web" });
+  // The page says itself how the connection is.
+  const client = new ThrongClient({ url: url.href, token, platform: "Web", log: null });
   client.on("frame", showFrame);
   client.on("event", handleEvent);
   client.on("message", showSent);
@@ -58,12 +59,23 @@ function connect(token) {
 /** The result of a request; without a connection the page says so at once. */
 const call = (method, params) => chat.client.call(method, params, { queue: false });
 
-/** Says how the connection is, in both places that show it. */
+/** The server's clock at this moment, in milliseconds: the reader's own may be wrong. */
+function serverNow() {
+  const session = chat.client?.session;
+  return session ? session.serverTime + (Date.now() - session.at) : Date.now();
+}
+
+/** Says how the connection is. */
 function sayState(state, words) {
-  for (const place of document.querySelectorAll(".state")) {
-    place.dataset.state = state;
-    place.textContent = words;
-  }
+  byID("state").dataset.state = state;
+  say("state", words);
+}
+
+/** Says something in the place beside the state; `wait` is not read aloud each time that it changes. */
+function sayBanner(words, wait = "") {
+  say("banner-reason", words);
+  say("banner-wait", wait);
+  byID("banner").hidden = false;
 }
 
 const connectionWords = { connecting: "Connecting", online: "Connected", waiting: "Reconnecting", closed: "Signed out" };
@@ -95,20 +107,21 @@ async function showLoss(url, { code, reason, error, isOpen, retryInMs }) {
   if (isRefused) sayState("waiting", "Refused");
   const show = () => {
     const left = Math.max(0, Math.ceil((loss.at - Date.now()) / 1000));
-    say("banner-words", `${isRefused ? "The connection is refused" : "Not connected"}: ${told}. Next try in ${left} s.`);
+    const beginning = isRefused ? "The connection is refused" : "Not connected";
+    sayBanner(phrase`${beginning}: ${chosenText(told)}.`, `Next try in ${left} s.`);
   };
+  say("retry", "Try now");
   show();
-  byID("banner").hidden = false;
   countdown = setInterval(show, 1000);
-  byID("retry").textContent = "Try now";
 }
 
 function showEnd({ code, reason, error }) {
   lastLoss = null;
   const words = error?.message ?? closeWords.get(code) ?? (reason || "the connection was lost");
   setReady(false);
-  const farewell = chat.farewell && ` (“${chat.farewell}”)`;
-  say("banner-words", code === 4006 ? "This sign-in has ended: its time is over." : `Signed out: ${words}${farewell}.`);
-  byID("retry").textContent = "Start over";
+  const farewell = chat.farewell && phrase` (“${chosenText(chat.farewell)}”)`;
+  say("banner-reason", code === 4006 ? "This sign-in has ended: its time is over." : phrase`Signed out: ${words}${farewell}.`);
+  say("banner-wait", "");
+  say("retry", "Start over");
   if (asksForToken()) say("token-fault", `${words[0].toUpperCase()}${words.slice(1)}.`);
 }

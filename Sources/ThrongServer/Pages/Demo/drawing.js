@@ -7,14 +7,16 @@ const offeredReactions = new Map([
 
 /** The content of an item's place in the list. `acts` are those of the timeline. */
 function itemContent(item, acts) {
-  if (item.words !== undefined) return element("p", { class: "tip" }, item.words);
+  if (item.words !== undefined) return element("p", { class: "tip" }, item.words());
   const isLost = item.state === "failed" || item.state === "dropped";
   const kinds = ["message", item.isOwn && "own", item.isRevoked && "gone", isLost && "failed"];
-  const bubble = element("div", { class: "bubble" }, element("p", { class: "text" }, withLinks(textOf(item))), metaOf(item));
+  const text = element("p", { class: "text", dir: "auto" }, withLinks(textOf(item)));
   return element("div", { class: kinds.filter(Boolean).join(" ") },
-    styled("sender", item.nameCard || item.sender), bubble, buttonsBeside(item, acts),
-    reactionChips(item, acts), item.isOpen && actionMenu(item, acts));
+    styled("sender", chosenText(senderOf(item))), element("div", { class: "bubble" }, text, metaOf(item)),
+    buttonsBeside(item, acts), reactionChips(item, acts), item.isOpen && actionMenu(item, acts));
 }
+
+const senderOf = ({ sender, nameCard }) => nameOf({ userID: sender, nameCard });
 
 function textOf(item) {
   return item.isRevoked ? "Message recalled" : item.text ?? "Data of an application";
@@ -39,7 +41,8 @@ function metaOf(item) {
   const isThere = !item.isRevoked;
   const edited = isThere && item.editTime && element("span", { title: `Edited ${moment(item.editTime)}` }, "edited");
   const words = [clock(item.time), edited, isThere && item.isPinned && "pinned", stateWords(item), receiptWords(item)];
-  return styled("meta numeric", words.filter(Boolean).flatMap((word, index) => (index === 0 ? [word] : [" · ", word])));
+  // Only messages are read aloud as they come, not what becomes of them.
+  return element("span", { class: "meta numeric", "aria-live": "off" }, words.filter(Boolean).flatMap((word, index) => (index === 0 ? [word] : [" · ", word])));
 }
 
 /** A button of a message; `key` finds it again when the message is drawn anew. */
@@ -48,17 +51,21 @@ function messageButton(key, attributes, content, act) {
 }
 
 function buttonsBeside(item, acts) {
-  const button = isLasting(item) ? menuButton(item, acts) : sendAgainButton(item, acts);
-  return button && element("div", { class: "acts" }, button);
+  const button = hasMenu(item, acts) ? menuButton(item, acts) : sendAgainButton(item, acts);
+  return button && element("div", { class: "acts", "aria-live": "off" }, button);
 }
 
 /** Whether a message stands in the group's history, with its content. */
-function isLasting(item) {
-  return item.seq !== undefined && !item.isRevoked;
+const isLasting = (item) => item.seq !== undefined && !item.isRevoked;
+
+/** Whether there is something to do: also with the sender of a message of which nothing is kept. */
+function hasMenu(item, acts) {
+  const person = acts.person(item);
+  return isLasting(item) || (!item.isRevoked && Boolean(person.mayMute || person.mayRemove));
 }
 
 function menuButton(item, acts) {
-  const message = item.isOwn ? "your message" : `the message of ${item.nameCard || item.sender}`;
+  const message = item.isOwn ? "your message" : `the message of ${plainText(senderOf(item))}`;
   const label = `Actions on ${message}, ${clock(item.time)}`;
   const attributes = { class: "plain small menu-button", "aria-label": label, "aria-expanded": String(Boolean(item.isOpen)) };
   return messageButton("menu", attributes, "⋯", () => acts.toggle(item));
@@ -82,21 +89,22 @@ function actionMenu(item, acts) {
     const attributes = { class: "plain face", "aria-label": name, title: name, "aria-pressed": String(isMine) };
     return messageButton(`pick ${reaction}`, attributes, reaction, choose(() => acts.react(item, reaction, !isMine)));
   });
-  const button = (words, act, kind = "") =>
-    messageButton(words, { class: `plain small ${kind}` }, words, choose(() => act(item)));
+  const person = acts.person(item);
+  const name = plainText(senderOf(item));
+  const button = (words, label, act, kind = "") =>
+    messageButton(words, { class: `plain small ${kind}`, "aria-label": label }, words, choose(act));
   const buttons = [
-    item.isOwn && item.text !== undefined && button("Edit", acts.edit),
-    acts.mayPin() && button(item.isPinned ? "Unpin" : "Pin", acts.pin),
-    receiptWords(item) && button("Readers", acts.readers),
-    item.isOwn && button("Recall", acts.recall, "danger"),
+    acts.mayEdit(item) && button("Edit", "Edit your message", () => acts.edit(item)),
+    acts.mayPin() && button(item.isPinned ? "Unpin" : "Pin", null, () => acts.pin(item)),
+    receiptWords(item) && button("Readers", "Who has read it", () => acts.readers(item)),
+    person.mayMute && (person.isMuted
+      ? button("Unmute", `Let ${name} speak again`, () => acts.unmute(item.sender))
+      : button("Mute", `Mute ${name}`, () => acts.mute(item.sender))),
+    person.mayRemove && button("Remove", `Remove ${name} from the group`, () => acts.remove(item.sender), "danger"),
+    acts.mayRecall(item) && button("Recall", "Recall this message", () => acts.recall(item), "danger"),
   ];
-  const onkeydown = (event) => {
-    if (event.key !== "Escape") return;
-    event.stopPropagation();
-    acts.toggle(item);
-  };
-  return element("div", { class: "menu", role: "group", "aria-label": "Actions", onkeydown },
-    element("div", { class: "faces", role: "group", "aria-label": "React" }, faces),
+  return element("div", { class: "menu", role: "group", "aria-label": "Actions", "aria-live": "off", "data-arrows": "button" },
+    isLasting(item) && element("div", { class: "faces", role: "group", "aria-label": "React" }, faces),
     buttons.some(Boolean) && element("div", { class: "choices" }, buttons));
 }
 
@@ -105,15 +113,16 @@ function reactionChips(item, acts) {
   if (item.isRevoked || !item.reactions?.length) return null;
   const chip = ({ reaction, count }) => {
     const isMine = item.mine.has(reaction);
-    const name = offeredReactions.get(reaction) ?? reaction;
+    const name = offeredReactions.get(reaction) ?? plainText(reaction);
     const attributes = {
       class: "chip", "aria-pressed": String(isMine), "aria-label": `${name}, ${count}${isMine ? ", yours too" : ""}`,
       title: isMine ? "Take your reaction back" : "React so too",
     };
-    const content = [styled(/\p{Extended_Pictographic}/u.test(reaction) ? "face" : "words", reaction), styled("numeric", count)];
+    const kind = /\p{Extended_Pictographic}/u.test(reaction) ? "face" : "words";
+    const content = [styled(kind, chosenText(reaction)), styled("numeric", count)];
     return element("li", {}, messageButton(`chip ${reaction}`, attributes, content, () => acts.react(item, reaction, !isMine)));
   };
-  return element("ul", { class: "reactions", "aria-label": "Reactions" }, item.reactions.map(chip));
+  return element("ul", { class: "reactions", "aria-label": "Reactions", "aria-live": "off" }, item.reactions.map(chip));
 }
 
 function stateWords(item) {

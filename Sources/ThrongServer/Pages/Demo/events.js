@@ -3,26 +3,30 @@
 /** Handlers of events about a group that this page has. */
 const groupEvents = {
   onRecvNewMessage(group, { message }) {
+    learnSenders([message]);
     addMessage(group, message);
     // A backend sends in the name of users who need not be there.
     if (message.platform !== "RESTful API") markOnline(group, message.sender);
-    if (isLookedAt(group)) markRead(group);
-    else if (message.sender !== chat.me) group.unread += 1;
+    if (isLookedAt(group)) return void markRead(group);
+    if (message.sender !== chat.me) group.hasNews = true;
+    askUnread(group);
   },
+  // Another session of the user has read it.
+  onConversationRead: (group) => askUnread(group),
   ...changeEvents,
   onRecvMessageReadReceipts(group, { receiptList }) {
-    keepEnd(group, () => group.timeline.count(receiptList));
+    group.timeline.count(receiptList);
   },
   onMemberEnter: enter,
   onMemberInvited: enter,
   onMemberLeave: depart,
   onMemberKicked(group, params, name) {
     if (!params.memberList.some(({ userID }) => userID === chat.me)) return depart(group, params, name);
-    leaveBehind(group.id, params.reason ? `you were removed: ${params.reason}` : "you were removed.");
+    leaveBehind(group.id, params.reason ? phrase`you were removed: ${chosenText(params.reason)}` : "you were removed.");
   },
   onGroupMemberInfoChanged(group, params, name) {
     addTip(group, name, params);
-    for (const change of params.changeInfoList) changeMember(group, change);
+    for (const change of params.changeInfoList) changeMember(group, change, params.opTime);
   },
   onGrantAdministrator: changeRoles,
   onRevokeAdministrator: changeRoles,
@@ -30,20 +34,29 @@ const groupEvents = {
     addTip(group, name, params);
     for (const change of params.changeInfoList) changeInfo(group, change);
   },
-  onReceiveJoinApplication(group, { applicationID, member }) {
-    group.applications.set(applicationID, nameOf(member));
+  onReceiveJoinApplication(group, { applicationID, member: { userID } }) {
+    group.applications.set(applicationID, { userID });
   },
-  onGroupAttributeChanged: (group, { groupAttributeMap }) => (group.seating = groupAttributeMap),
+  onGroupApplicationListChanged(group, { application: { applicationID, handleStatus, handleResult } }) {
+    if (handleStatus === "Unhandled") return;
+    settleApplication(group, applicationID, handleResult === "Agree" ? "is let in" : "is declined");
+  },
+  onGroupAttributeChanged: (group, { groupAttributeMap }) => takeSeating(group, groupAttributeMap),
   onGroupCounterChanged: (group, { counters }) => changeLikes(group, counters),
   onGroupDismissed: (group) => leaveBehind(group.id, "the group was disbanded."),
   onGroupRecycled: (group) => leaveBehind(group.id, "the group was closed by an administrator."),
   onQuitFromGroup: (group) => leaveBehind(group.id),
   onReceiveRESTCustomData(group, { customData, opTime }) {
-    addItem(group, { time: opTime, words: `The application says: ${customData}` });
+    addItem(group, { time: opTime, words: () => phrase`The application says: ${chosenText(customData)}` });
   },
 };
 
 function handleEvent(name, params) {
+  learnNames([params.opUser, params.member, ...(params.memberList ?? [])].filter(Boolean));
+  if (name === "onSelfInfoUpdated" && params.nickName !== undefined) {
+    learnNames([{ userID: chat.me, nickName: params.nickName }]);
+    showOwnName();
+  }
   if (name === "onKickedOffline") chat.farewell = params.message ?? "";
   if (name === "onServerDraining") {
     sayState("waiting", "Server stops");
@@ -88,10 +101,8 @@ function enter(group, params, name) {
     const known = group.members.get(member.userID);
     const isOnline = name === "onMemberEnter" || (known?.isOnline ?? true);
     group.members.set(member.userID, { ...known, ...member, isOnline });
-    for (const [applicationID, user] of group.applications) {
-      if (user === member.userID) group.applications.delete(applicationID);
-    }
   }
+  settleApplicationsOf(group, params.memberList);
 }
 
 function depart(group, params, name) {
@@ -101,12 +112,15 @@ function depart(group, params, name) {
   clearSeatsOf(group, params.memberList);
 }
 
-function changeMember(group, { userID, muteTime, ...change }) {
+function changeMember(group, { userID, muteTime, ...change }, opTime) {
+  if (muteTime !== undefined) change.muteUntil = muteTime > 0 ? opTime + muteTime * 1000 : 0;
   const member = group.members.get(userID);
   if (member) Object.assign(member, change);
+  group.timeline.redrawMenu();
   if (userID !== chat.me) return;
   Object.assign(group.info.selfInfo, change);
-  if (muteTime !== undefined) group.info.selfInfo.muteUntil = muteTime > 0 ? Date.now() + muteTime * 1000 : 0;
+  // Other messages have menus now, and menus other choices.
+  if (change.role !== undefined) group.timeline.redraw();
 }
 
 function changeRoles(group, params, name) {

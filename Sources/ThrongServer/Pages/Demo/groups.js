@@ -1,30 +1,32 @@
-// The groups of this page: entering and leaving them, their history, what was missed, their members.
+// The groups of this page: entering and leaving them, their history, what was missed.
 
 const historyPage = 30;
-const memberPage = 50;
-/** How often an open list of members asks who is online, which the server does not push. */
-const presenceInterval = 5_000;
-/** `name` is null until the user has chosen one; `knocking` holds the groups that the user waits to be let into. */
+/** `knocking` holds the groups that the user waits to be let into. */
 const chat = {
-  client: null, token: "", me: "", name: null, groups: new Map(), current: null, knocking: new Set(), farewell: "",
-  /** The rights of each group type, as the server tells them. */
-  rights: new Map(),
+  client: null, token: "", me: "", groups: new Map(), current: null, knocking: new Set(), farewell: "",
+  /** What the server tells of itself: its limits, and of each group type what it does and what each role may do in it. */
+  limits: {}, types: new Map(),
 };
 const admissions = new Map();
 /** Other roles rank as Member. */
 const roleRanks = { Owner: 2, Admin: 1, Member: 0 };
+const rankOf = (role) => roleRanks[role] ?? roleRanks.Member;
 
 class Group {
   members = new Map();
   nextMember = 0;
+  /** Who asks to join, by application: `{ userID }`, with the `outcome` in words once somebody has decided. */
   applications = new Map();
   hasOlder = false;
+  isHistoryKnown = false;
   areMembersHidden = false;
   isLoading = false;
   isMarking = false;
   likes = 0;
   /** The users at the microphones, by seat; null = the room has none. */
   seating = null;
+  /** The seats that this page itself leaves. */
+  leaving = new Set();
   /** The states of the messages that were sent at once, by clientMsgID. */
   burst = new Map();
   /** Taps on the heart that are not sent yet, and those that are, until an event shows them. */
@@ -44,19 +46,39 @@ class Group {
   changeSeq;
   /** Messages that a sync has brought so far. */
   missed = 0;
-  /** Messages since the group was last looked at. */
-  unread;
+  /** How many messages are unread, as the server counts. */
+  unread = 0;
+  /** Whether something has been said since the group was last looked at. */
+  hasNews = false;
   timeline = new Timeline({
-    recall: (item) => recall(this, item), again: (item) => chat.client.resend(item.sent), readers: (item) => showReaders(this, item),
-    edit: (item) => edit(this, item), pin: (item) => pin(this, item), mayPin: () => this.may("pinMessage"),
+    recall: (item) => recall(this, item), again: (item) => chat.client.resend(item.sent),
+    readers: (item) => showReaders(this, item), edit: (item) => edit(this, item), pin: (item) => pin(this, item),
+    mayPin: () => this.may("pinMessage"),
     react: (item, reaction, isAdded) => react(this, item, reaction, isAdded),
+    mayEdit: (item) => item.isOwn && item.text !== undefined && timeLeftToEdit(item) >= 0,
+    mayRecall: (item) => mayRecall(this, item), timeLeft: timeLeftToChange,
+    person: ({ sender }) => rightsOver(this, sender), mute: (userID) => mute(this, userID),
+    unmute: (userID) => unmute(this, userID), remove: (userID) => removeMember(this, userID),
   });
 
   constructor(info) {
-    this.info = info;
     this.id = info.groupID;
     this.changeSeq = info.changeSeq ?? 0;
+    this.take(info);
+  }
+
+  /** Takes what the server tells of the group, with the number of unread messages. */
+  take(info) {
+    const role = this.info?.selfInfo.role;
+    this.info = info;
     this.unread = info.selfInfo.unreadCount;
+    // Other messages have menus now, and menus other choices.
+    if (role !== undefined && role !== info.selfInfo.role) this.timeline.redraw();
+  }
+
+  /** What groups of this type do. */
+  get type() {
+    return chat.types.get(this.info.groupType) ?? {};
   }
 
   /** Whether the group keeps its messages. */
@@ -71,8 +93,13 @@ class Group {
 
   /** Whether the user's role has a right, such as to pin messages. */
   may(action) {
-    const lowest = roleRanks[chat.rights.get(this.info.groupType)?.[action]];
-    return lowest !== undefined && (roleRanks[this.info.selfInfo.role] ?? roleRanks.Member) >= lowest;
+    const lowest = roleRanks[this.type.rights?.[action]];
+    return lowest !== undefined && rankOf(this.info.selfInfo.role) >= lowest;
+  }
+
+  /** Whether the user may do something to a member: nobody acts on somebody of the same or a higher role. */
+  mayOn(action, { userID, role }) {
+    return userID !== chat.me && this.may(action) && rankOf(this.info.selfInfo.role) > rankOf(role);
   }
 
   /** Whether its owner ends it rather than leaving: the owner of a Work group does not. */
@@ -80,27 +107,41 @@ class Group {
     return this.info.owner === chat.me && this.info.groupType !== "Work";
   }
 
+  /** Whether the whole group, or a part of it, is muted at this moment. */
+  get isGroupMuted() {
+    const { mute } = this.info;
+    return Boolean(mute) && mute.mode !== "None" && !(mute.muteUntil && mute.muteUntil <= serverNow());
+  }
+
+  /** Whether the user may not write at this moment. */
+  get isMuted() {
+    const { mute, selfInfo: { muteUntil, role } } = this.info;
+    if (muteUntil > serverNow()) return true;
+    if (!this.isGroupMuted) return false;
+    return mute.mode === "All" || (mute.mode === "Ordinary" && rankOf(role) === 0) || (mute.roles ?? []).includes(role);
+  }
+
   /** The mute of the group at this moment, in words, or nothing. */
   get muteNotice() {
     const { mute, selfInfo } = this.info;
-    const now = Date.now();
-    if (selfInfo.muteUntil > now) return `You are muted here until ${clock(selfInfo.muteUntil)}.`;
-    if (!mute || mute.mode === "None" || (mute.muteUntil && mute.muteUntil <= now)) return "";
-    return `This group is muted: ${muteWords(mute)}.`;
+    if (selfInfo.muteUntil > serverNow()) return `You are muted here until ${clock(selfInfo.muteUntil)}.`;
+    return this.isGroupMuted ? `This group is muted: ${muteWords(mute)}.` : "";
   }
 
-  /** How long the notice of a mute stays as it is, in milliseconds: "the end of a timed mute sends nothing". */
+  /** How long all mutes stay as they are, in milliseconds: "the end of a timed mute sends nothing". */
   get muteRest() {
-    const ends = [this.info.selfInfo.muteUntil, this.info.mute?.muteUntil ?? 0].filter((end) => end > Date.now());
-    return Math.min(...ends) - Date.now();
+    const members = [...this.members.values()].map(({ muteUntil = 0 }) => muteUntil);
+    const ends = [this.info.selfInfo.muteUntil, this.info.mute?.muteUntil ?? 0, ...members].filter((end) => end > serverNow());
+    return Math.min(...ends) - serverNow();
   }
 }
 
-/** Asks once what each role may do. */
+/** Asks once what the server allows, and what each role may do. */
 async function loadRights() {
-  if (chat.rights.size > 0) return;
-  const { groupTypes } = await call("getServerInfo");
-  chat.rights = new Map(groupTypes.map(({ groupType, rights }) => [groupType, rights]));
+  if (chat.types.size > 0) return;
+  const { groupTypes, limits } = await call("getServerInfo");
+  chat.types = new Map(groupTypes.map((type) => [type.groupType, type]));
+  chat.limits = limits;
 }
 
 /** The groups of a user who has some already that the page shows, as many as it opens at once. */
@@ -141,6 +182,8 @@ async function load(groupID) {
   try {
     await loadOlder(group);
     await complete(group);
+    // Messages may have come since.
+    askUnread(group);
   } catch (error) {
     // The next connection brings what a lost one left out, see `resume`.
     if (!(error instanceof ClientError)) {
@@ -154,15 +197,7 @@ async function load(groupID) {
 
 /** Reads the parts of a group that are no messages. */
 async function complete(group) {
-  await Promise.all([
-    loadMembers(group), loadApplications(group), loadLikes(group), loadSeats(group), giveName(group), loadReceipts(group),
-  ]);
-}
-
-async function giveName(group) {
-  if (chat.name === null || chat.name === group.info.selfInfo.nameCard) return;
-  await call("setGroupMemberInfo", { groupID: group.id, userID: chat.me, nameCard: chat.name });
-  group.info.selfInfo.nameCard = chat.name;
+  await Promise.all([loadMembers(group), loadApplications(group), loadLikes(group), loadSeats(group)]);
 }
 
 /** Forgets a group; `words` say why where the user did not ask for it. */
@@ -172,7 +207,7 @@ function leaveBehind(groupID, words) {
   if (!group) return;
   chat.groups.delete(groupID);
   admissions.delete(groupID);
-  if (chat.current === group) openLobby(words ? `${group.info.groupName}: ${words}` : "");
+  if (chat.current === group) openLobby(words ? phrase`${chosenText(group.info.groupName)}: ${words}` : "");
   render();
 }
 
@@ -184,64 +219,35 @@ async function loadOlder(group) {
   try {
     const from = group.timeline.oldest > 0 ? { fromSeq: group.timeline.oldest } : {};
     const page = await call("getGroupHistoryMessageList", { groupID: group.id, count: historyPage, ...from });
+    learnSenders(page.messageList);
     keepPlace(group, () => page.messageList.forEach((message) => addMessage(group, message)));
     group.hasOlder = !page.isFinished;
+    group.isHistoryKnown = true;
   } finally {
     group.isLoading = false;
     group.timeline.endReading();
   }
   render();
-}
-
-async function loadMembers(group, more = false) {
-  const nextSeq = more ? group.nextMember : 0;
-  try {
-    const page = await call("getGroupMemberList", { groupID: group.id, count: memberPage, nextSeq });
-    if (!more) group.members.clear();
-    for (const member of page.memberList) group.members.set(member.userID, member);
-    group.nextMember = page.nextSeq;
-    group.areMembersHidden = false;
-  } catch (error) {
-    // A group may show its members to its managers only.
-    if (error.code !== ErrorCode.noRight) throw error;
-    group.areMembersHidden = true;
-  }
-}
-
-/** Asks which of the first members that are listed are online. */
-async function refreshPresence(group) {
-  const userIDList = [...group.members.keys()].slice(0, memberPage);
-  if (userIDList.length === 0) return;
-  const { memberList } = await call("getGroupMembersInfo", { groupID: group.id, userIDList });
-  for (const { userID, isOnline } of memberList) markOnline(group, userID, isOnline);
-}
-
-function markOnline(group, userID, isOnline = true) {
-  const member = group.members.get(userID);
-  if (member) member.isOnline = isOnline;
-}
-
-/** Reads the open applications to join; only owners and admins decide. */
-async function loadApplications(group) {
-  if (!["Owner", "Admin"].includes(group.info.selfInfo.role) || group.info.joinMode !== "Auth") return;
-  const { applicationList } = await call("getGroupApplicationList");
-  group.applications.clear();
-  for (const application of applicationList) {
-    if (application.groupID !== group.id || application.handleStatus !== "Unhandled") continue;
-    group.applications.set(application.applicationID, application.fromUser);
-  }
+  if (isLookedAt(group)) confirmReading(group);
+  await loadReceipts(group, group.timeline.withReceipts.filter(({ readCount }) => readCount === undefined));
 }
 
 /** Takes what came and changed in a group without a connection; where that is lost, its history is read anew. */
 function takeSync({ groupID, recovered, messageList, changeList, info, more }) {
   const group = chat.groups.get(groupID);
   if (!group) return;
-  if (info) group.info = info;
-  if (!recovered) return group.isKept ? void attempt(() => readAnew(group)) : tellUnkept(group);
-  for (const message of changeList) changeMessage(group, message.seq, message.changeSeq, () => itemOf(message));
+  if (info) group.take(info);
+  learnSenders([...changeList, ...messageList]);
+  if (!recovered && !group.isKept) return tellUnkept(group);
+  if (!recovered) {
+    group.changeSeq = info?.changeSeq ?? 0;
+    return void attempt(() => readAnew(group));
+  }
+  for (const message of changeList) changeMessage(group, message.seq, message.changeSeq, () => itemOf(group, message));
   for (const message of messageList) addMessage(group, message);
   for (const { changeSeq = 0 } of [...changeList, ...messageList]) group.changeSeq = Math.max(group.changeSeq, changeSeq);
   group.missed += messageList.length;
+  if (!isLookedAt(group) && messageList.some(({ sender, tips }) => !tips && sender !== chat.me)) group.hasNews = true;
   if (!more) tellMissed(group);
   render();
 }
@@ -249,11 +255,11 @@ function takeSync({ groupID, recovered, messageList, changeList, info, more }) {
 function tellMissed(group) {
   const words = group.missed === 0 ? "nothing was missed" : group.missed === 1 ? "1 message came meanwhile" : `${group.missed} messages came meanwhile`;
   group.missed = 0;
-  addItem(group, { time: Date.now(), words: `Connected again: ${words}` });
+  addItem(group, { time: serverNow(), words: () => [`Connected again: ${words}`] });
 }
 
 function tellUnkept(group) {
-  addItem(group, { time: Date.now(), words: "Connected again. This room keeps nothing of what was said meanwhile." });
+  addItem(group, { time: serverNow(), words: () => ["Connected again. This room keeps nothing of what was said meanwhile."] });
 }
 
 /** Enters a live room again, which forgets who stays away too long. */
@@ -286,18 +292,23 @@ async function resume({ joined, left }) {
     // The connection may have ended before its history was read.
     if (group.timeline.newest === 0) await loadOlder(group);
     await complete(group);
+    await loadReceipts(group, group.timeline.withReceipts);
+    askUnread(group);
   }
   if (chat.current) await loadPins(chat.current);
+  // What has come meanwhile stands before the reader's eyes.
+  if (chat.current && isLookedAt(chat.current)) markRead(chat.current);
   render();
 }
 
 async function refresh(groups) {
   const { resultList } = await call("getGroupsInfo", { groupIDList: groups.map((group) => group.id) });
-  for (const [index, { info }] of resultList.entries()) if (info?.selfInfo) groups[index].info = info;
+  for (const [index, { info }] of resultList.entries()) if (info?.selfInfo) groups[index].take(info);
 }
 
 /** Forgets what the timeline holds, and reads the newest page. */
 async function readAnew(group) {
   group.timeline.clear();
   await loadOlder(group);
+  if (isLookedAt(group)) markRead(group);
 }

@@ -9,7 +9,7 @@ const shortestStay = 60_000;
 let restored = null;
 
 /**
- * Takes what the last page of this tab has left: `{ token, until, name, rooms }`, or null. It is not there while a page is
+ * Takes what the last page of this tab has left: `{ token, until, rooms }`, or null. It is not there while a page is
  * open, because a browser copies it where a tab is duplicated, and two tabs are two people.
  */
 function takeIdentity() {
@@ -38,7 +38,7 @@ function presentIdentity() {
   const { at, serverTime, tokenExpiresAt } = chat.client.session;
   const entered = [...chat.groups.values()].filter((group) => !group.isKept).map(({ id }) => id);
   const rooms = [...new Set([...(restored?.rooms ?? []), ...entered])];
-  return { token: chat.token, until: at + tokenExpiresAt - serverTime, name: chat.name, rooms };
+  return { token: chat.token, until: at + tokenExpiresAt - serverTime, rooms };
 }
 
 addEventListener("pagehide", leaveIdentity);
@@ -48,8 +48,6 @@ addEventListener("pageshow", ({ persisted }) => persisted && takeIdentity());
 /** Signs in as the guest of this tab, or as the new one of this page. */
 function connectGuest() {
   restored = takeIdentity();
-  chat.name = restored?.name ?? null;
-  byID("name").value = chat.name ?? "";
   connect(restored?.token ?? guestToken);
 }
 

@@ -41,7 +41,7 @@ async function sendLikes(group) {
   } catch (error) {
     group.countedTaps -= value;
     // A tap without a connection is lost: it was a gesture of that moment.
-    if (!(error instanceof ClientError)) composerFault(inWords(error));
+    if (!(error instanceof ClientError)) sayRefusal(error);
   }
 }
 

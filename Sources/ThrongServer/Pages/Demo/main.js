@@ -1,18 +1,19 @@
 // Forms and buttons, and the start.
 
-/** Runs what a form asks for; what goes wrong is said in the form. */
+/** Runs what a form asks for, once at a time; what goes wrong is said in the form. */
 function onSubmit(formID, faultID, act) {
+  const button = byID(formID).querySelector("button:not([type])");
   byID(formID).addEventListener("submit", async (event) => {
     event.preventDefault();
-    const button = event.target.querySelector("button");
+    if (isBusy(button)) return;
     say(faultID, "");
-    button.disabled = true;
+    setBusy(button, true);
     try {
       await act();
     } catch (error) {
       say(faultID, inWords(error));
     } finally {
-      button.disabled = false;
+      setBusy(button, false);
     }
   });
 }
@@ -55,11 +56,10 @@ byID("create-missing").addEventListener("click", async () => {
   }
 });
 
-onSubmit("name-form", "name-fault", async () => {
-  const name = byID("name").value.trim();
-  if (new TextEncoder().encode(name).length > 50) throw new ThrongError("", { code: ErrorCode.nameCardTooLong, message: "" });
-  chat.name = name;
-  for (const group of chat.groups.values()) await giveName(group);
+onSubmit("name-form", "name-fault", saveOwnName);
+byID("name").addEventListener("input", () => {
+  byID("name-state").textContent = "";
+  say("name-fault", "");
 });
 
 onSubmit("composer", "composer-fault", async () => {
@@ -72,11 +72,7 @@ onSubmit("composer", "composer-fault", async () => {
   byID("text").focus();
 });
 
-byID("text").addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-  event.preventDefault();
-  byID("composer").requestSubmit();
-});
+byID("text").addEventListener("keydown", sendByEnter);
 byID("text").addEventListener("input", ({ target }) => (target.rows = Math.min(6, target.value.split("\n").length)));
 
 byID("to-lobby").addEventListener("click", () => openLobby());
@@ -87,8 +83,10 @@ for (const id of ["to-members", "close-members"]) {
   byID(id).addEventListener("click", () => {
     areMembersOpen = !areMembersOpen;
     render();
+    // Where the list lies over the conversation, the focus goes with it.
+    if (!wide.matches) queueMicrotask(() => byID(areMembersOpen ? "close-members" : "to-members").focus());
     // The server does not push who is online.
-    if (areMembersOpen) loadMembers(chat.current).then(render, (error) => composerFault(inWords(error)));
+    if (areMembersOpen) loadMembers(chat.current).then(render, sayRefusal);
   });
 }
 
@@ -99,7 +97,7 @@ function onClick(id, act) {
       await act(chat.current);
       render();
     } catch (error) {
-      composerFault(inWords(error));
+      sayRefusal(error);
     }
   });
 }
@@ -114,18 +112,30 @@ onClick("copy", async (group) => {
   const link = new URL(linkTo(group.id), location.href).href;
   // Browsers lend the clipboard to secure origins only, which this page need not come from.
   const fields = [{ name: "link", label: "Link", value: link }];
-  if (!navigator.clipboard) return ask({ title: "Copy link", fields, action: "Done", run: async () => {} });
+  if (!navigator.clipboard) return ask({ title: "Copy link", fields, action: "Done", cancel: null, run: async () => {} });
   await navigator.clipboard.writeText(link);
-  byID("copy").textContent = "Copied";
-  setTimeout(() => (byID("copy").textContent = "Copy link"), 2000);
+  say("copy", "Copied");
+  byID("spoken").textContent = "The link is copied.";
+  setTimeout(() => {
+    say("copy", "Copy link");
+    byID("spoken").textContent = "";
+  }, 2000);
 });
-onClick("leave", async (group) => {
-  const { groupName } = group.info;
-  if (!group.isDisbandable) return call("quitGroup", { groupID: group.id });
-  await ask({
-    title: `Disband ${groupName}?`, text: "Everybody is put out, and its messages are deleted.", action: "Disband", danger: true,
-    run: () => call("dismissGroup", { groupID: group.id }),
-  });
+onClick("leave", (group) => {
+  const name = chosenText(group.info.groupName);
+  const quit = () => call("quitGroup", { groupID: group.id });
+  if (group.isDisbandable) {
+    return decideInDialog({
+      title: phrase`Disband ${name}?`, text: "Everybody is put out, and its messages are deleted.", action: "Disband", danger: true,
+      run: () => call("dismissGroup", { groupID: group.id }),
+    });
+  }
+  const wayBack = {
+    Auth: "To come back you have to ask, and somebody has to let you in.",
+    Forbid: "You come back only if somebody brings you in.",
+  }[group.info.joinMode];
+  if (!wayBack) return quit();
+  return decideInDialog({ title: phrase`Leave ${name}?`, text: wayBack, action: "Leave", danger: true, run: quit });
 });
 
 // MARK: The start
@@ -154,8 +164,7 @@ async function begin(client, news) {
   setReady(true);
   try {
     await loadRights();
-    if (!news.isFirst) await resume(news);
-    else await enterRestored(news.groups);
+    await Promise.all([loadOwnName(), news.isFirst ? enterRestored(news.groups) : resume(news)]);
     await openLink();
   } catch (error) {
     // The next connection does it again.
@@ -183,10 +192,12 @@ byID("token-form").addEventListener("submit", (event) => {
 addEventListener("hashchange", openLink);
 document.addEventListener("visibilitychange", () => {
   if (chat.current && isLookedAt(chat.current)) markRead(chat.current);
+  render();
 });
 setInterval(() => {
-  const isSeen = chat.current && isLookedAt(chat.current) && !byID("members").hidden && chat.client.state === "online";
-  if (isSeen) refreshPresence(chat.current).then(render, () => {});
+  const group = chat.current;
+  if (!group || !isLookedAt(group) || byID("members").hidden || chat.client.state !== "online") return;
+  refreshPresence(group).then(render, (error) => error instanceof ClientError || group !== chat.current || sayRefusal(error));
 }, presenceInterval);
 
 const meta = document.querySelector("meta[name=guest-token]");

@@ -4,7 +4,7 @@
 const liveItems = 500;
 
 /**
- * Items have `time`, and either `words` (a tip) or `sender`, `text` and what else a message has; `seq` where the group keeps
+ * Items have `time`, and either `words()` (a tip, as children of an element) or `sender`, `text` and what else a message has; `seq` where the group keeps
  * messages, `changeSeq` (0 = never changed), `reactions` and those of them that are `mine`; `state` where an own one is not
  * simply there: sending, failed, queued, dropped.
  */
@@ -14,17 +14,33 @@ class Timeline {
   #acts;
   /** The item whose menu is open. */
   #open = null;
+  /** Until when the open menu is right. */
+  #menuTimer = 0;
+  /** Receipts of messages that are not here: an event may overtake the answer that tells the `seq`. */
+  #earlyReceipts = new Map();
   /** Changes of messages that are not here, while history is being read that may hold them; else null. */
   #early = null;
-  list = element("ol", { id: "timeline", role: "log" });
+  list = element("ol", { id: "timeline", role: "log", "aria-label": "Messages", "data-arrows": ".menu-button" });
   /** The newest message that is here, or 0. */
   newest = 0;
   /** The oldest message that was read, or 0. */
   oldest = 0;
 
-  /** Acts: `recall(item)`, `again`, `readers`, `edit`, `pin`, `react(item, reaction, isAdded)` and `mayPin()`. */
+  /**
+   * Acts: `recall(item)`, `again`, `readers`, `edit`, `pin`, `react(item, reaction, isAdded)`, and `mute(userID)`, `unmute`,
+   * `remove`. What is allowed: `mayPin()`, `mayEdit(item)`, `mayRecall(item)`; `person(item)` says it of the sender; until when
+   * that is right, in milliseconds: `timeLeft(item)`.
+   */
   constructor(acts) {
     this.#acts = { ...acts, toggle: (item) => this.#toggle(item) };
+  }
+
+  get isEmpty() {
+    return this.#items.length === 0;
+  }
+
+  get isMenuOpen() {
+    return this.#open !== null;
   }
 
   get last() {
@@ -56,15 +72,21 @@ class Timeline {
       if (this.#bySeq.has(item.seq)) return this.change(item.seq, item.changeSeq, () => item);
       this.#bySeq.set(item.seq, item);
       this.#advance(item.seq);
+      Object.assign(item, this.#earlyReceipts.get(item.seq));
+      this.#earlyReceipts.delete(item.seq);
     }
     const index = this.#place(item.seq);
     item.node = element("li");
     this.#items.splice(index, 0, item);
-    this.list.insertBefore(item.node, this.list.children[index] ?? null);
+    // Drawn first: a screen reader hears of it once.
     this.#draw(item);
+    this.list.insertBefore(item.node, this.list.children[index] ?? null);
     this.#refresh(index);
     this.#refresh(index + 1);
-    if (item.seq === undefined && this.#items.length > liveItems) this.#remove(this.#items[0]);
+    if (item.seq === undefined && this.#items.length > liveItems) {
+      if (this.#open === this.#items[0]) this.close();
+      this.#remove(this.#items[0]);
+    }
   }
 
   /** Takes over what has become known of an item, and its new place. */
@@ -75,6 +97,8 @@ class Timeline {
     } else {
       this.#draw(Object.assign(item, news));
     }
+    // Nothing can be done with it any more.
+    if (item.isRevoked && this.#open === item) this.close();
   }
 
   /** Takes over how many have read own messages. */
@@ -82,7 +106,13 @@ class Timeline {
     for (const { seq, readCount, unreadCount } of receiptList) {
       const item = this.at(seq);
       if (item) this.update(item, { readCount, unreadCount });
+      else this.#earlyReceipts.set(seq, { readCount, unreadCount });
     }
+  }
+
+  /** Draws everything again: somebody is called otherwise, or may do more or less. */
+  redraw() {
+    for (const item of this.#items) this.#draw(item);
   }
 
   /** Takes over a change of a message, unless a later one is known: `news(item)` is what is different since. */
@@ -95,12 +125,15 @@ class Timeline {
   /** History is going to be read, and events may overtake it. */
   beginReading() {
     this.#early = [];
+    // What was said before is not read aloud.
+    this.list.ariaBusy = "true";
   }
 
   endReading() {
     const early = this.#early ?? [];
     this.#early = null;
     for (const change of early) this.change(...change);
+    this.list.ariaBusy = "false";
   }
 
   /** The own message that was sent under this name. */
@@ -113,6 +146,8 @@ class Timeline {
     this.#items = [];
     this.#bySeq.clear();
     this.#open = null;
+    clearTimeout(this.#menuTimer);
+    this.#earlyReceipts.clear();
     this.list.replaceChildren();
     this.newest = this.oldest = 0;
     for (const item of unsent) this.add(item);
@@ -154,22 +189,49 @@ class Timeline {
     item.node.classList.toggle("follows", follows);
   }
 
+  /** The open menu as it is now: what may be done with the sender has changed. */
+  redrawMenu() {
+    if (this.#open) this.#draw(this.#open);
+  }
+
   /** Opens the menu of an item and closes that of any other; or closes it. */
   #toggle(item) {
+    const hadFocus = item.node.contains(document.activeElement);
     const other = this.#open;
     this.#open = other === item ? null : item;
     if (other) this.update(other, { isOpen: false });
     if (this.#open) this.update(item, { isOpen: true });
+    this.#watchMenu();
     item.node.querySelector(".menu")?.scrollIntoView({ block: "nearest" });
-    item.node.querySelector(this.#open ? ".faces button" : ".menu-button")?.focus();
+    if (this.#open) item.node.querySelector(".menu button")?.focus();
+    else if (hadFocus) (item.node.querySelector(".menu-button") ?? byID("scroller")).focus();
   }
 
+  /** Closes the open menu, if there is one. */
+  close() {
+    if (this.#open) this.#toggle(this.#open);
+  }
+
+  /** A right that ends by itself, to recall a message, ends in an open menu too. */
+  #watchMenu() {
+    clearTimeout(this.#menuTimer);
+    const left = this.#open ? this.#acts.timeLeft(this.#open) : Infinity;
+    // Timers hold no more than 2³¹ ms, and fire at once beyond.
+    if (left > 86_400_000) return;
+    this.#menuTimer = setTimeout(() => {
+      if (this.#open) this.#draw(this.#open);
+      this.#watchMenu();
+    }, left + 1);
+  }
+
+  /** Keeps the parts that are as they were: the focus stays, and they are not read aloud again. */
   #draw(item) {
-    const { activeElement } = document;
-    const key = item.node.contains(activeElement) ? activeElement.dataset.key : undefined;
-    item.node.replaceChildren(itemContent(item, this.#acts));
-    if (key === undefined) return;
-    const buttons = [...item.node.querySelectorAll("[data-key]")];
-    (buttons.find((button) => button.dataset.key === key) ?? buttons[0])?.focus();
+    const fresh = itemContent(item, this.#acts);
+    const old = item.node.firstElementChild;
+    keepingFocus(item.node, () => {
+      if (old?.tagName !== fresh.tagName) return item.node.replaceChildren(fresh);
+      old.className = fresh.className;
+      renew(old, [...fresh.childNodes]);
+    });
   }
 }

@@ -25,74 +25,73 @@ function render() {
 
 function renderGroups() {
   const groups = [...chat.groups.values()];
-  byID("group-list").replaceChildren(...groups.map(groupRow));
-  const unread = groups.reduce((sum, group) => sum + group.unread, 0);
-  document.title = (unread > 0 ? `(${unread}) ` : "") + (chat.current ? `${chat.current.info.groupName} · Throng` : "Throng");
+  keepingFocus(byID("group-list"), () => renew(byID("group-list"), groups.map(groupRow)));
+  const unread = groups.reduce((sum, group) => sum + shownUnread(group), 0);
+  const name = chat.current ? `${plainText(chat.current.info.groupName)} · Throng` : "Throng";
+  document.title = (unread > 0 ? `(${unread}) ` : "") + name;
 }
 
 function groupRow(group) {
   const last = group.timeline.last;
-  const words = last ? `${last.isOwn ? "You" : last.nameCard || last.sender}: ${last.text ?? "data"}` : group.info.groupType;
-  const isUnread = group.unread > 0;
-  const count = isUnread && element("span", { class: "count numeric", "aria-label": `${group.unread} unread` }, group.unread);
+  const who = last && (last.isOwn ? "You" : chosenText(senderOf(last)));
+  const words = last ? phrase`${who}: ${chosenText(textOf(last))}` : group.info.groupType;
+  const unread = shownUnread(group);
+  // Not every group counts; what is new is told all the same.
+  const isUnread = unread > 0 || (group.hasNews && !group.type.countsUnread && !isLookedAt(group));
+  const count = unread > 0
+    ? element("span", { class: "count numeric", "aria-label": `${unread} unread` }, String(unread))
+    : isUnread && element("span", { class: "count new", "aria-label": "something new" }, "new");
   const button = element("button", {
-    type: "button", class: isUnread && "unread", "aria-current": group === chat.current ? "true" : null,
-    onclick: () => openGroup(group),
-  }, styled("name", group.info.groupName), count, styled("last", words));
-  return element("li", {}, button);
+    type: "button", class: isUnread && "unread", "data-key": "open", "aria-current": group === chat.current ? "true" : null,
+  }, styled("name", chosenText(group.info.groupName)), count, styled("last", words));
+  return element("li", { "data-id": group.id }, button);
 }
+
+byID("group-list").addEventListener("click", ({ target }) => {
+  const group = chat.groups.get(target.closest("[data-id]")?.dataset.id);
+  if (group) openGroup(group);
+});
 
 function renderConversation(group) {
   const { info } = group;
-  byID("title").textContent = info.groupName;
-  byID("subtitle").textContent = [info.groupType, info.groupID].join(" · ");
-  byID("to-members").textContent = `Members ${info.memberCount}`;
+  say("title", chosenText(info.groupName));
+  say("subtitle", [info.groupType, info.groupID].join(" · "));
+  say("to-members", `Members ${info.memberCount}`);
   byID("to-members").setAttribute("aria-expanded", areMembersOpen);
-  byID("leave").textContent = group.isDisbandable ? "Disband" : "Leave";
+  say("leave", group.isDisbandable ? "Disband" : "Leave");
   byID("older").hidden = !group.hasOlder;
+  say("beginning", beginningWords(group));
   byID("like-place").hidden = group.isKept;
-  byID("likes").textContent = group.likes.toLocaleString("en");
+  say("likes", group.likes.toLocaleString("en"));
   renderPins(group);
   renderStage(group);
-  say("announcement", info.notification);
-  say("mute", group.muteNotice);
-  clearTimeout(muteTimer);
-  if (group.muteRest < 86_400_000) muteTimer = setTimeout(render, group.muteRest + 100);
-  byID("applications").replaceChildren(...[...group.applications].map(([id, user]) => applicationRow(group, id, user)));
+  say("announcement", info.notification && chosenText(info.notification));
+  renderMute(group);
+  renderApplications(group);
   renderMembers(group);
 }
 
-function applicationRow(group, applicationID, user) {
-  const decide = async (method) => {
-    try {
-      await call(method, { applicationID });
-    } catch (error) {
-      if (error.code !== 10024) return composerFault(inWords(error));
-    }
-    group.applications.delete(applicationID);
-    render();
-  };
-  const button = (words, method, kind) =>
-    element("button", { type: "button", class: `small ${kind}`, onclick: () => decide(method) }, words);
-  return element("li", {}, styled("wrap", `${user} asks to join`),
-    button("Let in", "acceptGroupApplication", "primary"), button("Decline", "refuseGroupApplication", ""));
+/** What stands above the first message, where that needs words. */
+function beginningWords(group) {
+  const { lastSeq, firstSeq } = group.info;
+  const invitation = "Copy the link, open it in another tab or send it to somebody.";
+  if (!group.isKept) {
+    const now = group.timeline.isEmpty ? ` ${invitation}` : "";
+    return `Earlier messages are not kept in a live room: you see what is said from now on.${now}`;
+  }
+  if (!group.timeline.isEmpty || !group.isHistoryKnown) return "";
+  if (lastSeq > 0 && firstSeq > lastSeq) return "Earlier messages are not kept any more.";
+  return lastSeq > 0 ? "Earlier messages are not shown to you." : `Nothing has been said here yet. ${invitation}`;
 }
 
-function renderMembers(group) {
-  const rank = ({ role }) => roleRanks[role] ?? roleRanks.Member;
-  const members = [...group.members.values()].sort((a, b) => rank(b) - rank(a));
-  byID("member-count").textContent = group.areMembersHidden ? "are not shown here" : group.info.memberCount;
-  byID("more-members").hidden = group.nextMember === 0;
-  byID("member-list").replaceChildren(...members.map((member) => memberRow(member, rank(member) > 0)));
-}
-
-function memberRow(member, hasRank) {
-  const isMe = member.userID === chat.me;
-  const online = isMe || member.isOnline ? "online" : "offline";
-  return element("li", {},
-    element("span", { class: `dot ${online}`, title: online }),
-    element("span", { class: "who", title: member.userID }, styled("name", nameOf(member)), isMe && styled("quiet", "(you)")),
-    hasRank && styled("badge", member.role));
+/** What a mute forbids, as long as it does. */
+function renderMute(group) {
+  if (mutedGroup !== null && (mutedGroup !== group || !group.isMuted)) composerFault("");
+  if (mutedGroup) say("composer-fault", `You cannot write now. ${group.muteNotice}`);
+  say("mute", mutedGroup ? "" : group.muteNotice);
+  if (!group.isMuted) for (const fault of document.querySelectorAll("dialog .fault[data-about=mute]")) fault.hidden = true;
+  clearTimeout(muteTimer);
+  if (group.muteRest < 86_400_000) muteTimer = setTimeout(render, group.muteRest + 1);
 }
 
 // MARK: Which part is seen
@@ -105,6 +104,8 @@ function show(view) {
 }
 
 function openGroup(group) {
+  openMember = null;
+  chat.current?.timeline.close();
   chat.current = group;
   history.replaceState(null, "", linkTo(group.id));
   areMembersOpen = wide.matches && areMembersOpen;
@@ -113,16 +114,22 @@ function openGroup(group) {
   show("conversation");
   scrollToEnd();
   markRead(group);
-  if (!group.arePinsKnown) loadPins(group).catch((error) => error instanceof ClientError || composerFault(inWords(error)));
-  // Where there is little room, the focus would bring up a keyboard over the messages.
-  if (wide.matches) byID("text").focus();
+  if (!group.arePinsKnown) loadPins(group).catch((error) => error instanceof ClientError || sayRefusal(error));
+  // Where there is little room, the focus in a field would bring up a keyboard over the messages.
+  byID(wide.matches ? "text" : "title").focus();
 }
 
+/** The group that was left is asked for its unread messages: what came last may not have been marked. */
 function openLobby(notice = "", view = "lobby") {
+  const left = chat.current;
+  left?.timeline.close();
   chat.current = null;
+  if (left && chat.groups.has(left.id)) askUnread(left);
   history.replaceState(null, "", location.pathname);
   lobbyNotice(notice);
   show(view);
+  const place = view === "groups" ? byID("group-list").querySelector("button") ?? byID("to-lobby") : byID("lobby-title");
+  if (!document.activeElement?.checkVisibility() || document.activeElement === document.body) place.focus();
 }
 
 /** The address of this page with a group in it. */
@@ -140,52 +147,89 @@ function isLookedAt(group) {
 const scroller = byID("scroller");
 let isAtEnd = true;
 
+/** How far the reader is from the end. */
+let fromEnd = 0;
+
 function scrollToEnd() {
   scroller.scrollTop = scroller.scrollHeight;
   isAtEnd = true;
   byID("newer").hidden = true;
 }
 
+function noteFromEnd() {
+  fromEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+  isAtEnd = fromEnd < 80;
+}
+
 scroller.addEventListener("scroll", () => {
-  isAtEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;
+  noteFromEnd();
   if (isAtEnd) byID("newer").hidden = true;
 });
-// The end stays in sight when the window, or the protocol's part of it, changes its height.
-new ResizeObserver(() => isAtEnd && scrollToEnd()).observe(scroller);
+// Once for all that has changed in a frame. The end stays in sight of those who look at it; where notices above the messages
+// come and go, or the window changes its height, no message moves under the pointer.
+const sizes = new ResizeObserver((entries) => {
+  if (isAtEnd) {
+    scroller.scrollTop = scroller.scrollHeight;
+  } else if (entries.some(({ target }) => target === scroller)) {
+    scroller.scrollTop = scroller.scrollHeight - scroller.clientHeight - fromEnd;
+  }
+});
+for (const place of [scroller, byID("content")]) sizes.observe(place);
 
-/** Adds to a timeline, and follows its end where the reader is there; else says that there is something new. */
+/** Adds to a timeline, whose end is followed where the reader is there; else says that there is something new. */
 function following(group, change, isOwn) {
   const wasAtEnd = isAtEnd;
   change();
   if (group !== chat.current) return;
-  if (wasAtEnd || isOwn) scrollToEnd();
-  else byID("newer").hidden = false;
-}
-
-/** Changes what stands in a timeline: its end stays in sight where the reader is there. */
-function keepEnd(group, change) {
-  const wasAtEnd = isAtEnd;
-  change();
-  if (group === chat.current && wasAtEnd) scrollToEnd();
+  if (isOwn && !wasAtEnd) return scrollToEnd();
+  // An open menu stays where it is.
+  const stays = !isOwn && group.timeline.isMenuOpen;
+  if (wasAtEnd && !stays) return;
+  noteFromEnd();
+  isAtEnd &&= !stays;
+  byID("newer").hidden = isAtEnd;
 }
 
 /** Changes what is above the reader's place, and keeps the place. */
 function keepPlace(group, change) {
   if (group !== chat.current) return change();
-  const fromEnd = scroller.scrollHeight - scroller.scrollTop;
+  const below = scroller.scrollHeight - scroller.scrollTop;
   change();
-  scroller.scrollTop = scroller.scrollHeight - fromEnd;
+  scroller.scrollTop = scroller.scrollHeight - below;
   byID("newer").hidden = true;
 }
 
 // MARK: Words about what went wrong
 
-/** Says something above everything else, until the connection changes. */
+/** Says something beside the state, until the connection changes. */
 function warn(words) {
-  say("banner-words", words);
   byID("retry").hidden = true;
-  byID("banner").hidden = false;
+  sayBanner(words);
 }
 
-const composerFault = (words) => say("composer-fault", words);
+/** The group of whose mute the words above the composer speak. */
+let mutedGroup = null;
+
+function composerFault(words) {
+  mutedGroup = null;
+  say("composer-fault", words);
+}
+
+/** Says above the composer why something was refused. A mute is told as long as it lasts. */
+async function sayRefusal(error) {
+  const group = chat.current;
+  composerFault(inWords(error));
+  if (error.code !== ErrorCode.muted || !group) return;
+  try {
+    // The event of this mute is still to come, or there is none.
+    if (!group.isMuted) await refresh([group]);
+  } catch (other) {
+    if (!(other instanceof ClientError || other instanceof ThrongError)) throw other;
+    // What was refused is told already.
+    return;
+  }
+  mutedGroup = group;
+  render();
+}
+
 const lobbyNotice = (words) => say("lobby-notice", words);

@@ -4,7 +4,6 @@ const refusals = new Map([
   [7008, "That was too fast for the server. Try again in a moment."],
   [8501, "A group ID has 1 to 48 visible characters and does not begin with @TGS#."],
   [8502, "The group name is missing or too long."],
-  [8506, "The display name is too long."],
   [8508, "A Work group is joined by invitation only."],
   [8511, "That was too often. Try again in a moment."],
   [10002, "The server cannot do this just now. Nothing was changed."],
@@ -21,6 +20,7 @@ const refusals = new Map([
   [10025, "You have a group with this ID already."],
   [10030, "This message is gone."],
   [10031, "It is too late for that with this message."],
+  [10032, "This message is not yours to change."],
   [10037, "You are in as many groups as this server allows."],
   [10055, "This message has as many different reactions as it may."],
   [10056, "This group has as many pinned messages as it may."],
@@ -30,19 +30,17 @@ const refusals = new Map([
 /** Why a request failed, for people; codes without a sentence of their own keep the server's. */
 function inWords(error) {
   if (!(error instanceof ThrongError)) return error.message;
+  if (error.field === "nickName") return "A display name has at most 100 bytes, and no line ends.";
   return refusals.get(error.code) ?? `${error.message} (${error.code}).`;
 }
 
-/** The name of a member. */
-function nameOf(member) {
-  if (!member) return "Somebody";
-  return member.userID === "administrator" ? "An administrator" : member.nameCard || member.userID;
-}
-
+/** Up to three names, as a part of words. */
 function namesOf(members) {
-  const names = members.slice(0, 3).map(nameOf);
+  const names = members.slice(0, 3).map((member) => chosenText(nameOf(member)));
   if (members.length > 3) names.push(`${members.length - 3} more`);
-  return names.length < 2 ? (names[0] ?? "Somebody") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+  if (names.length < 2) return names[0] ?? "Somebody";
+  const separator = (index) => (index === names.length - 1 ? " and " : ", ");
+  return names.flatMap((name, index) => (index === 0 ? [name] : [separator(index), name]));
 }
 
 /** The kinds of tips that events tell of. */
@@ -53,39 +51,47 @@ const tipTypes = {
 };
 
 /** A tip, or an event as one, in a sentence for each thing that it tells. */
-function tipWords(type, { opUser, memberList = [], changeInfoList = [] }) {
-  const actor = nameOf(opUser);
+function tipWords(group, type, { opUser, memberList = [], changeInfoList = [] }) {
+  const actor = chosenText(nameOf(opUser));
   const members = namesOf(memberList);
   switch (type) {
-    case "Join": return [`${members} joined`];
-    case "Quit": return [`${members} left`];
-    case "Invite": return [`${actor} brought in ${members}`];
-    case "Kicked": return [`${actor} removed ${members}`];
-    case "SetAdmin": return [`${actor} made ${members} admin`];
-    case "CancelAdmin": return [`${members} is no longer admin`];
-    case "GroupInfoChange": return infoWords(actor, changeInfoList);
-    case "MemberInfoChange": return changeInfoList.flatMap((change) => memberWords(actor, change));
+    case "Join": return [phrase`${members} joined`];
+    case "Quit": return [phrase`${members} left`];
+    case "Invite": return [phrase`${actor} brought in ${members}`];
+    case "Kicked": return [phrase`${actor} removed ${members}`];
+    case "SetAdmin": return [phrase`${actor} made ${members} admin`];
+    case "CancelAdmin": return [phrase`${members} ${memberList.length > 1 ? "are" : "is"} no longer admin`];
+    case "GroupInfoChange": return changeInfoList.flatMap((change) => infoWords(group, opUser, change));
+    case "MemberInfoChange": return changeInfoList.flatMap((change) => memberWords(group, opUser, change));
     default: return [];
   }
 }
 
-function infoWords(actor, changes) {
-  return changes.flatMap(({ type, key, value }) => {
-    switch (type) {
-      case "GroupName": return [`${actor} named the group “${value}”`];
-      case "Notification": return [value ? `${actor} announced: ${value}` : `${actor} took the announcement back`];
-      case "Introduction": return [`${actor} changed the introduction`];
-      case "Owner": return [`${value} is the owner now`];
-      case "Mute":
-        if (value.mode === "None") return [`${actor} lets the group speak again`];
-        return [`${actor} muted the group (${muteWords(value)})`];
-      case "joinMode":
-        return [{ Any: `${actor} lets anybody join`, Auth: `${actor} is asked before somebody joins` }[value] ?? `${actor} lets nobody join`];
-      // Told by Mute, which is always beside it.
-      case "AllMuted": return [];
-      default: return [`${actor} changed ${key ?? type}`];
+/** The sentences of a tip, one behind the other. */
+function sentences(group, type, tips) {
+  const all = tipWords(group, type, tips).flatMap((sentence, index) => (index === 0 ? [sentence] : [". ", sentence]));
+  return all.length > 0 ? all : ["Something about the group changed"];
+}
+
+function infoWords(group, opUser, { type, key, value }) {
+  const actor = chosenText(nameOf(opUser));
+  switch (type) {
+    case "GroupName": return [phrase`${actor} named the group “${chosenText(value)}”`];
+    case "Notification":
+      return [value ? phrase`${actor} announced: ${chosenText(value)}` : phrase`${actor} took the announcement back`];
+    case "Introduction": return [phrase`${actor} changed the introduction`];
+    case "Owner": return [phrase`${chosenText(nameIn(group, value))} is the owner now`];
+    case "Mute":
+      if (value.mode === "None") return [phrase`${actor} lets the group speak again`];
+      return [phrase`${actor} muted the group (${muteWords(value)})`];
+    case "joinMode": {
+      const whom = { Any: "lets anybody join", Auth: "is asked before somebody joins" }[value] ?? "lets nobody join";
+      return [phrase`${actor} ${whom}`];
     }
-  });
+    // Told by Mute, which is always beside it.
+    case "AllMuted": return [];
+    default: return [phrase`${actor} changed ${key ?? type}`];
+  }
 }
 
 /** Whom a group silences and until when. */
@@ -94,11 +100,14 @@ function muteWords({ mode, roles, muteUntil }) {
   return muteUntil ? `${whom}, until ${clock(muteUntil)}` : whom;
 }
 
-function memberWords(actor, change) {
-  const words = [];
-  if (change.muteTime > 0) words.push(`${actor} muted ${change.userID} for ${duration(change.muteTime)}`);
-  if (change.muteTime === 0) words.push(`${change.userID} may speak again`);
-  if (change.nameCard) words.push(`${change.userID} is now called ${change.nameCard}`);
-  if (change.role) words.push(`${change.userID} has the role ${change.role}`);
-  return words;
+function memberWords(group, opUser, { userID, muteTime, nameCard, role }) {
+  const actor = chosenText(nameOf(opUser));
+  // With the name card of before, which the change may have taken away.
+  const member = () => chosenText(nameOf({ userID }));
+  return [
+    muteTime > 0 && phrase`${actor} muted ${chosenText(nameIn(group, userID))} for ${duration(muteTime)}`,
+    muteTime === 0 && phrase`${chosenText(nameIn(group, userID))} may speak again`,
+    nameCard && phrase`${member()} is now called ${chosenText(nameCard)}`,
+    role && phrase`${chosenText(nameIn(group, userID))} has the role ${role}`,
+  ].filter(Boolean);
 }

@@ -1,14 +1,16 @@
 import GroupModel
 
 /// All groups of the server.
-public struct ListGroups: Method {
+public struct ListGroups: ServerMethod {
   public let groupType: GroupType?
   public let nextSeq: Int64
   public let count: Int
 
   public static let specification = MethodSpecification(
-    "listGroups", "Lists the groups of the server.", callers: .application,
+    .listGroups, "Lists the groups of the server.", callers: .application,
     result: Result.fields, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A page of groups.
   public struct Result: WireObject {
@@ -41,14 +43,17 @@ public struct ListGroups: Method {
 }
 
 /// Sends the application's own data to members.
-public struct SendGroupSystemNotification: Method {
+public struct SendGroupSystemNotification: GroupMethod {
   /// Nil = all members.
   public let userIDList: [UserID]?
   public let content: String
 
   public static let specification = MethodSpecification(
-    "sendGroupSystemNotification", "Pushes the application's own data to members, as onReceiveRESTCustomData.",
-    callers: .application, writes: true, errors: [.badGroupID, .noSuchGroup, .badValue])
+    .sendGroupSystemNotification, "Pushes the application's own data to members, as onReceiveRESTCustomData.",
+    callers: .application, errors: [.badGroupID, .noSuchGroup, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .message)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     let users =
@@ -60,21 +65,26 @@ public struct SendGroupSystemNotification: Method {
 }
 
 /// Disbands a group for the application.
-public struct RecycleGroup: Method {
+public struct RecycleGroup: GroupMethod {
   public static let specification = MethodSpecification(
-    "recycleGroup", "Disbands a group, told by onGroupRecycled.", callers: .application, writes: true,
+    .recycleGroup, "Disbands a group, told by onGroupRecycled.", callers: .application,
     errors: [.badGroupID, .noSuchGroup])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {}
 }
 
 /// The sessions of a user.
-public struct ListSessions: Method {
+public struct ListSessions: ServerMethod {
   public let userID: UserID
 
   public static let specification = MethodSpecification(
-    "listSessions", "Lists the signed-in sessions of a user.", callers: .application,
+    .listSessions, "Lists the signed-in sessions of a user.", callers: .application,
     result: Result.fields, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// The sessions of a user.
   public struct Result: WireObject {
@@ -98,13 +108,15 @@ public struct ListSessions: Method {
 }
 
 /// Ends all sessions of a user.
-public struct KickUser: Method {
+public struct KickUser: ServerMethod {
   public let userID: UserID
   public let reason: String?
 
   public static let specification = MethodSpecification(
-    "kickUser", "Closes all sessions of a user with 4503.", callers: .application, writes: true,
+    .kickUser, "Closes all sessions of a user with 4503.", callers: .application,
     result: Result.fields, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(.membership, at: .here, asks: .never, audit: .change)
 
   /// The number of sessions that were closed.
   public struct Result: WireObject {
@@ -129,13 +141,16 @@ public struct KickUser: Method {
 }
 
 /// Sets the number of unread messages of a member.
-public struct SetUnreadCount: Method {
+public struct SetUnreadCount: GroupMethod {
   public let userID: UserID
   public let unreadCount: Int
 
   public static let specification = MethodSpecification(
-    "setUnreadCount", "Sets how many messages of a group a member has not read.", callers: .application, writes: true,
+    .setUnreadCount, "Sets how many messages of a group a member has not read.", callers: .application,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userID = try reader.requiredUserID("userID", "The member whose count is set.")
@@ -145,10 +160,12 @@ public struct SetUnreadCount: Method {
 }
 
 /// The numbers of sessions, users and groups.
-public struct GetStats: Method {
+public struct GetStats: ServerMethod {
   public static let specification = MethodSpecification(
-    "getStats", "Counts sessions, users and groups.", callers: .application,
+    .getStats, "Counts sessions, users and groups.", callers: .application,
     result: Result.fields)
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// The numbers of the server.
   public struct Result: WireObject {

@@ -1,19 +1,22 @@
 import GroupModel
 
 /// Makes a group of another system: no events.
-public struct ImportGroup: Method {
+public struct ImportGroup: ServerMethod {
   /// The group, without members. Its `ownerUserID` is there.
   public let group: CreateGroup
   /// Nil = now.
   public let createTime: WallInstant?
 
   public static let specification = MethodSpecification(
-    "importGroup", "Makes a group as it was in another system; nobody hears of it.", callers: .application, writes: true,
+    .importGroup, "Makes a group as it was in another system; nobody hears of it.", callers: .application,
     result: Result.fields,
     errors: [
       .badNewGroupID, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .tooManyMembers, .badValue,
       .noRight, .groupIDTaken, .groupIDTakenByYourself, .tooManyGroups, .userUnknown,
     ])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, at: .owner(mayWait: false) { .newGroup($0.group.groupID) }, asks: .never, audit: .change)
 
   /// The group that was made.
   public struct Result: WireObject {
@@ -38,7 +41,7 @@ public struct ImportGroup: Method {
 }
 
 /// Adds the members of another system to a group: no events, no tips.
-public struct ImportGroupMembers: Method {
+public struct ImportGroupMembers: GroupMethod {
   /// A member there.
   public struct ImportedMember: Sendable, Equatable {
     public let userID: UserID
@@ -46,13 +49,28 @@ public struct ImportGroupMembers: Method {
     /// Nil = the group's createTime.
     public let joinTime: WallInstant?
     public let unreadCount: Int
+    /// Empty = none.
+    public let nameCard: String
+    /// Without empty texts.
+    public let customInfo: [String: String]
+    /// Nil = the mute of an earlier membership lasts; unset or past = none.
+    public let muteUntil: WallInstant?
+    /// A name card, customInfo or mute was outside its domain: the row fails, and changes nothing.
+    public let hasBadValue: Bool
 
     /// A member with everything given.
-    public init(userID: UserID, role: Role = .member, joinTime: WallInstant? = nil, unreadCount: Int = 0) {
+    public init(
+      userID: UserID, role: Role = .member, joinTime: WallInstant? = nil, unreadCount: Int = 0, nameCard: String = "",
+      customInfo: [String: String] = [:], muteUntil: WallInstant? = nil, hasBadValue: Bool = false
+    ) {
       self.userID = userID
       self.role = role
       self.joinTime = joinTime
       self.unreadCount = unreadCount
+      self.nameCard = nameCard
+      self.customInfo = customInfo
+      self.muteUntil = muteUntil
+      self.hasBadValue = hasBadValue
     }
   }
 
@@ -60,9 +78,12 @@ public struct ImportGroupMembers: Method {
   public let memberList: [ImportedMember]
 
   public static let specification = MethodSpecification(
-    "importGroupMembers", "Brings members into a group as they were in another system; nobody hears of it.",
-    callers: .application, writes: true, result: MemberResults.fields,
+    .importGroupMembers, "Brings members into a group as they were in another system; nobody hears of it.",
+    callers: .application, result: MemberResults.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .ownerInMemberList, .emptyUserList, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .added { $0.memberList.map(\.userID) }, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     memberList = try reader.requiredObjects(
@@ -70,19 +91,45 @@ public struct ImportGroupMembers: Method {
     ) { (reader) throws(WireError) in
       let user = try reader.requiredUserID("userID", "The member.")
       let role = try reader.optionalInitialRole() ?? .member
+      let joinTime = try reader.optionalInstant(
+        "joinTime", "When the member came, in milliseconds since 1970; absent = with the group.")
+      let unreadCount = try reader.optionalInteger(
+        "unreadCount", in: .unreadCounts, "How many messages the member has not read; absent = 0.")
+      var hasBadValue = false
+      let nameCard = try ImportGroupMembers.valueOfRow(isBad: &hasBadValue) { () throws(WireError) in
+        try reader.optionalString(
+          "nameCard", reader.textLimits.nameCards, "The member's name in this group; absent or empty = none.")
+      }
+      let customInfo = try ImportGroupMembers.valueOfRow(isBad: &hasBadValue) { () throws(WireError) in
+        try reader.optionalMap("customInfo", .memberCustomInfo, "The application's own texts about the member, by key.")
+      }
+      let muteUntil = try ImportGroupMembers.valueOfRow(isBad: &hasBadValue) { () throws(WireError) in
+        try reader.optionalInstant(
+          "muteUntil", "When the member may speak again, in milliseconds since 1970; 0 or past = at once.")
+      }
       return ImportedMember(
-        userID: user, role: role,
-        joinTime: try reader.optionalInstant(
-          "joinTime", "When the member came, in milliseconds since 1970; absent = with the group."),
-        unreadCount: Int(
-          try reader.optionalInteger("unreadCount", in: .unreadCounts, "How many messages the member has not read; absent = 0.")
-            ?? 0))
+        userID: user, role: role, joinTime: joinTime, unreadCount: Int(unreadCount ?? 0), nameCard: nameCard ?? "",
+        customInfo: (customInfo ?? [:]).filter { !$0.value.isEmpty }, muteUntil: muteUntil, hasBadValue: hasBadValue)
+    }
+  }
+
+  /// A value of the right type outside its domain is the outcome of its row, as everything about one
+  /// member is; a wrong type is the error of the request.
+  private static func valueOfRow<Value>(
+    isBad: inout Bool, _ read: () throws(WireError) -> Value?
+  ) throws(WireError) -> Value? {
+    do {
+      return try read()
+    } catch {
+      guard error.code != .invalidParams else { throw error }
+      isBad = true
+      return nil
     }
   }
 }
 
 /// Adds the messages of another system to a history: no events.
-public struct ImportGroupMessages: Method {
+public struct ImportGroupMessages: GroupMethod {
   /// A message there.
   public struct ImportedMessage: Sendable, Equatable {
     public let sender: UserID
@@ -103,9 +150,12 @@ public struct ImportGroupMessages: Method {
   public let messageList: [ImportedMessage]
 
   public static let specification = MethodSpecification(
-    "importGroupMessages", "Puts messages into the history of a group that has none of its own yet; nobody hears of it.",
-    callers: .application, writes: true, result: Result.fields,
+    .importGroupMessages, "Puts messages into the history of a group that has none of its own yet; nobody hears of it.",
+    callers: .application, result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .messageTooLong])
+
+  public static let traits: MethodTraits<Self> = .writes(
+    .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   /// A row for each message, in their order.
   public struct Result: WireObject {
@@ -158,4 +208,29 @@ public struct ImportGroupMessages: Method {
       throw WireError(.badValue, "Messages are imported in the order of their timestamps", field: "messageList")
     }
   }
+}
+
+extension Request {
+  /// The first parameter of an import with an instant before March 1973: most likely it is in seconds,
+  /// as other systems have them. Nil where there is none. The request is good all the same.
+  public var importedFieldInSeconds: String? {
+    switch self {
+    case .importGroup(let request): request.createTime.isInSeconds ? "createTime" : nil
+    case .group(_, .importGroupMembers(let request)):
+      if request.memberList.contains(where: { $0.joinTime.isInSeconds }) {
+        "joinTime"
+      } else {
+        request.memberList.contains { $0.muteUntil.isInSeconds } ? "muteUntil" : nil
+      }
+    case .group(_, .importGroupMessages(let request)):
+      request.messageList.contains { ($0.timestamp as WallInstant?).isInSeconds } ? "timestamp" : nil
+    default: nil
+    }
+  }
+}
+
+extension WallInstant? {
+  /// Whether the number would be one of our days in seconds, and is long ago in milliseconds; 0 says
+  /// that there is no instant.
+  fileprivate var isInSeconds: Bool { map { (1..<100_000_000_000).contains($0.milliseconds) } ?? false }
 }

@@ -1,7 +1,7 @@
 import GroupModel
 
 /// Begins a trace of a user or a group.
-public struct BeginTrace: Method {
+public struct BeginTrace: ServerMethod {
   /// The subject of a trace.
   public enum Subject: Sendable, Hashable {
     case user(UserID)
@@ -14,8 +14,10 @@ public struct BeginTrace: Method {
   public static let longest = Duration.seconds(600)
 
   public static let specification = MethodSpecification(
-    "trace", "Begins to note what one user or one group does, for a limited time.", callers: .application, writes: true,
+    .trace, "Begins to note what one user or one group does, for a limited time.", callers: .application,
     result: Result.fields, errors: [.badGroupID, .badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(.membership, at: .here, asks: .never, audit: .change)
 
   /// The trace.
   public struct Result: WireObject {
@@ -50,14 +52,16 @@ public struct BeginTrace: Method {
 }
 
 /// Reads what a trace has noted.
-public struct GetTrace: Method {
+public struct GetTrace: ServerMethod {
   public let traceID: String
   public let nextSeq: Int64
   public let count: Int
 
   public static let specification = MethodSpecification(
-    "getTrace", "Reads what a trace has noted, the oldest first; never contents or tokens.", callers: .application,
+    .getTrace, "Reads what a trace has noted, the oldest first; never contents or tokens.", callers: .application,
     result: Result.fields, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A page of entries.
   public struct Result: WireObject {
@@ -160,11 +164,13 @@ public struct TraceEntry: WireObject {
 }
 
 /// Ends a trace.
-public struct EndTrace: Method {
+public struct EndTrace: ServerMethod {
   public let traceID: String
 
   public static let specification = MethodSpecification(
-    "endTrace", "Ends a trace and forgets it.", callers: .application, writes: true, errors: [.badValue])
+    .endTrace, "Ends a trace and forgets it.", callers: .application, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .writes(.membership, at: .here, asks: .never, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     traceID = try reader.requiredString("traceID", TextDomain(1...64), "The trace, as its beginning was answered.")
@@ -172,12 +178,14 @@ public struct EndTrace: Method {
 }
 
 /// The groups in which most happens.
-public struct ListActiveGroups: Method {
+public struct ListActiveGroups: ServerMethod {
   public let count: Int
 
   public static let specification = MethodSpecification(
-    "listActiveGroups", "Lists the groups with the most deliveries in the last second.", callers: .application,
+    .listActiveGroups, "Lists the groups with the most deliveries in the last second.", callers: .application,
     result: Result.fields, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// The groups, the busiest first.
   public struct Result: WireObject {
@@ -233,13 +241,15 @@ public struct ActiveGroup: WireObject {
 }
 
 /// The latest calls of administrators.
-public struct ListAdministratorActions: Method {
+public struct ListAdministratorActions: ServerMethod {
   public let nextSeq: Int64
   public let count: Int
 
   public static let specification = MethodSpecification(
-    "listAdministratorActions", "Lists the latest calls of administrators that could change something, the newest first.",
+    .listAdministratorActions, "Lists the latest calls of administrators that could change something, the newest first.",
     callers: .application, result: Result.fields, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A page of actions.
   public struct Result: WireObject {
@@ -281,13 +291,19 @@ public struct AdministratorAction: WireObject {
   public let userID: String?
   public let applicationID: String?
   public let asUser: String?
+  /// The users of the call's `userIDList`, at most 100.
+  public let userIDList: [String]?
+  /// How many `userIDList` has; nil where there is none.
+  public let userCount: Int64?
+  public let reason: String?
 
   public static let example = AdministratorAction(time: .unset, method: "", by: "", code: 0)
 
   /// An action; what is nil is left out.
   public init(
     time: WallInstant, method: String, by: String, code: Int64, groupID: String? = nil, userID: String? = nil,
-    applicationID: String? = nil, asUser: String? = nil
+    applicationID: String? = nil, asUser: String? = nil, userIDList: [String]? = nil, userCount: Int64? = nil,
+    reason: String? = nil
   ) {
     self.time = time
     self.method = method
@@ -297,6 +313,9 @@ public struct AdministratorAction: WireObject {
     self.userID = userID
     self.applicationID = applicationID
     self.asUser = asUser
+    self.userIDList = userIDList
+    self.userCount = userCount
+    self.reason = reason
   }
 
   public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
@@ -308,5 +327,8 @@ public struct AdministratorAction: WireObject {
     writer.member("userID", ifPresent: userID)
     writer.member("applicationID", ifPresent: applicationID)
     writer.member("asUser", ifPresent: asUser)
+    writer.member("userIDList", ifPresent: userIDList)
+    writer.member("userCount", ifPresent: userCount)
+    writer.member("reason", ifPresent: reason)
   }
 }

@@ -1,13 +1,15 @@
 import GroupModel
 
 /// The after-events that were given up.
-public struct ListWebhookFailures: Method {
+public struct ListWebhookFailures: ServerMethod {
   public let nextSeq: Int64
   public let count: Int
 
   public static let specification = MethodSpecification(
-    "listWebhookFailures", "Lists the webhooks that were given up, the oldest first.", callers: .application,
+    .listWebhookFailures, "Lists the webhooks that were given up, the oldest first.", callers: .application,
     result: Result.fields, errors: [.badValue])
+
+  public static let traits: MethodTraits<Self> = .reads(at: .here)
 
   /// A page of failures.
   public struct Result: WireObject {
@@ -80,10 +82,12 @@ public struct WebhookFailureInfo: WireObject {
 }
 
 /// Posts the after-events again that were given up.
-public struct RetryWebhooks: Method {
+public struct RetryWebhooks: ServerMethod {
   public static let specification = MethodSpecification(
-    "retryWebhooks", "Posts the webhooks again that were given up.", callers: .application, writes: true,
+    .retryWebhooks, "Posts the webhooks again that were given up.", callers: .application,
     result: Result.fields)
+
+  public static let traits: MethodTraits<Self> = .writes(.membership, at: .here, asks: .never, audit: .change)
 
   /// How many there were.
   public struct Result: WireObject {

@@ -53,19 +53,19 @@ extension ModelWorld {
   }
 
   /// acceptGroupApplication and refuseGroupApplication.
-  mutating func decide(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  mutating func decide() throws(ModelRefusal) -> JSON {
     guard let index = applications.firstIndex(where: { $0.id == operation["applicationID"] }) else { throw ModelRefusal(10004) }
     let application = applications[index]
     // "Those of a disbanded group are 10010 even when its ID is used again."
     guard let group, group.epoch == application.epoch else { throw ModelRefusal(10010) }
-    try checkDecider(of: application, operation)
+    try checkDecider(of: application)
     if application.handling != nil { throw ModelRefusal(10024) }
     let agrees = operation.verb == .acceptGroupApplication
     let user = application.candidate
     let joins = agrees && g.member(user) == nil
     if joins {
       if isBanned(user) { throw ModelRefusal(10007) }
-      try checkRoom(for: user, operation)
+      try checkRoom(for: user)
     }
     let reason = operation["reason"].string ?? ""
     applications[index].handling = [
@@ -81,10 +81,10 @@ extension ModelWorld {
 
   /// Managers by the table decide requests to join, the invited alone an invitation: 10007
   /// otherwise.
-  private func checkDecider(of application: ModelApplication, _ operation: Operation) throws(ModelRefusal) {
+  private func checkDecider(of application: ModelApplication) throws(ModelRefusal) {
     if application.type == "Join" {
-      try requireMembership(operation)
-      try require(.decide, operation)
+      try requireMembership()
+      try require(.decide)
     } else if operation.by.name != application.toUser {
       throw ModelRefusal(10007)
     }

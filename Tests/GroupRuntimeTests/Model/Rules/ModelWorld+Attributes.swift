@@ -3,9 +3,9 @@ import ThrongTestKit
 /// The attributes of a group, and the application's own data. When onGroupAttributeChanged comes
 /// is checked by `AttributeTold`.
 extension ModelWorld {
-  mutating func writeAttributes(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    try require(.attributes, operation)
+  mutating func writeAttributes() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    try require(.attributes)
     var edited = g.attributes
     if operation.verb == .deleteGroupAttributes {
       let keys = operation["keys"] == .null ? Array(edited.keys) : operation["keys"].strings
@@ -18,14 +18,14 @@ extension ModelWorld {
     }
     if edited.count > 16 { throw ModelRefusal(10047) }
     if edited.map({ $0.key.utf8.count + $0.value.utf8.count }).reduce(0, +) > 16_384 { throw ModelRefusal(10048) }
-    try countWrite(operation)
+    try countWrite()
     g.attributes = edited
     return .object([:])
   }
 
   /// "10 in any 5 s per user and group → 8511; by application administrators 5 in any 1 s per group
   /// → 10049. Only calls that would otherwise succeed count."
-  private mutating func countWrite(_ operation: Operation) throws(ModelRefusal) {
+  private mutating func countWrite() throws(ModelRefusal) {
     if let user = operation.by.name {
       try ModelWorld.count(&g.writeTimes[user, default: []], limit: 10, window: 5000, at: now, else: 8511)
     } else {
@@ -34,9 +34,9 @@ extension ModelWorld {
   }
 
   /// "Attribute reads 20 in any 5 s per user and group."
-  mutating func readAttributes(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    try require(.attributes, operation)
+  mutating func readAttributes() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    try require(.attributes)
     if let user = operation.by.name {
       try ModelWorld.count(&g.readTimes[user, default: []], limit: 20, window: 5000, at: now, else: 8511)
     }
@@ -46,7 +46,7 @@ extension ModelWorld {
 
   /// onReceiveRESTCustomData: "the members named by the administrator, or all"; "non-members are
   /// ignored".
-  mutating func sendCustomData(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  mutating func sendCustomData() throws(ModelRefusal) -> JSON {
     let isForAll = operation["userIDList"] == .null
     let named = isForAll ? everybody : operation.users.filter { g.anyMember($0) != nil }
     tell("onReceiveRESTCustomData", named, on: .administrator, ["customData": operation["content"]])

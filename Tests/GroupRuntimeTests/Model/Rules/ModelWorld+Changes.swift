@@ -22,34 +22,34 @@ extension ModelWorld {
   func audience(of index: Int) -> [String] { g.members.filter { g.sees($0, g.messages[index]) }.map(\.name) }
 
   /// The message that a request names; "recalled, unknown or invisible 10030".
-  private func visibleIndex(_ operation: Operation) throws(ModelRefusal) -> Int {
-    guard let index = g.index(of: operation["seq"].int!), asker(operation).map({ g.sees($0, g.messages[index]) }) ?? true,
+  private func visibleIndex() throws(ModelRefusal) -> Int {
+    guard let index = g.index(of: operation["seq"].int!), asker.map({ g.sees($0, g.messages[index]) }) ?? true,
       !g.messages[index].isRevoked
     else { throw ModelRefusal(10030) }
     return index
   }
 
-  private func requireHistory(_ operation: Operation) throws(ModelRefusal) {
-    try requireMembership(operation)
+  private func requireHistory() throws(ModelRefusal) {
+    try requireMembership()
     if !g.keepsHistory { throw ModelRefusal(10033) }
   }
 
-  private func requireNotMuted(_ operation: Operation) throws(ModelRefusal) {
-    guard let member = asker(operation) else { return }
+  private func requireNotMuted() throws(ModelRefusal) {
+    guard let member = asker else { return }
     if muteUntil(member.name) > 0 || currentMute.silences(member) { throw ModelRefusal(10017) }
   }
 
   /// "The order: 10033, 10030, 10032, another kind 10004, 10031, 10017, the same content."
-  mutating func modify(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireHistory(operation)
-    let index = try visibleIndex(operation)
+  mutating func modify() throws(ModelRefusal) -> JSON {
+    try requireHistory()
+    let index = try visibleIndex()
     let message = g.messages[index]
     let isOwn = operation.by == .administrator || message.sender == operation.by.name
     if !message.isChat || !isOwn { throw ModelRefusal(10032) }
     let content = operation[message.type == "Text" ? "text" : "data"]
     if content == .null { throw ModelRefusal(10004) }
     if operation.by != .administrator, server.editWindow > 0, now - message.time > server.editWindow { throw ModelRefusal(10031) }
-    try requireNotMuted(operation)
+    try requireNotMuted()
     if content == message.content { return .object([:]) }
     g.messages[index].content = content
     g.messages[index].editTime = now
@@ -57,14 +57,14 @@ extension ModelWorld {
     return ["editTime": .int(now)]
   }
 
-  mutating func pin(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
+  mutating func pin() throws(ModelRefusal) -> JSON {
+    try requireMembership()
     if !g.keepsHistory { throw ModelRefusal(10033) }
-    try require(.pin, operation)
+    try require(.pin)
     let isPinned = operation["isPinned"] == true
     let found = g.index(of: operation["seq"].int!)
     if isPinned {
-      guard let found, asker(operation).map({ g.sees($0, g.messages[found]) }) ?? true else { throw ModelRefusal(10030) }
+      guard let found, asker.map({ g.sees($0, g.messages[found]) }) ?? true else { throw ModelRefusal(10030) }
     }
     // "Unpinning is {} for what is not pinned, and 10032 for a tip."
     guard let index = found else { return .object([:]) }
@@ -81,19 +81,19 @@ extension ModelWorld {
     return .object([:])
   }
 
-  func readPinned(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireHistory(operation)
+  func readPinned() throws(ModelRefusal) -> JSON {
+    try requireHistory()
     let visible = g.pinned.map { g.messages[$0] }.filter { message in
-      asker(operation).map { g.sees($0, message) } ?? true
+      asker.map { g.sees($0, message) } ?? true
     }
     return ["messageList": .array(visible.map { $0.json(for: operation.by.name) })]
   }
 
-  mutating func react(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireHistory(operation)
-    let index = try visibleIndex(operation)
+  mutating func react() throws(ModelRefusal) -> JSON {
+    try requireHistory()
+    let index = try visibleIndex()
     if !g.messages[index].isChat { throw ModelRefusal(10032) }
-    try requireNotMuted(operation)
+    try requireNotMuted()
     let (user, reaction) = (operation.by.name!, operation["reaction"].string!)
     var reactions = g.messages[index].reactions
     let known = reactions.firstIndex { $0.reaction == reaction }
@@ -115,13 +115,13 @@ extension ModelWorld {
     return .object([:])
   }
 
-  func readReactions(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireHistory(operation)
+  func readReactions() throws(ModelRefusal) -> JSON {
+    try requireHistory()
     var rows: [JSON] = []
     for seq in operation["seqList"].elements.compactMap(\.int) {
       if rows.contains(where: { $0["seq"].int == seq }) { continue }
       guard let message = g.index(of: seq).map({ g.messages[$0] }) else { continue }
-      guard asker(operation).map({ g.sees($0, message) }) ?? true else { continue }
+      guard asker.map({ g.sees($0, message) }) ?? true else { continue }
       let reactions = message.reactions.map { given -> JSON in
         [
           "reaction": .string(given.reaction), "count": .int(given.users.count),

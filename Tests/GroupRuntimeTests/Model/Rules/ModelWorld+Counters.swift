@@ -2,12 +2,12 @@ import ThrongTestKit
 
 /// The counters of a group. When onGroupCounterChanged comes is checked by `CounterTold`.
 extension ModelWorld {
-  mutating func writeCounters(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
+  mutating func writeCounters() throws(ModelRefusal) -> JSON {
+    try requireMembership()
     var edited = g.counters
     var answer: [String: JSON] = [:]
     if operation.verb == .setGroupCounters {
-      try require(.setCounters, operation)
+      try require(.setCounters)
       for (key, value) in operation["counters"].members { edited[key] = value.integer }
     } else {
       let key = operation["key"].string!
@@ -26,8 +26,8 @@ extension ModelWorld {
     return .object(answer)
   }
 
-  func readCounters(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
+  func readCounters() throws(ModelRefusal) -> JSON {
+    try requireMembership()
     let keys = operation["keys"] == .null ? Array(g.counters.keys) : operation["keys"].strings
     return ["counters": .object(g.counters.filter { keys.contains($0.key) }.mapValues { .int($0) })]
   }

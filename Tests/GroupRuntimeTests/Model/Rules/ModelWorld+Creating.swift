@@ -2,11 +2,11 @@ import ThrongTestKit
 
 /// createGroup and importGroup.
 extension ModelWorld {
-  func ownerGiven(_ operation: Operation) -> String { operation.by.name ?? operation["ownerUserID"].string! }
+  func ownerGiven() -> String { operation.by.name ?? operation["ownerUserID"].string! }
 
-  mutating func create(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  mutating func create() throws(ModelRefusal) -> JSON {
     let type = operation["groupType"].string!
-    let owner = ownerGiven(operation)
+    let owner = ownerGiven()
     if type == "BChatRoom", operation.by != .administrator { throw ModelRefusal(10007) }
     let isLive = type == "AVChatRoom" || type == "BChatRoom"
     if operation.verb == .importGroup, isLive { throw ModelRefusal(10007) }
@@ -16,7 +16,7 @@ extension ModelWorld {
     // once.
     let asksFirst = operation["beInviteMode"] == "Auth" && operation.by != .administrator
     if asksFirst, !isLive, list.contains(where: { ($0["role"].string ?? "Member") != "Member" }) { throw ModelRefusal(10004) }
-    let policy = try initialPolicy(operation, type)
+    let policy = try initialPolicy(type)
     if !list.isEmpty, isLive { throw ModelRefusal(10007) }
     if type == "Work", list.contains(where: { $0["role"] == "Admin" }) { throw ModelRefusal(10007) }
     if isLive, operation["maxMemberNum"] != .null { throw ModelRefusal(10007) }
@@ -33,7 +33,7 @@ extension ModelWorld {
     let invited = rows.filter { $0.result == "Pending" }
     if !isLive, joining.count + invited.count + 1 > size { throw ModelRefusal(8507) }
     let createTime = operation.verb == .importGroup ? operation["createTime"].integer ?? now : now
-    make(operation, type, policy: policy, size: size, at: createTime)
+    make(type, policy: policy, size: size, at: createTime)
     seat(owner, "Owner", inviter: nil)
     for row in joining { seat(row.name, row.role, inviter: owner) }
     if operation.verb == .importGroup {
@@ -51,7 +51,7 @@ extension ModelWorld {
   }
 
   /// "A fixed field may be set to the value it has; another is 10007."
-  private func initialPolicy(_ operation: Operation, _ type: String) throws(ModelRefusal) -> [String: JSON] {
+  private func initialPolicy(_ type: String) throws(ModelRefusal) -> [String: JSON] {
     var policy = RightsPage.policy(of: type)
     for field in RightsPage.fields {
       guard let value = operation.params[field], value != .null else { continue }
@@ -76,7 +76,7 @@ extension ModelWorld {
     return rows
   }
 
-  private mutating func make(_ operation: Operation, _ type: String, policy: [String: JSON], size: Int, at time: Int64) {
+  private mutating func make(_ type: String, policy: [String: JSON], size: Int, at time: Int64) {
     let names = ["groupName", "introduction", "notification", "faceURL"]
     let texts = names.map { ($0, operation[$0].string ?? "") }
     group = ModelGroup(

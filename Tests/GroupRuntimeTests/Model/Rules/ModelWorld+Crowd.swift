@@ -4,23 +4,24 @@ import ThrongTestKit
 /// event, which name each user once; lastSeq grows by one for all of them".
 extension ModelWorld {
   /// The codes of all changes that may share an event, in their order.
-  mutating func actTogether(_ operation: Operation) -> JSON {
+  mutating func actTogether() -> JSON {
     // Which changes may share one is known before any is made.
     let joining = operation["joins"].strings.filter { g.policy["joinMode"] == "Any" && g.member($0) == nil }
     let editing = operation["edits"].strings.filter { g.member($0) != nil }
     let quitting = operation["quits"].strings.filter { g.member($0).map { $0.role != "Owner" } ?? false }
     return .array(
-      joinTogether(joining, operation) + editTogether(editing, operation["nameCard"].string!) + quitTogether(quitting))
+      joinTogether(joining) + editTogether(editing, operation["nameCard"].string!) + quitTogether(quitting))
   }
 
-  private mutating func joinTogether(_ names: [String], _ operation: Operation) -> [JSON] {
+  private mutating func joinTogether(_ names: [String]) -> [JSON] {
     var entered: [String] = []
     let codes = names.map { name -> JSON in
+      operation.by = .user(name, session: 1)
       do throws(ModelRefusal) {
         if g.member(name) != nil { throw ModelRefusal(10013) }
-        try require(.join, Operation(.user(name, session: 1), .joinGroup), else: g.type == "Work" ? 8508 : 10007)
+        try require(.join, else: g.type == "Work" ? 8508 : 10007)
         if isBanned(name) { throw ModelRefusal(10007) }
-        try checkRoom(for: name, operation)
+        try checkRoom(for: name)
       } catch {
         return .int(error.code)
       }

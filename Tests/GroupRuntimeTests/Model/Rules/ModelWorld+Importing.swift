@@ -3,23 +3,30 @@ import ThrongTestKit
 /// importGroupMembers and importGroupMessages: "no events, no tips, 10007 for AVChatRoom and
 /// BChatRoom".
 extension ModelWorld {
-  mutating func importMembers(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  mutating func importMembers() throws(ModelRefusal) -> JSON {
     guard g.keepsHistory else { throw ModelRefusal(10007) }
     let list = operation["memberList"].elements
     if g.type == "Work", list.contains(where: { $0["role"] == "Admin" }) { throw ModelRefusal(10007) }
     var rows: [JSON] = []
     for given in list where !rows.contains(where: { $0["userID"] == given["userID"] }) {
-      let result = verdict(onImporting: given["userID"].string!, operation)
+      let result = verdict(onImporting: given)
       rows.append(["userID": given["userID"], "result": .string(result)])
       if result == "Success" { bring(given) }
     }
     return ["memberList": .array(rows)]
   }
 
-  private func verdict(onImporting user: String, _ operation: Operation) -> String {
+  private func verdict(onImporting given: JSON) -> String {
+    let user = given["userID"].string!
     if g.member(user) != nil { return "Invalid" }
-    if isBanned(user) || operation["$unknown"].strings.contains(user) { return "Fail" }
+    if hasBadValue(given) || isBanned(user) || operation["$unknown"].strings.contains(user) { return "Fail" }
     return g.isFull || operation["$atLimit"].strings.contains(user) ? "OverLimit" : "Success"
+  }
+
+  /// "A row with a nameCard, customInfo or muteUntil outside its bounds is Fail."
+  private func hasBadValue(_ given: JSON) -> Bool {
+    let texts = given["customInfo"].members.filter { $0.1 != .null && $0.1 != "" }
+    return (given["nameCard"].string ?? "").utf8.count > 50 || texts.count > 5 || (given["muteUntil"].integer ?? 0) < 0
   }
 
   /// Without a joinTime a member was there from the beginning; "with a joinTime" one sees what came
@@ -32,6 +39,9 @@ extension ModelWorld {
       option: g.defaultOption, changeTime: now)
     member.unreadFrom = g.lastSeq
     member.unreadSet = g.countsUnread ? given["unreadCount"].int ?? 0 : 0
+    member.nameCard = given["nameCard"].string ?? ""
+    for (key, value) in given["customInfo"].members { member.customInfo[key] = value.string == "" ? nil : value.string }
+    if let until = given["muteUntil"].integer { g.mutedUntil[user] = until > now ? until : 0 }
     g.members.append(member)
     for index in g.messages.indices where sawWhenSent(member, g.messages[index].time) { g.messages[index].seenBy.insert(user) }
   }
@@ -42,7 +52,7 @@ extension ModelWorld {
 
   /// "10007 once the group has a message that was not imported"; ascending, also from one call to
   /// the next.
-  mutating func importMessages(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  mutating func importMessages() throws(ModelRefusal) -> JSON {
     guard g.keepsHistory, g.messages.allSatisfy(\.isImported) else { throw ModelRefusal(10007) }
     let list = operation["messageList"].elements
     let new = list.filter { knownSeq(of: $0) == nil }

@@ -7,21 +7,21 @@ extension ModelWorld {
   ]
 
   /// "All or nothing, each under its own row."
-  mutating func setInfo(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
+  mutating func setInfo() throws(ModelRefusal) -> JSON {
+    try requireMembership()
     let given = Set(operation.params.keys)
     let policies = RightsPage.fields.filter(given.contains)
-    if !given.isDisjoint(with: ModelWorld.names.keys) { try require(.editInfo, operation) }
-    if given.contains("customInfo") { try require(.editCustomInfo, operation) }
-    if given.contains("serverCustomInfo") { try require(.editServerCustomInfo, operation) }
-    if given.contains("maxMemberNum") || !policies.isEmpty { try require(.editPolicy, operation) }
-    if given.contains("allMuted") { try require(.muteGroup, operation) }
+    if !given.isDisjoint(with: ModelWorld.names.keys) { try require(.editInfo) }
+    if given.contains("customInfo") { try require(.editCustomInfo) }
+    if given.contains("serverCustomInfo") { try require(.editServerCustomInfo) }
+    if given.contains("maxMemberNum") || !policies.isEmpty { try require(.editPolicy) }
+    if given.contains("allMuted") { try require(.muteGroup) }
     if given.contains("maxMemberNum"), !g.keepsHistory { throw ModelRefusal(10007) }
     for field in policies where !RightsPage.isSettable(field, g.type) && g.policy[field] != operation[field] {
       throw ModelRefusal(10007)
     }
 
-    var changes = setTexts(operation) + (try setCustomInfo(operation)) + (try setSize(operation))
+    var changes = setTexts() + (try setCustomInfo()) + (try setSize())
     for field in policies where g.policy[field] != operation[field] {
       g.policy[field] = operation[field]
       changes.append(["type": .string(field), "value": operation[field]])
@@ -37,7 +37,7 @@ extension ModelWorld {
   }
 
   /// "A field set to the value it has makes no entry."
-  private mutating func setTexts(_ operation: Operation) -> [JSON] {
+  private mutating func setTexts() -> [JSON] {
     var changes: [JSON] = []
     for (field, type) in ModelWorld.names {
       guard let text = operation[field].string, text != g.texts[field] else { continue }
@@ -53,7 +53,7 @@ extension ModelWorld {
 
   /// "customInfo merges; null or "" removes a key; limits hold for the result", which has at most
   /// 10 keys.
-  private mutating func setCustomInfo(_ operation: Operation) throws(ModelRefusal) -> [JSON] {
+  private mutating func setCustomInfo() throws(ModelRefusal) -> [JSON] {
     var changes: [JSON] = []
     for (key, given) in operation["customInfo"].members {
       let value = given.string ?? ""
@@ -66,7 +66,7 @@ extension ModelWorld {
   }
 
   /// "maxMemberNum below memberCount: 10038", over the type's cap 8507.
-  private mutating func setSize(_ operation: Operation) throws(ModelRefusal) -> [JSON] {
+  private mutating func setSize() throws(ModelRefusal) -> [JSON] {
     guard let size = operation["maxMemberNum"].int else { return [] }
     if size > server.maxMemberNum { throw ModelRefusal(8507) }
     if size < g.members.count { throw ModelRefusal(10038) }
@@ -76,9 +76,9 @@ extension ModelWorld {
   }
 
   /// "Absent or 0 = no end; muteUntil is absent then."
-  mutating func muteGroup(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    try require(.muteGroup, operation)
+  mutating func muteGroup() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    try require(.muteGroup)
     var mute = ModelMute(mode: operation["mode"].string!)
     if mute.mode == "Custom" { mute.roles = operation["roles"].strings }
     let duration = operation["duration"].integer ?? 0

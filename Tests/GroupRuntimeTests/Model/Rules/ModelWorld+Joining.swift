@@ -2,12 +2,12 @@ import ThrongTestKit
 
 /// joinGroup and inviteUserToGroup.
 extension ModelWorld {
-  mutating func join(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  mutating func join() throws(ModelRefusal) -> JSON {
     let user = operation.by.name!
     if !g.isOfEveryone, g.member(user) != nil { throw ModelRefusal(10013) }
-    try require(.join, operation, else: g.type == "Work" ? 8508 : 10007)
+    try require(.join, else: g.type == "Work" ? 8508 : 10007)
     if isBanned(user) { throw ModelRefusal(10007) }
-    try checkRoom(for: user, operation)
+    try checkRoom(for: user)
     if g.policy["joinMode"] == "Auth" {
       applyToJoin(user, on: operation.by, message: operation["message"].string ?? "")
       return ["status": "Pending"]
@@ -20,7 +20,7 @@ extension ModelWorld {
   func isBanned(_ user: String) -> Bool { g.bannedUntil[user, default: 0] > now }
 
   /// "A full group answers joinGroup 10014 in any mode."
-  func checkRoom(for user: String, _ operation: Operation) throws(ModelRefusal) {
+  func checkRoom(for user: String) throws(ModelRefusal) {
     if g.isFull { throw ModelRefusal(10014) }
     if g.keepsHistory, operation["$atLimit"].strings.contains(user) { throw ModelRefusal(10037) }
   }
@@ -70,14 +70,14 @@ extension ModelWorld {
 
   /// "In a bulk method the caller's rights are an error of the call; everything about one target is
   /// that target's result."
-  mutating func invite(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    try require(.invite, operation)
+  mutating func invite() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    try require(.invite)
     let asksFirst = g.policy["beInviteMode"] == "Auth" && operation.by != .administrator
     var rows: [JSON] = []
     var joining: [String] = []
     for user in operation.users {
-      var result = verdict(onInviting: user, operation, joining: joining.count)
+      var result = verdict(onInviting: user, joining: joining.count)
       if result == "Success", !asksFirst, operation.by != .administrator, hasQuit(user) { result = "Fail" }
       if result == "Success", asksFirst {
         result = "Pending"
@@ -95,7 +95,7 @@ extension ModelWorld {
   /// "Who has quit is not added again within 24 hours without consent."
   private func hasQuit(_ user: String) -> Bool { g.quitTimes[user].map { now - $0 < 86_400_000 } ?? false }
 
-  private func verdict(onInviting user: String, _ operation: Operation, joining: Int) -> String {
+  private func verdict(onInviting user: String, joining: Int) -> String {
     if user == operation.by.name || g.member(user) != nil { return "Invalid" }
     if isBanned(user) || operation["$unknown"].strings.contains(user) { return "Fail" }
     if g.members.count + joining >= g.maxMemberNum || operation["$atLimit"].strings.contains(user) { return "OverLimit" }

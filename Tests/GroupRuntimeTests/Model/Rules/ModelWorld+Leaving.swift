@@ -2,17 +2,17 @@ import ThrongTestKit
 
 /// quitGroup, dismissGroup, recycleGroup and kickGroupMember.
 extension ModelWorld {
-  mutating func quit(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  mutating func quit() throws(ModelRefusal) -> JSON {
     if g.isOfEveryone { throw ModelRefusal(10007) }
-    try requireMembership(operation)
-    let member = asker(operation)!
+    try requireMembership()
+    let member = asker!
     if member.role == "Owner" {
-      try require(.quitAsOwner, operation, else: 10009)
+      try require(.quitAsOwner, else: 10009)
       // "The earliest-joined member (ties: the order of memberList)."
       let others = g.members.filter { $0.name != member.name }
       let earliest = others.map(\.joinTime).min()
       guard let successor = others.first(where: { $0.joinTime == earliest }) else {
-        leaveEmpty(member, operation)
+        leaveEmpty(member)
         return .object([:])
       }
       transferOwnership(to: successor.name, by: operation.by)
@@ -46,15 +46,15 @@ extension ModelWorld {
   }
 
   /// "When the last member quits, the group is disbanded (onQuitFromGroup and onGroupDismissed)."
-  private mutating func leaveEmpty(_ member: ModelMember, _ operation: Operation) {
+  private mutating func leaveEmpty(_ member: ModelMember) {
     tell("onQuitFromGroup", [member.name], on: operation.by, [:])
     notify("QuitGroup", [member.name], by: person(operation.by), on: operation.by)
     end("onGroupDismissed", "GroupDismissed", by: operation.by)
   }
 
-  mutating func disband(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    try require(.disband, operation)
+  mutating func disband() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    try require(.disband)
     let isRecycled = operation.verb == .recycleGroup
     end(isRecycled ? "onGroupRecycled" : "onGroupDismissed", isRecycled ? "GroupRecycled" : "GroupDismissed", by: operation.by)
     return .object([:])
@@ -69,25 +69,25 @@ extension ModelWorld {
 
   // MARK: Removing
 
-  mutating func kick(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    try require(.remove, operation)
-    let rows = operation.users.map { ($0, verdict(onRemoving: $0, operation)) }
+  mutating func kick() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    try require(.remove)
+    let rows = operation.users.map { ($0, verdict(onRemoving: $0)) }
     let removed = rows.filter { $0.1 == "Success" }.map(\.0)
-    if !removed.isEmpty { remove(removed, operation) }
+    if !removed.isEmpty { remove(removed) }
     return ["memberList": .array(rows.map { ["userID": .string($0.0), "result": .string($0.1)] })]
   }
 
   /// "Equal or higher role, oneself on removal: Fail; not a member on removal: Invalid"; the owner
   /// cannot be removed.
-  private func verdict(onRemoving user: String, _ operation: Operation) -> String {
+  private func verdict(onRemoving user: String) -> String {
     if user == operation.by.name { return "Fail" }
     guard let member = g.member(user) else { return "Invalid" }
-    return outranks(operation, member) && member.role != "Owner" ? "Success" : "Fail"
+    return outranks(member) && member.role != "Owner" ? "Success" : "Fail"
   }
 
   /// onMemberKicked: "all members and the removed; off: the removed and the operator".
-  private mutating func remove(_ users: [String], _ operation: Operation) {
+  private mutating func remove(_ users: [String]) {
     let audience = g.notifies ? everybody : users + (operation.by.name.map { [$0] } ?? [])
     let list = JSON.array(users.map { person($0) })
     let banTime = operation["banTime"].integer ?? 0
@@ -105,9 +105,9 @@ extension ModelWorld {
   }
 
   /// "Both by the row 'remove members'; unbanning sends no event."
-  mutating func unban(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    try require(.remove, operation)
+  mutating func unban() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    try require(.remove)
     let rows = operation.users.map { user -> JSON in
       let result = g.bannedUntil[user, default: 0] > now ? "Success" : "Invalid"
       g.bannedUntil[user] = 0

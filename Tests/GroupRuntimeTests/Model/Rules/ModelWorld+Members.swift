@@ -3,25 +3,25 @@ import ThrongTestKit
 /// Owners, roles, name cards and mutes of members.
 extension ModelWorld {
   /// "A single target that is not a member is 10007."
-  private func target(_ operation: Operation) throws(ModelRefusal) -> ModelMember {
+  private func target() throws(ModelRefusal) -> ModelMember {
     guard let member = g.anyMember(operation["userID"].string!) else { throw ModelRefusal(10007) }
     return member
   }
 
-  private func requireOutranking(_ operation: Operation, _ target: ModelMember) throws(ModelRefusal) {
-    if !outranks(operation, target) { throw ModelRefusal(10007) }
+  private func requireOutranking(_ target: ModelMember) throws(ModelRefusal) {
+    if !outranks(target) { throw ModelRefusal(10007) }
   }
 
   // MARK: Owner
 
-  mutating func transfer(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    try require(.transfer, operation)
-    let successor = try target(operation)
+  mutating func transfer() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    try require(.transfer)
+    let successor = try target()
     let owner = g.owner!
     // An application administrator may name the owner, who stays it.
     if operation.by == .administrator, successor.name == owner.name { return .object([:]) }
-    try requireOutranking(operation, successor)
+    try requireOutranking(successor)
     transferOwnership(to: successor.name, by: operation.by)
     if operation["quit"].bool == true {
       // The former owner is the one who quits, also on behalf of an administrator.
@@ -42,33 +42,33 @@ extension ModelWorld {
 
   // MARK: Roles
 
-  mutating func setRole(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    try require(.changeRole, operation)
+  mutating func setRole() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    try require(.changeRole)
     let role = operation["role"].string!
     guard operation["userIDList"] == .null else {
       let unknown = operation["$unknown"].strings
-      let rows = rows(operation) { member in
+      let rows = rows() { member in
         member.role == "Owner" || (g.member(member.name) == nil && unknown.contains(member.name))
       }
       give(role, to: rows.changed.map { g.anyMember($0)! }, by: operation.by)
       return ["memberList": rows.json]
     }
-    let member = try target(operation)
-    try checkRole(operation, member)
-    try checkKnown(operation)
+    let member = try target()
+    try checkRole(member)
+    try checkKnown()
     give(role, to: [member], by: operation.by)
     return .object([:])
   }
 
   /// "What concerns one target is its row: no member Invalid; oneself, an equal or higher role Fail."
   private func rows(
-    _ operation: Operation, failsFor isRefused: (ModelMember) -> Bool = { _ in false }
+    failsFor isRefused: (ModelMember) -> Bool = { _ in false }
   ) -> (json: JSON, changed: [String]) {
     let rows = operation.users.map { user -> (String, String) in
       if user == operation.by.name { return (user, "Fail") }
       guard let member = g.anyMember(user) else { return (user, "Invalid") }
-      return (user, outranks(operation, member) && !isRefused(member) ? "Success" : "Fail")
+      return (user, outranks(member) && !isRefused(member) ? "Success" : "Fail")
     }
     return (
       .array(rows.map { ["userID": .string($0.0), "result": .string($0.1)] }), rows.filter { $0.1 == "Success" }.map(\.0)
@@ -76,14 +76,14 @@ extension ModelWorld {
   }
 
   /// Rule 1, and no caller "gives the owner another role (transfer first)".
-  private func checkRole(_ operation: Operation, _ member: ModelMember) throws(ModelRefusal) {
-    try require(.changeRole, operation)
-    try requireOutranking(operation, member)
+  private func checkRole(_ member: ModelMember) throws(ModelRefusal) {
+    try require(.changeRole)
+    try requireOutranking(member)
     if member.role == "Owner" { throw ModelRefusal(10007) }
   }
 
   /// In a BChatRoom a role makes a record, of users that are known only.
-  private func checkKnown(_ operation: Operation) throws(ModelRefusal) {
+  private func checkKnown() throws(ModelRefusal) {
     let user = operation["userID"].string!
     if g.member(user) == nil, operation["$unknown"].strings.contains(user) { throw ModelRefusal(10019) }
   }
@@ -115,23 +115,23 @@ extension ModelWorld {
   // MARK: Name cards, customInfo, mutes
 
   /// "Each field under the rule of its own method", all of them or none.
-  mutating func setMemberInfo(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    let member = try target(operation)
-    if operation["nameCard"] != .null || operation["customInfo"] != .null { try checkFace(operation, member) }
-    if operation["role"] != .null { try checkRole(operation, member) }
+  mutating func setMemberInfo() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    let member = try target()
+    if operation["nameCard"] != .null || operation["customInfo"] != .null { try checkFace(member) }
+    if operation["role"] != .null { try checkRole(member) }
     if operation["muteUntil"] != .null {
-      try require(.muteMember, operation)
-      try requireOutranking(operation, member)
+      try require(.muteMember)
+      try requireOutranking(member)
     }
-    try checkKnown(operation)
+    try checkKnown()
 
     var change: [String: JSON] = [:]
     if let card = operation["nameCard"].string, card != member.nameCard {
       g.update(member.name, at: now) { $0.nameCard = card }
       change["nameCard"] = .string(card)
     }
-    if let info = try merged(operation, member) {
+    if let info = try merged(member) {
       g.update(member.name, at: now) { $0.customInfo = info }
       change["customInfo"] = .texts(info)
     }
@@ -160,32 +160,32 @@ extension ModelWorld {
   }
 
   /// "Own nameCard and customInfo always; others' need Admin (Owner in Work) and rule 1."
-  private func checkFace(_ operation: Operation, _ member: ModelMember) throws(ModelRefusal) {
+  private func checkFace(_ member: ModelMember) throws(ModelRefusal) {
     if operation.by.name == member.name { return }
-    if rank(operation) < (g.type == "Work" ? 3 : 2) { throw ModelRefusal(10007) }
-    try requireOutranking(operation, member)
+    if rank < (g.type == "Work" ? 3 : 2) { throw ModelRefusal(10007) }
+    try requireOutranking(member)
   }
 
   /// customInfo merges as a group's does, up to 5 keys; nil = nothing changes.
-  private func merged(_ operation: Operation, _ member: ModelMember) throws(ModelRefusal) -> [String: String]? {
+  private func merged(_ member: ModelMember) throws(ModelRefusal) -> [String: String]? {
     var info = member.customInfo
     for (key, value) in operation["customInfo"].members { info[key] = value.string == "" ? nil : value.string }
     if info.count > 5 { throw ModelRefusal(10004) }
     return info == member.customInfo ? nil : info
   }
 
-  mutating func muteMember(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    try require(.muteMember, operation)
+  mutating func muteMember() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    try require(.muteMember)
     let time = operation["muteTime"].integer!
     let until = time == 0 ? 0 : now + time * 1000
     guard operation["userIDList"] == .null else {
-      let rows = rows(operation)
+      let rows = rows()
       silence(rows.changed, until: until, by: operation.by)
       return ["memberList": rows.json, "muteUntil": .int(until)]
     }
-    let member = try target(operation)
-    try requireOutranking(operation, member)
+    let member = try target()
+    try requireOutranking(member)
     silence([member.name], until: until, by: operation.by)
     return ["muteUntil": .int(until)]
   }

@@ -5,12 +5,12 @@ extension ModelWorld {
   /// How long a clientMsgID is remembered.
   static let memory: Int64 = 300_000
 
-  mutating func send(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    try require(.send, operation)
-    try requireReceiptType(operation)
+  mutating func send() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    try require(.send)
+    try requireReceiptType()
     let sender = operation.by.name ?? "administrator"
-    let member = asker(operation)
+    let member = asker
     let mentions = operation["atUserIDList"].strings
     // "@all": managers only, and the application.
     if let member, !member.isManager, mentions.contains("@all") { throw ModelRefusal(10007) }
@@ -20,7 +20,7 @@ extension ModelWorld {
     let mark = clientMsgID.map { sender + " " + $0 }
     if let mark, let first = g.marks[mark], now - first.time < ModelWorld.memory { return first.answer }
     if let member, muteUntil(sender) > 0 || currentMute.silences(member) { throw ModelRefusal(10017) }
-    try requireFewMembers(operation)
+    try requireFewMembers()
     try countMessage()
 
     let isStored = g.keepsHistory && operation["onlineUserOnly"].bool != true
@@ -76,33 +76,28 @@ extension ModelWorld {
   /// "Own within `limits.revokeWindow` (10031 later); others' by the table, any time; a tip 10032;
   /// unknown or invisible 10030; recalled already: {}". With `$with` somebody else recalls the same
   /// message at the same time.
-  mutating func revoke(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    guard let other = operation["$with"].string else { return try revokeOnce(operation) }
-    var second = operation
-    second.by = Operator(other)
-    second.params["$with"] = nil
-    var first = second
-    first.by = operation.by
-    return .array([first, second].map { (request: Operation) in outcome(ofRevoking: request) })
-  }
-
-  private mutating func outcome(ofRevoking request: Operation) -> JSON {
-    do throws(ModelRefusal) {
-      _ = try revokeOnce(request)
-      return 0
-    } catch {
-      return .int(error.code)
+  mutating func revoke() throws(ModelRefusal) -> JSON {
+    guard let other = operation["$with"].string else { return try revokeOnce() }
+    let codes = [operation.by, Operator(other)].map { who -> JSON in
+      operation.by = who
+      do throws(ModelRefusal) {
+        _ = try revokeOnce()
+        return 0
+      } catch {
+        return .int(error.code)
+      }
     }
+    return .array(codes)
   }
 
-  private mutating func revokeOnce(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
+  private mutating func revokeOnce() throws(ModelRefusal) -> JSON {
+    try requireMembership()
     if RightsPage.cell(.recallOthers, g.type) == "×" { throw ModelRefusal(10033) }
-    guard let index = g.index(of: operation["seq"].int!), asker(operation).map({ g.sees($0, g.messages[index]) }) ?? true else {
+    guard let index = g.index(of: operation["seq"].int!), asker.map({ g.sees($0, g.messages[index]) }) ?? true else {
       throw ModelRefusal(10030)
     }
     let message = g.messages[index]
-    try checkRecall(of: message, operation)
+    try checkRecall(of: message)
     if message.isRevoked { return .object([:]) }
     if message.sender == operation.by.name, now - message.time > server.revokeWindow { throw ModelRefusal(10031) }
     g.messages[index].isRevoked = true
@@ -113,12 +108,12 @@ extension ModelWorld {
     return .object([:])
   }
 
-  private func checkRecall(of message: ModelMessage, _ operation: Operation) throws(ModelRefusal) {
+  private func checkRecall(of message: ModelMessage) throws(ModelRefusal) {
     if !message.isChat { throw ModelRefusal(10032) }
     if message.sender == operation.by.name { return }
-    try require(.recallOthers, operation, else: 10032)
+    try require(.recallOthers, else: 10032)
     // The application stands above all members; a former member ranks as a Member.
     let senderRank = message.sender == "administrator" ? 4 : g.member(message.sender)?.rank ?? 1
-    if operation.by != .administrator, rank(operation) <= senderRank { throw ModelRefusal(10007) }
+    if operation.by != .administrator, rank <= senderRank { throw ModelRefusal(10007) }
   }
 }

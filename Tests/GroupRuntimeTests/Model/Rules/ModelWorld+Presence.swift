@@ -2,12 +2,12 @@ import ThrongTestKit
 
 /// Operations around the group: time, sessions, restarts.
 extension ModelWorld {
-  mutating func happen(_ operation: Operation) -> JSON {
+  mutating func happen() -> JSON {
     switch operation.verb {
     case .wait: pass(operation["ms"].integer!)
     case .signIn: signIn(operation.by.session!)
     case .signOut: signOut(operation.by.session!)
-    case .setSelfInfo: setProfile(operation)
+    case .setSelfInfo: setProfile()
     case .reload:
       // Groups are forgotten when nothing is to come by itself any more, and that is within a
       // second.

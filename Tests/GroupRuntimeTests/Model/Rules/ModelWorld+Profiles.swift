@@ -3,7 +3,7 @@ import ThrongTestKit
 /// Profiles: "beside `userID` in every MemberInfo and `opUser`, and beside `sender` in every
 /// message, left out where empty".
 extension ModelWorld {
-  mutating func setProfile(_ operation: Operation) {
+  mutating func setProfile() {
     for (name, text) in operation.params {
       var profile = profiles[operation.by.name!] ?? [:]
       if text == "" { profile.removeValue(forKey: name) } else { profile[name] = text }

@@ -3,25 +3,25 @@ import ThrongTestKit
 /// The methods that only read. Lists are read page by page to the end; of methods over several
 /// groups it is the group's own row.
 extension ModelWorld {
-  mutating func read(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  mutating func read() throws(ModelRefusal) -> JSON {
     switch operation.verb {
-    case .getGroupsInfo: return try info(operation)
+    case .getGroupsInfo: return try info()
     case .searchGroups:
       // "Joined groups, and other groups that are searchable (their public fields only)."
       let isOpen = operation["joinedOnly"] != true && g.policy["isSearchable"] == true && g.type != "Work"
-      let isFound = rank(operation) > 0 || isOpen
-      return isFound ? try info(operation) : .null
-    case .getJoinedGroupList: return try joined(operation)
-    case .syncGroups: return try sync(operation)
-    case .getGroupHistoryMessageList: return try history(operation)
+      let isFound = rank > 0 || isOpen
+      return isFound ? try info() : .null
+    case .getJoinedGroupList: return try joined()
+    case .syncGroups: return try sync()
+    case .getGroupHistoryMessageList: return try history()
     default: break
     }
-    try requireMembership(operation)
+    try requireMembership()
     switch operation.verb {
     case .getGroupUnreadCount: return .int(g.member(operation.by.name!).map { unreadCount(of: $0) } ?? 0)
     case .getGroupOnlineMemberCount: return ["count": .int(onlineCount)]
-    case .getGroupBannedMembers: return try readBans(operation)
-    default: return try readMembers(operation)
+    case .getGroupBannedMembers: return try readBans()
+    default: return try readMembers()
     }
   }
 
@@ -29,8 +29,8 @@ extension ModelWorld {
 
   private var onlineCount: Int { everybody.count { user in sessions.contains { $0.user == user } } }
 
-  private func info(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    let member = asker(operation)
+  private func info() throws(ModelRefusal) -> JSON {
+    let member = asker
     if operation.by != .administrator, member == nil {
       if g.type == "Work" { throw ModelRefusal(10007) }
       return .object(publicInfo)
@@ -76,24 +76,24 @@ extension ModelWorld {
   }
 
   /// "Groups whose info, last message or selfInfo changed at or after it."
-  private func joined(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  private func joined() throws(ModelRefusal) -> JSON {
     guard let member = g.member(operation.by.name!) else { return .null }
     // The end of a mute changes what is read, too.
     let mutesEnded = [g.mutedUntil[member.name] ?? 0, g.mute.until ?? 0].filter { $0 <= now }
     let changed = ([g.infoTime, g.historyTime, g.messages.last?.time ?? 0, member.changeTime] + mutesEnded).max()!
-    return changed >= operation["updatedSince"].integer ?? 0 ? try info(operation) : .null
+    return changed >= operation["updatedSince"].integer ?? 0 ? try info() : .null
   }
 
   // MARK: Messages
 
-  private func visible(_ operation: Operation) throws(ModelRefusal) -> [ModelMessage] {
-    try requireMembership(operation)
-    guard let member = asker(operation) else { return Array(g.kept) }
+  private func visible() throws(ModelRefusal) -> [ModelMessage] {
+    try requireMembership()
+    guard let member = asker else { return Array(g.kept) }
     return g.kept.filter { g.sees(member, $0) }
   }
 
-  private func history(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    let visible = try visible(operation)
+  private func history() throws(ModelRefusal) -> JSON {
+    let visible = try visible()
     guard g.keepsHistory else { throw ModelRefusal(10007) }
     let from = operation["fromSeq"].int ?? 0
     let isNewer = operation["direction"] == "Newer"
@@ -104,13 +104,13 @@ extension ModelWorld {
   }
 
   /// "Every message after seq that I may see, none missing, or recovered:false and none."
-  private func sync(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    let visible = try visible(operation)
+  private func sync() throws(ModelRefusal) -> JSON {
+    let visible = try visible()
     let seq = operation["seq"].int!
     let after = operation["changeSeq"].int
     // "recovered:true where nothing that the reader may see is gone."
     let gone = g.messages.prefix(g.firstSeq - 1).dropFirst(seq)
-    let isComplete = asker(operation).map { member in !gone.contains { g.sees(member, $0) } } ?? gone.isEmpty
+    let isComplete = asker.map { member in !gone.contains { g.sees(member, $0) } } ?? gone.isEmpty
     let isOfGroup = g.keepsHistory && operation["epoch"] == g.epoch && seq <= g.lastSeq && after ?? 0 <= g.changeSeq
     let isKnown = isOfGroup && isComplete
     // "≤100 together with messageList, more covering both": the first page holds changes before
@@ -134,8 +134,8 @@ extension ModelWorld {
   // MARK: Members
 
   /// "Soonest end first, ties by userID", by the row "remove members".
-  private func readBans(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try require(.remove, operation)
+  private func readBans() throws(ModelRefusal) -> JSON {
+    try require(.remove)
     let bans = g.bannedUntil.filter { $0.value > now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
     let rows = bans.map { ban in
       JSON.object([
@@ -145,16 +145,16 @@ extension ModelWorld {
     return ["memberList": .array(rows), "nextSeq": 0]
   }
 
-  private func readMembers(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  private func readMembers() throws(ModelRefusal) -> JSON {
     let named = operation.users
-    try requireSight(operation, of: named)
+    try requireSight(of: named)
     switch operation.verb {
-    case .getGroupMemberList: return list(inOrder.filter { takes(operation["filter"].string ?? "All", $0) }, operation)
+    case .getGroupMemberList: return list(inOrder.filter { takes(operation["filter"].string ?? "All", $0) })
     case .getGroupMutedMembers:
       // "Individually muted only", in no order that anybody promises.
       let muted = g.members.filter { muteUntil($0.name) > 0 }
-      return list(muted.sorted { $0.name < $1.name }, operation)
-    case .getGroupMembersInfo: return ["memberList": .array(named.compactMap { g.member($0) }.map { listed($0, operation) })]
+      return list(muted.sorted { $0.name < $1.name })
+    case .getGroupMembersInfo: return ["memberList": .array(named.compactMap { g.member($0) }.map { listed($0) })]
     case .getGroupMemberInviters:
       let rows = named.map { user in
         g.member(user)?.inviter.map { ["userID": .string(user), "inviter": .string($0)] }
@@ -171,10 +171,10 @@ extension ModelWorld {
 
   /// "With isMemberVisible false only managers may list or read other members"; a BChatRoom has no
   /// lists, only roles.
-  private func requireSight(_ operation: Operation, of named: [String]) throws(ModelRefusal) {
+  private func requireSight(of named: [String]) throws(ModelRefusal) {
     if g.isOfEveryone, operation.verb != .getGroupMemberRoles { throw ModelRefusal(10007) }
     let isOnlySelf = !named.isEmpty && named.allSatisfy { $0 == operation.by.name }
-    if g.policy["isMemberVisible"] == false, rank(operation) < 2, !isOnlySelf { throw ModelRefusal(10007) }
+    if g.policy["isMemberVisible"] == false, rank < 2, !isOnlySelf { throw ModelRefusal(10007) }
   }
 
   /// "Owner, admins, others, each by joinTime then userID"; of an AVChatRoom "owner, then the
@@ -195,11 +195,11 @@ extension ModelWorld {
     }
   }
 
-  private func list(_ members: [ModelMember], _ operation: Operation) -> JSON {
-    ["memberList": .array(members.map { listed($0, operation) }), "nextSeq": 0]
+  private func list(_ members: [ModelMember]) -> JSON {
+    ["memberList": .array(members.map { listed($0) }), "nextSeq": 0]
   }
 
-  func listed(_ member: ModelMember, _ operation: Operation) -> JSON {
+  func listed(_ member: ModelMember) -> JSON {
     var info: [String: JSON] = [
       "userID": .string(member.name), "nameCard": .string(member.nameCard), "role": .string(member.role),
       "joinTime": .int(member.joinTime), "muteUntil": .int(muteUntil(member.name)),

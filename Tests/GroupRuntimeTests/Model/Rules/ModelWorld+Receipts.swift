@@ -4,21 +4,21 @@ import ThrongTestKit
 /// as they were".
 extension ModelWorld {
   /// "Work and Public, else 10007."
-  func requireReceiptType(_ operation: Operation) throws(ModelRefusal) {
+  func requireReceiptType() throws(ModelRefusal) {
     if operation["needReadReceipt"] == true, g.type != "Work", g.type != "Public" { throw ModelRefusal(10007) }
   }
 
   /// "Groups of more than `limits.readReceiptMembers` members 10054", "after 10017".
-  func requireFewMembers(_ operation: Operation) throws(ModelRefusal) {
+  func requireFewMembers() throws(ModelRefusal) {
     if operation["needReadReceipt"] == true, g.members.count > server.readReceiptMembers { throw ModelRefusal(10054) }
   }
 
-  mutating func confirm(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireHistory(operation)
+  mutating func confirm() throws(ModelRefusal) -> JSON {
+    try requireHistory()
     let reader = operation.by.name!
     var told: [String: [ModelMessage]] = [:]
-    for seq in distinct(operation) {
-      guard let message = seen(seq, operation), message.readers(otherThan: reader)?.contains(reader) == true,
+    for seq in distinct() {
+      guard let message = seen(seq), message.readers(otherThan: reader)?.contains(reader) == true,
         !message.isRevoked, !message.readBy.contains(reader)
       else { continue }
       g.messages[seq - 1].readBy.insert(reader)
@@ -33,21 +33,21 @@ extension ModelWorld {
     return .object([:])
   }
 
-  func receipts(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireHistory(operation)
-    let own = distinct(operation).compactMap { seen($0, operation) }.filter {
+  func receipts() throws(ModelRefusal) -> JSON {
+    try requireHistory()
+    let own = distinct().compactMap { seen($0) }.filter {
       $0.sender == operation.by.name && $0.receiptMembers != nil && !$0.isRevoked
     }
     return ["receiptList": .array(own.map(\.receipts))]
   }
 
-  func readMembers(ofMessage operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireHistory(operation)
-    guard let message = seen(operation["seq"].int!, operation), !message.isRevoked else { throw ModelRefusal(10030) }
+  func readMembersOfMessage() throws(ModelRefusal) -> JSON {
+    try requireHistory()
+    guard let message = seen(operation["seq"].int!), !message.isRevoked else { throw ModelRefusal(10030) }
     guard message.sender == operation.by.name, let members = message.readers(otherThan: "") else { throw ModelRefusal(10032) }
     let wantsReaders = operation["filter"].string != "Unread"
     let rows = members.filter { message.readBy.contains($0) == wantsReaders }.sorted().map { user in
-      g.member(user).map { listed($0, operation) }
+      g.member(user).map { listed($0) }
         ?? [
           "userID": .string(user), "nameCard": "", "role": "NotMember", "joinTime": 0, "muteUntil": 0,
           "customInfo": .object([:]), "isOnline": false,
@@ -56,20 +56,20 @@ extension ModelWorld {
     return ["memberList": .array(rows), "nextSeq": 0]
   }
 
-  private func requireHistory(_ operation: Operation) throws(ModelRefusal) {
-    try requireMembership(operation)
+  private func requireHistory() throws(ModelRefusal) {
+    try requireMembership()
     if !g.keepsHistory { throw ModelRefusal(10033) }
   }
 
-  private func distinct(_ operation: Operation) -> [Int] {
+  private func distinct() -> [Int] {
     var seqs: [Int] = []
     for seq in operation["seqList"].elements.compactMap(\.int) where !seqs.contains(seq) { seqs.append(seq) }
     return seqs
   }
 
   /// The message, where the caller sees it.
-  private func seen(_ seq: Int, _ operation: Operation) -> ModelMessage? {
-    guard let message = g.index(of: seq).map({ g.messages[$0] }), let member = asker(operation), g.sees(member, message) else {
+  private func seen(_ seq: Int) -> ModelMessage? {
+    guard let message = g.index(of: seq).map({ g.messages[$0] }), let member = asker, g.sees(member, message) else {
       return nil
     }
     return message

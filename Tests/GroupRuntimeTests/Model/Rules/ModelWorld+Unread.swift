@@ -16,10 +16,10 @@ extension ModelWorld {
   }
 
   /// "Default and at most lastSeq, forward only."
-  mutating func markRead(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
+  mutating func markRead() throws(ModelRefusal) -> JSON {
+    try requireMembership()
     guard g.keepsHistory else { return .object([:]) }
-    let member = asker(operation)!
+    let member = asker!
     let seq = min(operation["seq"].int ?? g.lastSeq, g.lastSeq)
     // A number that the application has said ends with the next mark, also where there is nothing
     // new to read.
@@ -35,9 +35,9 @@ extension ModelWorld {
     return .object([:])
   }
 
-  mutating func setReceiveOption(_ operation: Operation) throws(ModelRefusal) -> JSON {
-    try requireMembership(operation)
-    let member = asker(operation)!
+  mutating func setReceiveOption() throws(ModelRefusal) -> JSON {
+    try requireMembership()
+    let member = asker!
     let option = operation["opt"].string!
     guard option != member.option else { return .object([:]) }
     let last = g.lastSeq
@@ -53,11 +53,10 @@ extension ModelWorld {
     return .object([:])
   }
 
-  mutating func setUnreadCount(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  mutating func setUnreadCount() throws(ModelRefusal) -> JSON {
     guard g.countsUnread, g.member(operation["userID"].string!) != nil else { throw ModelRefusal(10007) }
-    let last = g.lastSeq
+    let (last, said) = (g.lastSeq, operation["unreadCount"].int!)
     g.update(operation["userID"].string!, at: now) { member in
-      let said = operation["unreadCount"].int!
       (member.unreadSet, member.unreadFrom) = (member.option == "NotReceive" ? 0 : said, last)
     }
     return .object([:])

@@ -15,7 +15,9 @@ struct ModelWorld {
   var applications: [ModelApplication] = []
   /// When users left the group, or it was disbanded.
   var departures: [String: Int64] = [:]
-  /// The expectation of the present operation so far.
+  /// The present operation: who asks for what.
+  var operation = Operation(.administrator, .wait)
+  /// What is expected of it so far.
   var said = ModelExpectation()
   /// `nickName` and `faceURL` of the users who have any, without empty ones.
   var profiles: [String: [String: JSON]] = [:]
@@ -31,10 +33,11 @@ struct ModelWorld {
 
   /// The expected outcome. A refused operation changes nothing.
   mutating func apply(_ operation: Operation) -> ModelExpectation {
+    self.operation = operation
     let before = self
     said = ModelExpectation()
     do throws(ModelRefusal) {
-      said.result = try perform(operation)
+      said.result = try perform()
       return said
     } catch {
       self = before
@@ -44,55 +47,55 @@ struct ModelWorld {
     }
   }
 
-  private mutating func perform(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  private mutating func perform() throws(ModelRefusal) -> JSON {
     switch operation.verb {
-    case .wait, .signIn, .signOut, .setSelfInfo, .reload, .retain, .restart: return happen(operation)
+    case .wait, .signIn, .signOut, .setSelfInfo, .reload, .retain, .restart: return happen()
     case .createGroup, .importGroup:
-      guard let group else { return try create(operation) }
-      throw ModelRefusal(group.owner?.name == ownerGiven(operation) ? 10025 : 10021)
-    case .acceptGroupApplication, .refuseGroupApplication: return try decide(operation)
+      guard let group else { return try create() }
+      throw ModelRefusal(group.owner?.name == ownerGiven() ? 10025 : 10021)
+    case .acceptGroupApplication, .refuseGroupApplication: return try decide()
     default:
       guard group != nil else { throw ModelRefusal(10010) }
-      return try ask(operation)
+      return try ask()
     }
   }
 
-  private mutating func ask(_ operation: Operation) throws(ModelRefusal) -> JSON {
+  private mutating func ask() throws(ModelRefusal) -> JSON {
     switch operation.verb {
-    case .actTogether: actTogether(operation)
-    case .joinGroup: try join(operation)
-    case .quitGroup: try quit(operation)
-    case .dismissGroup, .recycleGroup: try disband(operation)
-    case .setGroupInfo: try setInfo(operation)
-    case .muteGroup: try muteGroup(operation)
-    case .transferGroupOwner: try transfer(operation)
-    case .setGroupMemberRole: try setRole(operation)
-    case .setGroupMemberInfo: try setMemberInfo(operation)
-    case .muteGroupMember: try muteMember(operation)
-    case .inviteUserToGroup: try invite(operation)
-    case .kickGroupMember: try kick(operation)
-    case .unbanGroupMember: try unban(operation)
-    case .sendGroupTextMessage, .sendGroupCustomMessage: try send(operation)
-    case .revokeGroupMessage: try revoke(operation)
-    case .modifyGroupMessage: try modify(operation)
-    case .pinGroupMessage: try pin(operation)
-    case .getPinnedGroupMessageList: shown(try readPinned(operation))
-    case .addMessageReaction, .removeMessageReaction: try react(operation)
-    case .getMessageReactions: try readReactions(operation)
-    case .markGroupMessageAsRead: try markRead(operation)
-    case .sendMessageReadReceipts: try confirm(operation)
-    case .getMessageReadReceipts: try receipts(operation)
-    case .getGroupMessageReadMemberList: shown(try readMembers(ofMessage: operation))
-    case .setGroupReceiveMessageOpt: try setReceiveOption(operation)
-    case .initGroupAttributes, .setGroupAttributes, .deleteGroupAttributes: try writeAttributes(operation)
-    case .getGroupAttributes: try readAttributes(operation)
-    case .setGroupCounters, .increaseGroupCounter, .decreaseGroupCounter: try writeCounters(operation)
-    case .getGroupCounters: try readCounters(operation)
-    case .sendGroupSystemNotification: try sendCustomData(operation)
-    case .importGroupMembers: try importMembers(operation)
-    case .importGroupMessages: try importMessages(operation)
-    case .setUnreadCount: try setUnreadCount(operation)
-    default: shown(try read(operation))
+    case .actTogether: actTogether()
+    case .joinGroup: try join()
+    case .quitGroup: try quit()
+    case .dismissGroup, .recycleGroup: try disband()
+    case .setGroupInfo: try setInfo()
+    case .muteGroup: try muteGroup()
+    case .transferGroupOwner: try transfer()
+    case .setGroupMemberRole: try setRole()
+    case .setGroupMemberInfo: try setMemberInfo()
+    case .muteGroupMember: try muteMember()
+    case .inviteUserToGroup: try invite()
+    case .kickGroupMember: try kick()
+    case .unbanGroupMember: try unban()
+    case .sendGroupTextMessage, .sendGroupCustomMessage: try send()
+    case .revokeGroupMessage: try revoke()
+    case .modifyGroupMessage: try modify()
+    case .pinGroupMessage: try pin()
+    case .getPinnedGroupMessageList: shown(try readPinned())
+    case .addMessageReaction, .removeMessageReaction: try react()
+    case .getMessageReactions: try readReactions()
+    case .markGroupMessageAsRead: try markRead()
+    case .sendMessageReadReceipts: try confirm()
+    case .getMessageReadReceipts: try receipts()
+    case .getGroupMessageReadMemberList: shown(try readMembersOfMessage())
+    case .setGroupReceiveMessageOpt: try setReceiveOption()
+    case .initGroupAttributes, .setGroupAttributes, .deleteGroupAttributes: try writeAttributes()
+    case .getGroupAttributes: try readAttributes()
+    case .setGroupCounters, .increaseGroupCounter, .decreaseGroupCounter: try writeCounters()
+    case .getGroupCounters: try readCounters()
+    case .sendGroupSystemNotification: try sendCustomData()
+    case .importGroupMembers: try importMembers()
+    case .importGroupMessages: try importMessages()
+    case .setUnreadCount: try setUnreadCount()
+    default: shown(try read())
     }
   }
 
@@ -105,30 +108,30 @@ struct ModelWorld {
   // MARK: Rights
 
   /// The caller as a member; nil for the application.
-  func asker(_ operation: Operation) -> ModelMember? { operation.by.name.flatMap { g.anyMember($0) } }
+  var asker: ModelMember? { operation.by.name.flatMap { g.anyMember($0) } }
 
   /// "All of these need membership (10007)"; an application administrator is not bound by it.
-  func requireMembership(_ operation: Operation) throws(ModelRefusal) {
-    if operation.by.name != nil, asker(operation) == nil { throw ModelRefusal(10007) }
+  func requireMembership() throws(ModelRefusal) {
+    if operation.by.name != nil, asker == nil { throw ModelRefusal(10007) }
   }
 
-  func rank(_ operation: Operation) -> Int { operation.by == .administrator ? 4 : asker(operation)?.rank ?? 0 }
+  var rank: Int { operation.by == .administrator ? 4 : asker?.rank ?? 0 }
 
-  func may(_ row: RightsRow, _ operation: Operation) -> Bool {
+  func may(_ row: RightsRow) -> Bool {
     var cell = RightsPage.cell(row, g.type)
     if row == .attributes, server.attributeTypes.contains(g.type) { cell = "Member" }
-    return rank(operation) >= RightsPage.rank(demandedBy: cell, policy: g.policy)
+    return rank >= RightsPage.rank(demandedBy: cell, policy: g.policy)
   }
 
   /// Rule 2: below the cell's role 10007.
-  func require(_ row: RightsRow, _ operation: Operation, else code: Int = 10007) throws(ModelRefusal) {
-    if !may(row, operation) { throw ModelRefusal(code) }
+  func require(_ row: RightsRow, else code: Int = 10007) throws(ModelRefusal) {
+    if !may(row) { throw ModelRefusal(code) }
   }
 
   /// Rule 1: "nobody acts on somebody of an equal or higher role, nor, in these actions, on
   /// oneself".
-  func outranks(_ operation: Operation, _ target: ModelMember) -> Bool {
-    rank(operation) > target.rank && target.name != operation.by.name
+  func outranks(_ target: ModelMember) -> Bool {
+    rank > target.rank && target.name != operation.by.name
   }
 
   // MARK: Telling

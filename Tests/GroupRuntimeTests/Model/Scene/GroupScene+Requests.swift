@@ -29,8 +29,7 @@ extension GroupScene {
       let who = Operator.user(name, session: 1)
       let params: [String: JSON] =
         verb == .setGroupMemberInfo ? ["userID": .string(name), "nameCard": operation["nameCard"]] : [:]
-      return state?.crowdChange(try request(Operation(who, verb, params)), by: caller(who))
-        .map { CrowdRequest(change: $0, caller: caller(who)) }
+      return state?.crowdRequest(try request(Operation(who, verb, params)), by: caller(who))
     }
     let now = reading
     guard let decided = state?.decideTogether(requests, at: now) else { return }
@@ -100,14 +99,8 @@ extension GroupScene {
       return .success(value)
     case .stored(let answer, _): return await reader.reply(to: answer)
     case .lookUp(let lookUp, let caller):
-      let found = try await lookUp.read(from: picture, in: GroupScene.group, for: caller)
-      return try await finish(try decide(.found(lookUp, found), by: caller))
-    case .lookUpReceipts(.confirmable(let seqs), let epoch, let caller):
-      let found = picture.confirmable(seqs, of: GroupScene.group, epoch: epoch, by: caller.userID ?? .administrator)
-      return try await finish(try decide(.confirmFound(found, epoch: epoch), by: caller))
-    case .lookUpReceipts(.readers(let request), let epoch, let caller):
-      let found = picture.readers(of: request.seq, in: GroupScene.group, epoch: epoch)
-      return try await finish(try decide(.readersFound(found, request, epoch: epoch), by: caller))
+      let operation = try await lookUp.read(from: picture, in: GroupScene.group, for: caller)
+      return try await finish(try decide(operation, by: caller))
     }
   }
 
@@ -119,8 +112,7 @@ extension GroupScene {
     for (caller, decision) in zip(callers, first) {
       var decision = decision
       if case .lookUp(let lookUp, _) = decision.answer {
-        let found = try await lookUp.read(from: before, in: GroupScene.group, for: caller)
-        decision = try decide(.found(lookUp, found), by: caller)
+        decision = try decide(try await lookUp.read(from: before, in: GroupScene.group, for: caller), by: caller)
       }
       if case .failure(let error) = try await finish(decision) {
         codes.append(.int(error.code.rawValue))
@@ -145,20 +137,11 @@ extension GroupScene {
     let (now, users) = (reading, usersSignedIn)
     if let decision = state?.decide(request, by: caller, at: now, usersSignedIn: users) { return decision }
     do throws(WireError) {
-      switch request {
-      case .create(let create, let owner, let facts):
-        return made(try GroupState.create(create, id: GroupScene.group, owner: owner, facts, by: caller, at: now, rules: rules))
-      case .importGroup(let create, let owner, let facts):
-        return made(try GroupState.imported(create, id: GroupScene.group, owner: owner, facts, at: now, rules: rules))
-      default: return Decision(answer: .reply(.error(.noSuchGroup)))
-      }
+      let made = try GroupState.create(request, id: GroupScene.group, by: caller, at: now, rules: rules)
+      state = made.state
+      return made.decision
     } catch {
       return Decision(answer: .reply(.failure(error)))
     }
-  }
-
-  mutating func made(_ made: (GroupState, Decision)) -> Decision {
-    state = made.0
-    return made.1
   }
 }

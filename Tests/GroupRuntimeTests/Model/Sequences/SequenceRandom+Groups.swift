@@ -162,6 +162,9 @@ extension SequenceRandom {
       if chance(30) { member["role"] = type == "Work" && chance(95) ? "200" : role() }
       if chance(60) { member["joinTime"] = one(["$now-400000", "$now-1500", "$now-900", "$now-0"]) }
       if chance(40) { member["unreadCount"] = 3 }
+      if chance(30) { member["nameCard"] = one(["", "Anna", .string(String(repeating: "é", count: 26))]) }
+      if chance(20) { member["customInfo"] = texts(chance(20) ? 7 : 3, values: ["x", "y", "", .null]) }
+      if chance(30) { member["muteUntil"] = one([0, -1, "$now-1000", "$later-60000"]) }
       return JSON.object(member)
     }
     return Operation(.administrator, .importGroupMembers, facts(["memberList": .array(list)]))

@@ -1,0 +1,33 @@
+// Connections that are no WebSockets yet.
+
+#pragma once
+
+#include "connection.h"
+#include "sockets.h"
+
+struct ev_loop;
+typedef struct arrivals arrivals;
+
+arrivals *arrivals_create(
+  const ct_options *options, const ct_callbacks *callbacks, const connections *connections, wheel *wheel, adoption *adoption);
+// False: the system has given no epoll set, so nothing may arrive.
+bool arrivals_is_usable(const arrivals *all);
+void arrivals_watch(arrivals *all, struct ev_loop *events);
+void arrivals_unwatch(arrivals *all, struct ev_loop *events);
+void arrivals_free(arrivals *all);
+// Those that wait outside the library.
+int arrivals_waiting_count(const arrivals *all);
+
+// A connection was accepted.
+void arrival_begin(arrivals *all, int descriptor, const peer *p, bool has_proxy_header);
+// The library has it.
+void arrival_set_wsi(arrival *a, struct lws *wsi);
+// It is closed, unless it has become a WebSocket by then, or the deadline is replaced.
+void arrival_set_deadline(arrival *a, uint32_t ms);
+// The library has closed it, or it is a WebSocket.
+void arrival_free(arrival *a);
+// Closes a few of those whose time is over. Returns whether there are more.
+bool arrivals_turn(arrivals *all);
+// Closes the oldest that waits at the listener. False: none waits.
+bool arrivals_drop_oldest(arrivals *all, bool is_internal);
+void arrivals_close(arrivals *all);

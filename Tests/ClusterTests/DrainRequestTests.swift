@@ -1,0 +1,49 @@
+import Cluster
+import Testing
+import ThrongTestKit
+
+@Suite("Requests to drain a node")
+struct DrainRequestTests {
+  private let database = InMemoryLeaseDatabase { 0 }
+
+  private func join(_ names: String...) throws -> [NodeNumber] {
+    try names.map { try database.join(NodeDescription(name: $0, address: $0, release: "r")) }
+  }
+
+  private var draining: [String] { get throws { try database.read().nodes.filter(\.isDraining).map(\.name) } }
+
+  @Test func `a node is named by its name or its number, and the last one is asked for expressly`() throws {
+    let nodes = try join("one", "two", "three", "three")
+    #expect(try database.requestDrain(of: "three", evenLast: false) == .unknownNode)
+    #expect(try database.requestDrain(of: "four", evenLast: true) == .unknownNode)
+    #expect(try database.requestDrain(of: "one", evenLast: false) == .requested)
+    #expect(try database.requestDrain(of: "one", evenLast: false) == .requested, "it drains already")
+    for node in nodes[2...] { try database.leave(node) }
+    let version = try database.read().version
+    #expect(try database.requestDrain(of: "two", evenLast: false) == .lastNode)
+    #expect(try draining == ["one"] && database.read().version == version)
+    #expect(try database.requestDrain(of: "\(nodes[1])", evenLast: true) == .requested)
+    #expect(try draining == ["one", "two"])
+  }
+
+  @Test func `of two at the same instant the later one is refused where it would take the last node`() throws {
+    _ = try join("one", "two")
+    let database = database
+    database.interpose {
+      let outcome = try database.requestDrain(of: "two", evenLast: false)
+      #expect(outcome == .requested)
+    }
+    #expect(try database.requestDrain(of: "one", evenLast: false) == .lastNode)
+    #expect(try draining == ["two"])
+  }
+
+  @Test func `a change of something else refuses nobody`() throws {
+    let nodes = try join("one", "two")
+    let database = database
+    database.interpose { try database.noteBus(of: nodes[0], isConnected: false) }
+    #expect(try database.requestDrain(of: "one", evenLast: false) == .requested)
+    database.interpose { database.expire(nodes[1]) }
+    #expect(try database.requestDrain(of: "two", evenLast: true) == .unknownNode)
+    #expect(try draining == ["one"])
+  }
+}

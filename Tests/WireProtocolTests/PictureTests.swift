@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+import WireProtocol
+
+/// The pictures of Sources/ThrongServer/Documentation.docc/Resources: each is shown and has a text
+/// alternative, and what they name is there.
+@Suite struct PictureTests {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+  private static let catalogue = root.appending(path: "Sources/ThrongServer/Documentation.docc")
+
+  /// What a person sees, in PNG.
+  private static let screenshots: Set = ["console", "demo"]
+
+  @Test func pagesShowEveryPictureAndSayWhatItShows() throws {
+    let shown = try Self.pages().flatMap { page in
+      page.matches(of: /!\[([^\]]*)\]\(([^)]+)\)/).map { (text: String($0.1), name: String($0.2)) }
+    }
+    for (text, name) in shown { #expect(text.count > 40, "\(name)") }
+    #expect(Set(shown.map(\.name)) == Set(try Self.pictureNames()).union(Self.screenshots))
+  }
+
+  @Test func everyPictureHasATextAlternativeAndColoursForBothSchemes() throws {
+    for name in try Self.pictureNames() {
+      let picture = try Self.picture(name)
+      #expect(picture.contains(/role="img"\s+aria-labelledby="title desc"/), "\(name)")
+      #expect(picture.contains(/<title id="title">[^<]+<\/title>\s*<desc id="desc">[^<]+<\/desc>/), "\(name)")
+      #expect(picture.contains("font-family=\"system-ui, sans-serif\""), "\(name)")
+      #expect(picture.contains("@media (prefers-color-scheme: dark)"), "\(name)")
+    }
+  }
+
+  @Test func theLayersAreThoseOfThePackage() throws {
+    var drawn: [String: Set<String>] = [:]
+    for group in try Self.picture("layers").matches(of: /<g data-layer="([^"]+)">((?:[^<]|<(?!\/g>))+)<\/g>/) {
+      drawn[String(group.1)] = Set(group.2.matches(of: /class="target"[^>]*>([^<]+)</).map { String($0.1) })
+    }
+    #expect(drawn == (try Self.packageLayers()))
+  }
+
+  @Test func theFunctionsOnTheWayOfAMessageExist() throws {
+    let steps = try Self.picture("message-way").matches(of: /data-file="([^"]+)">([^<]+)</)
+    #expect(steps.count > 15)
+    for step in steps {
+      let (file, name) = (String(step.1), String(step.2))
+      let text = try String(contentsOf: Self.root.appending(path: "Sources/\(file)"), encoding: .utf8)
+      let function = name.split(separator: ".").last ?? ""
+      // In C a definition begins its line with a type.
+      let opening = file.hasSuffix(".c") ? "(?m)^[a-z][a-z_ *]* \\*?" : "func "
+      #expect(text.contains(try Regex("\(opening)\(function)\\(")), "\(file): \(name)")
+      guard let type = name.contains(".") ? name.split(separator: ".").first : nil else { continue }
+      #expect(text.contains(try Regex("(actor|class|struct|extension) \(type)\\b")), "\(file): \(name)")
+    }
+  }
+
+  /// throng.d.ts names them for all clients, which are tested to be alike.
+  @Test(arguments: [("message-states", "MessageState = ", ["recalled"]), ("connection-states", "readonly state: ", [])])
+  func theStatesAreThoseOfTheClients(picture: String, declaration: String, ofTheGroup: [String]) throws {
+    let file = Self.root.appending(path: "Sources/ThrongServer/Pages/Client/throng.d.ts")
+    let types = try String(contentsOf: file, encoding: .utf8)
+    func words(after declaration: String) throws -> [String] {
+      let start = try #require(types.range(of: declaration)).lowerBound
+      return types[start...].prefix { $0 != ";" }.matches(of: /[=:|] "([a-z]+)"/).map { String($0.1) }
+    }
+    var states = try words(after: declaration)
+    if picture == "connection-states" { states += try words(after: "or what no new connection could mend. */\n  state: ") }
+    let drawn = try Self.picture(picture).matches(of: /class="state"[^>]*>([^<]+)</).map { String($0.1) }
+    #expect(drawn.sorted() == (states + ofTheGroup).sorted())
+  }
+
+  @Test func theEventsInPicturesExist() throws {
+    let known = Set(EventName.allCases.map(\.rawValue))
+    for name in try Self.pictureNames() {
+      let named = Set(try Self.picture(name).matches(of: /\bon[A-Z][A-Za-z]+/).map { String($0.0) })
+      #expect(named.subtracting(known) == [], "\(name)")
+    }
+  }
+
+  /// The targets of Package.swift by the layer that the comment before them says, without tests and
+  /// their tools.
+  private static func packageLayers() throws -> [String: Set<String>] {
+    let text = try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)
+    let start = try #require(text.range(of: "\n  targets: [\n")).upperBound
+    let targets = text[start...].prefix(upTo: try #require(text.range(of: "\n  cxxLanguageStandard")).lowerBound)
+    var (layers, layer): ([String: Set<String>], String) = ([:], "")
+    // An entry begins at the fourth column; what it holds is further in.
+    for entry in targets.split(separator: /\n(?= {4}[\/.])/).map({ $0.trimmingPrefix("\n") }) {
+      if let heading = entry.firstMatch(of: /^ {4}\/\/ (?:Layer ([0-9])|(Beside))/) {
+        layer = heading.1.map(String.init) ?? "beside"
+      }
+      guard let name = entry.firstMatch(of: /^ {4}\.(?:executableT|t)arget\(\s*name: "([^"]+)"/)?.1 else { continue }
+      if !entry.contains("path: \"Tests/") { layers[layer, default: []].insert(String(name)) }
+    }
+    return layers
+  }
+
+  private static func pictureNames() throws -> [String] {
+    let files = try FileManager.default.contentsOfDirectory(
+      at: catalogue.appending(path: "Resources"), includingPropertiesForKeys: nil)
+    return files.filter { $0.pathExtension == "svg" }.map { $0.deletingPathExtension().lastPathComponent }.sorted()
+  }
+
+  private static func picture(_ name: String) throws -> String {
+    try String(contentsOf: catalogue.appending(path: "Resources/\(name).svg"), encoding: .utf8)
+  }
+
+  private static func pages() throws -> [String] {
+    let files = try #require(FileManager.default.enumerator(at: catalogue, includingPropertiesForKeys: nil))
+    return try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "md" }
+      .map { try String(contentsOf: $0, encoding: .utf8) }
+  }
+}
