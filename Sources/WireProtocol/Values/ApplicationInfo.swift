@@ -41,3 +41,16 @@ public struct ApplicationInfo: FieldValue, Equatable {
     return isHandledByReader ? "HandledBySelf" : "HandledByOther"
   }
 }
+
+extension ApplicationInfo {
+  /// The members that `encode` writes, for descriptions (DescriptionValueTests compares both).
+  static let fields: [ResultField] = [
+    ResultField("applicationID", "string"), ResultField("groupID", "string"),
+    ResultField("type", NamedType.words(GroupApplication.Kind.self)), ResultField("fromUser", "string"),
+    ResultField("toUser", "string"),
+    ResultField("addTime", "integer"), ResultField("requestMsg", "string"), ResultField("attach?", "string"),
+    ResultField("handleStatus", NamedType.quoted(["Unhandled", "HandledByOther", "HandledBySelf"])),
+    ResultField("handleResult?", NamedType.quoted(["Agree", "Refuse"])), ResultField("handledMsg?", "string"),
+    ResultField("handledBy?", "string"), ResultField("handledTime?", "integer"), ResultField("isRead", "boolean"),
+  ]
+}

@@ -149,3 +149,38 @@ extension GroupInfo {
       lastMessage: lastMessage, reader: reader)
   }
 }
+
+extension GroupInfo {
+  /// The members that `encode` writes, for descriptions (DescriptionValueTests compares both).
+  static let fields: [ResultField] =
+    [
+      ResultField("groupID", "string"), ResultField("groupType", NamedType.words(GroupType.self)),
+      ResultField("groupName", "string"),
+      ResultField("introduction", "string"), ResultField("notification?", "string"), ResultField("faceURL", "string"),
+      ResultField("owner", "string"), ResultField("createTime", "integer"), ResultField("lastInfoTime?", "integer"),
+      ResultField("lastMessageTime?", "integer"), ResultField("lastSeq?", "integer"), ResultField("firstSeq?", "integer"),
+      ResultField("changeSeq?", "integer"), ResultField("epoch?", "string"),
+      ResultField("memberCount", "integer"), ResultField("onlineCount", "integer"), ResultField("maxMemberNum", "integer"),
+      ResultField("allMuted?", "boolean"), ResultField("mute?", "GroupMute"), ResultField("customInfo", "map"),
+      ResultField("serverCustomInfo?", "string"),
+    ] + PolicyField.allCases.map { ResultField($0.rawValue + "?", $0.isFlag ? "boolean" : NamedType.quoted($0.words)) } + [
+      ResultField("lastMessage?", "Message"), ResultField("selfInfo?", "SelfInfo"),
+    ]
+}
+
+extension GroupInfo.SelfInfo {
+  /// The members that `encode` writes, for descriptions (DescriptionValueTests compares both).
+  static let fields: [ResultField] = [
+    ResultField("role", "string"), ResultField("joinTime", "integer"), ResultField("nameCard", "string"),
+    ResultField("muteUntil", "integer"), ResultField("receiveMessageOpt", NamedType.words(ReceiveOption.self)),
+    ResultField("readSeq", "integer"), ResultField("unreadCount", "integer"), ResultField("customInfo", "map"),
+  ]
+}
+
+extension GroupMute {
+  /// The members that `encode` writes, for descriptions (DescriptionValueTests compares both).
+  static let fields: [ResultField] = [
+    ResultField("mode", NamedType.words(GroupMute.Mode.self)), ResultField("roles?", "[string]"),
+    ResultField("muteUntil?", "integer"),
+  ]
+}

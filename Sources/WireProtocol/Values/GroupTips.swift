@@ -56,3 +56,12 @@ public struct GroupTips: Sendable, WireEncodable {
     }
   }
 }
+
+extension GroupTips {
+  /// The members that `encode` writes, for descriptions (DescriptionValueTests compares both).
+  static let fields: [ResultField] = [
+    ResultField("type", NamedType.quoted(GroupTips.types)),
+    ResultField("opUser", "MemberInfo"), ResultField("memberList?", "[MemberInfo]"),
+    ResultField("changeInfoList?", "[{type, key?, value}] or [MemberChange]"), ResultField("memberCount", "integer"),
+  ]
+}

@@ -35,12 +35,12 @@ public struct InfoChange: Equatable, FieldValue {
     InfoChange(type: field.rawValue, key: nil, value: .policy(value))
   }
 
+  /// What is true of the group from now on, or not.
+  public static func flag(_ type: String, _ value: Bool) -> InfoChange { InfoChange(type: type, key: nil, value: .flag(value)) }
+
   /// The two entries that a change of the group's mute makes.
   public static func mute(_ mute: GroupMute) -> [InfoChange] {
-    [
-      InfoChange(type: "AllMuted", key: nil, value: .flag(mute.isAllMuted)),
-      InfoChange(type: "Mute", key: nil, value: .mute(mute)),
-    ]
+    [.flag("AllMuted", mute.isAllMuted), InfoChange(type: "Mute", key: nil, value: .mute(mute))]
   }
 
   /// About how long the entry is.

@@ -34,3 +34,11 @@ public struct MemberChange: Equatable, FieldValue {
     }
   }
 }
+
+extension MemberChange {
+  /// The members that `encode` writes, for descriptions (DescriptionValueTests compares both).
+  static let fields: [ResultField] = [
+    ResultField("userID", "string"), ResultField("muteTime?", "integer"), ResultField("nameCard?", "string"),
+    ResultField("customInfo?", "map"), ResultField("role?", "string"),
+  ]
+}

@@ -149,3 +149,13 @@ public struct MemberResults: WireObject {
     writer.member("memberList", memberList)
   }
 }
+
+extension MemberInfo {
+  /// The members that `encode` writes, for descriptions (DescriptionValueTests compares both).
+  static let fields: [ResultField] = [
+    ResultField("userID", "string"), ResultField("nickName?", "string"), ResultField("faceURL?", "string"),
+    ResultField("nameCard?", "string"), ResultField("role?", NamedType.roleOrNone),
+    ResultField("joinTime?", "integer"), ResultField("muteUntil?", "integer"), ResultField("customInfo?", "map"),
+    ResultField("isOnline?", "boolean"), ResultField("inviter?", "string"),
+  ]
+}

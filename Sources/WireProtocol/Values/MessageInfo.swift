@@ -69,3 +69,19 @@ extension Message {
     }
   }
 }
+
+extension MessageInfo {
+  /// The members that `encode` writes, for descriptions (DescriptionValueTests compares both).
+  static let fields: [ResultField] = [
+    ResultField("msgID", "string"), ResultField("groupID", "string"), ResultField("seq?", "integer"),
+    ResultField("sender", "string"), ResultField("nickName?", "string"), ResultField("faceURL?", "string"),
+    ResultField("nameCard?", "string"), ResultField("timestamp", "integer"),
+    ResultField("type", "\"Text\", \"Custom\" or \"GroupTips\""), ResultField("text?", "string"),
+    ResultField("data?", "string"),
+    ResultField("tips?", "Tips"), ResultField("priority", NamedType.words(Priority.self)), ResultField("clientMsgID?", "string"),
+    ResultField("atUserIDList?", "[string]"), ResultField("isRevoked?", "boolean"),
+    ResultField("needReadReceipt?", "boolean"), ResultField("changeSeq?", "integer"), ResultField("editTime?", "integer"),
+    ResultField("isPinned?", "boolean"), ResultField("reactions?", "[\(ReactionInfo.notation)]"),
+    ResultField("platform", "string"),
+  ]
+}

@@ -45,3 +45,13 @@ public struct NotificationInfo: FieldValue {
     writer.raw(Array(notification.opUser.utf8.dropLast()) + [UInt8(ascii: ",")] + members.dropFirst())
   }
 }
+
+extension NotificationInfo {
+  /// The members that `encode` writes, for descriptions (DescriptionValueTests compares both).
+  static let fields: [ResultField] = [
+    ResultField("notificationID", "string"), ResultField("type", NamedType.words(SystemNotification.Kind.self)),
+    ResultField("groupID", "string"), ResultField("groupName?", "string"), ResultField("opUser", "MemberInfo"),
+    ResultField("platform?", "string"), ResultField("applicationID?", "string"), ResultField("reason?", "string"),
+    ResultField("data?", "string"), ResultField("timestamp", "integer"), ResultField("isRead", "boolean"),
+  ]
+}
