@@ -136,6 +136,9 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   /// The refusals of the application (Protocol.md, "Webhooks").
   public static let ofApplication: [ErrorCode] = allCases.filter { $0 == .refusedByApplication || 10120...10130 ~= $0.rawValue }
 
+  /// The refusals of what members would hear: whoever may not speak, and the rate of the group.
+  static let ofSpeaking: [ErrorCode] = [.muted, .groupMessageRate]
+
   /// Whether the same request may succeed later without being changed.
   public var isTemporary: Bool {
     switch self {

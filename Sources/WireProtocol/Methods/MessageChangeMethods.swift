@@ -11,8 +11,8 @@ public struct ModifyGroupMessage: GroupMethod {
     result: Result.fields,
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badValue, .messageTooLong, .messageUnknown, .recallTooLate, .recallNotYours,
-      .recallUnsupported, .muted, .groupMessageRate,
-    ] + ErrorCode.ofApplication)
+      .recallUnsupported,
+    ] + ErrorCode.ofSpeaking + ErrorCode.ofApplication)
 
   public static let traits: MethodTraits<Self> = .writes(
     .by { .edit(textBytes: $0.content.byteCount, searchableBytes: $0.isText ? $0.content.byteCount : 0) }, users: .nobody,
@@ -101,9 +101,8 @@ public struct AddMessageReaction: GroupMethod {
   public static let specification = MethodSpecification(
     .addMessageReaction, "Adds a reaction of the caller's to a message; twice is once.", callers: .user,
     errors: [
-      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .muted,
-      .tooManyReactions, .groupMessageRate,
-    ])
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .tooManyReactions,
+    ] + ErrorCode.ofSpeaking)
 
   public static let traits: MethodTraits<Self> = .writes(
     .always(.reaction), users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
@@ -123,9 +122,8 @@ public struct RemoveMessageReaction: GroupMethod {
     .removeMessageReaction, "Removes a reaction of the caller's from a message; one that is not there changes nothing.",
     callers: .user,
     errors: [
-      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported, .muted,
-      .groupMessageRate,
-    ])
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported,
+    ] + ErrorCode.ofSpeaking)
 
   public static let traits: MethodTraits<Self> = .writes(
     .always(.messageChange), users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)

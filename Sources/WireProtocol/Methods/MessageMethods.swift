@@ -60,9 +60,8 @@ public struct MessageOptions: Sendable, Equatable {
 
   static let errors: [ErrorCode] =
     [
-      .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .muted,
-      .tooManyForReceipts, .groupMessageRate,
-    ] + ErrorCode.ofApplication
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .tooManyForReceipts,
+    ] + ErrorCode.ofSpeaking + ErrorCode.ofApplication
 }
 
 /// The reply to the sender of a message.
