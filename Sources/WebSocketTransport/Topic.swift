@@ -59,15 +59,12 @@ public final class Topic: @unchecked Sendable {
   /// after it in order.
   ///
   /// `kind` has at least one bit; a subscriber gets the entry if its mask has one of them.
-  public func publish(_ payload: UnsafeRawBufferPointer, lane: Lane, kind: UInt8 = 1, except: Connection? = nil) {
+  public func publish(_ payload: [UInt8], lane: Lane, kind: UInt8 = 1, except: Connection? = nil) {
     loop.preconditionCurrent()
     precondition(kind != 0, "an entry without a kind has no recipient")
-    ct_topic_publish(topic, payload.baseAddress, payload.count, lane == .skippable, kind, except?.id ?? 0)
-  }
-
-  /// Appends one text frame for all subscribers but `except`.
-  public func publish(_ payload: [UInt8], lane: Lane, kind: UInt8 = 1, except: Connection? = nil) {
-    payload.withUnsafeBytes { publish($0, lane: lane, kind: kind, except: except) }
+    payload.withUnsafeBytes {
+      ct_topic_publish(topic, $0.baseAddress, $0.count, lane == .skippable, kind, except?.id ?? 0)
+    }
   }
 
   /// Sends one text frame to one connection, subscribed or not, in order with the published

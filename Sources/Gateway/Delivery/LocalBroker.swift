@@ -80,9 +80,9 @@ final class LocalTopic: GroupTopic {
     }
     for shard in state.withLock({ $0.shards }) {
       if shard.loop.isCurrent {
-        shard.publish(frame, kind, except: session)
+        shard.append(frame, kind, except: session)
       } else {
-        shard.loop.enqueue { shard.publish(frame, kind, except: session) }
+        shard.loop.enqueue { shard.append(frame, kind, except: session) }
       }
     }
   }
@@ -152,7 +152,7 @@ private final class Shard: @unchecked Sendable {
     return topic
   }
 
-  func publish(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
+  func append(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
     let own = session.flatMap { $0.loop == loop.index ? Connection(number: $0.connection, on: loop) : nil }
     topic().publish(frame, lane: kind.lane, kind: kind.bit, except: own)
   }
