@@ -7,7 +7,7 @@ import WireProtocol
 /// "The path of a request").
 extension Dispatcher {
   /// Dispatches a request on this node, or sends its text to another one.
-  func dispatch(
+  func dispatchToOwner(
     _ request: consuming Request, by caller: Caller, _ text: RequestText?, _ router: OwnerRouter,
     _ completion: @escaping Completion
   ) {

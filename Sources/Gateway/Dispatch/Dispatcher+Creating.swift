@@ -19,7 +19,7 @@ extension Dispatcher {
       named: caller.userID == nil ? members + [owner] : members,
       joining: request.groupType.isListed ? members + [owner] : [], added: members)
     guard quotas.limitsCreation(of: request.groupType, by: caller.userID) else {
-      return ask(id, about: users, by: caller, completion) { operation(request, owner, $0) }
+      return askWithFacts(id, about: users, by: caller, completion) { operation(request, owner, $0) }
     }
     run(Requester(caller.userID), completion) { () async throws(StoreError) in
       try await self.quotas.withRoomLimit(of: request.groupType, by: caller.userID) { (isAtLimit) async throws(StoreError) in
@@ -41,6 +41,8 @@ extension Dispatcher {
     }
     let id = request.group.groupID ?? makeGroupID()
     let users = ConcernedUsers(named: [owner], joining: [owner])
-    ask(id, about: users, by: caller, rememberingImported(and: owner, completion)) { .importGroup(request, owner: owner, $0) }
+    askWithFacts(id, about: users, by: caller, rememberingImported(and: owner, completion)) {
+      .importGroup(request, owner: owner, $0)
+    }
   }
 }

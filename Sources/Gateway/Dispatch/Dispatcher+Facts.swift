@@ -9,22 +9,22 @@ extension Dispatcher {
   /// Asks a group for a method. Without a question to a store, a session's requests to one group
   /// keep their order.
   @inline(__always)
-  func ask(_ id: GroupID, _ request: consuming GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
+  func askGroup(_ id: GroupID, _ request: consuming GroupRequest, by caller: Caller, _ completion: @escaping Completion) {
     guard let users = request.concernedUsers(by: caller) else {
       return registry.group(id).enqueue(.request(.request(request), by: caller, completion: completion))
     }
-    ask(id, request, about: users, by: caller, completion)
+    askAboutUsers(id, request, users, by: caller, completion)
   }
 
-  private func ask(
-    _ id: GroupID, _ request: GroupRequest, about users: ConcernedUsers, by caller: Caller, _ completion: @escaping Completion
+  private func askAboutUsers(
+    _ id: GroupID, _ request: GroupRequest, _ users: ConcernedUsers, by caller: Caller, _ completion: @escaping Completion
   ) {
-    ask(id, about: users, by: caller, completion) { .request(request, $0) }
+    askWithFacts(id, about: users, by: caller, completion) { .request(request, $0) }
   }
 
   /// Asks a group for an operation that concerns users. Those whom it adds without asking them count
   /// for the caller's day, and do not where it has not added them.
-  func ask(
+  func askWithFacts(
     _ id: GroupID, about users: ConcernedUsers, by caller: Caller, _ completion: @escaping Completion,
     _ operation: @escaping @Sendable (UserFacts) -> GroupOperation
   ) {

@@ -66,14 +66,14 @@ public final class Dispatcher: Sendable {
   public func dispatch(
     _ request: consuming Request, by caller: Caller, text: RequestText? = nil, _ completion: @escaping Completion
   ) {
-    if let router { return dispatch(request, by: caller, text, router, completion) }
+    if let router { return dispatchToOwner(request, by: caller, text, router, completion) }
     dispatchHere(request, by: caller, completion)
   }
 
   /// Dispatches a request that this node performs.
   @inline(__always)
   func dispatchHere(_ request: consuming Request, by caller: Caller, _ completion: @escaping Completion) {
-    if asksFirst, let asking = webhooks?.asking { return dispatch(request, by: caller, asking, completion) }
+    if asksFirst, let asking = webhooks?.asking { return executeAskingFirst(request, by: caller, asking, completion) }
     execute(request, by: caller, completion)
   }
 
@@ -83,7 +83,7 @@ public final class Dispatcher: Sendable {
     switch consume request {
     case .group(let id, .importGroupMembers(let request)): importMembers(request, into: id, by: caller, completion)
     case .group(let id, .importGroupMessages(let request)): importMessages(request, into: id, by: caller, completion)
-    case .group(let id, let request): ask(id, request, by: caller, completion)
+    case .group(let id, let request): askGroup(id, request, by: caller, completion)
 
     // The session performs them.
     case .login, .logout: completion(.error(.methodNotFound))

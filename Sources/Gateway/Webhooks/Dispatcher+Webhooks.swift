@@ -5,18 +5,20 @@ import WireProtocol
 /// Requests that the application is asked about first, and the methods for what it did not take
 /// (Protocol.md, "Webhooks").
 extension Dispatcher {
-  /// Dispatches a request while before-events are configured.
-  func dispatch(_ request: Request, by caller: Caller, _ asking: any WebhookAsking, _ completion: @escaping Completion) {
+  /// Executes a request while before-events are configured.
+  func executeAskingFirst(
+    _ request: Request, by caller: Caller, _ asking: any WebhookAsking, _ completion: @escaping Completion
+  ) {
     let asked = request.asked
     let type = asked?.type(by: caller, asking)
     guard let session = caller.session, let group = request.groupID else {
       guard let asked, let type else { return execute(request, by: caller, completion) }
-      return ask(type, about: asked, by: caller, asking, completion)
+      return askApplication(type, about: asked, by: caller, asking, completion)
     }
     let key = RequestOrder.Key(session: session, group: group)
     requestOrder.begin(key, asks: type != nil) { [self] in
       guard let asked, let type else { return execute(request, by: caller, completion) }
-      ask(type, about: asked, by: caller, asking) { [requestOrder] reply in
+      askApplication(type, about: asked, by: caller, asking) { [requestOrder] reply in
         completion(reply)
         requestOrder.end(key)
       }
@@ -25,7 +27,7 @@ extension Dispatcher {
 
   /// Checks rights and state, asks, and executes: that checks everything again. Meanwhile other
   /// requests of the group go on.
-  private func ask(
+  private func askApplication(
     _ type: WebhookType, about request: AskedRequest, by caller: Caller, _ asking: any WebhookAsking,
     _ completion: @escaping Completion
   ) {
@@ -58,7 +60,7 @@ extension Dispatcher {
       guard let users = asked.request.concernedUsers(by: caller) else {
         return registry.group(id).enqueue(.request(.check(asked, .none), by: caller, completion: completion))
       }
-      ask(id, about: users, by: caller, completion) { .check(asked, $0) }
+      askWithFacts(id, about: users, by: caller, completion) { .check(asked, $0) }
     }
   }
 
