@@ -40,7 +40,7 @@ struct ClusterDrain: AsyncParsableCommand {
       know it; the node ends after drain.duration. Where no other node serves, it refuses and ends with 1, unless --last is given.
       """)
 
-  @Argument(help: "The node's name or number.")
+  @Argument(help: "The node's name, or its number, as throng cluster status shows them; a name comes first.")
   var node: String
 
   @Flag(help: "Drain it also where no other node serves: nobody is served until a node starts.")
@@ -51,11 +51,10 @@ struct ClusterDrain: AsyncParsableCommand {
   func run() async throws {
     let settings = try options.load()
     do {
-      try ClusterCommands.drain(node, evenLast: last, settings, credential: try await credential(settings))
+      print(try ClusterCommands.drain(node, evenLast: last, settings, credential: try await credential(settings)))
     } catch {
       throw StandardError.failure("throng cluster drain: \(error)")
     }
-    print("\(node) drains")
   }
 
   private func credential(_ settings: Settings) async throws -> String {

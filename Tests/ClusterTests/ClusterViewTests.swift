@@ -35,6 +35,23 @@ struct ClusterViewTests {
     #expect(after.changes(since: after) == ClusterChanges(joined: [], gone: [], moved: []))
   }
 
+  @Test func `a node is called by its name, or else by its number`() {
+    func view(_ names: (Int64, String)...) -> ClusterView {
+      let nodes = names.map { number, name in
+        NodeInfo(number: NodeNumber(number), name: name, address: "a", busVersion: 1, release: "r")
+      }
+      return ClusterView(
+        version: 1, ownNode: nil, nodes: Dictionary(uniqueKeysWithValues: nodes.map { ($0.number, $0) }),
+        owners: ClusterView.empty.owners)
+    }
+    // Nodes that start together join in any order.
+    let mixed = view((1, "node3"), (2, "node1"), (3, "2"), (4, "twin"), (5, "twin"))
+    #expect(mixed.node(called: "node3")?.number == NodeNumber(1) && mixed.node(called: "1")?.name == "node3")
+    #expect(mixed.node(called: "2")?.number == NodeNumber(3), "a name comes before a number")
+    #expect(mixed.node(called: "twin") == nil && mixed.node(called: "4")?.number == NodeNumber(4))
+    #expect(mixed.node(called: "node2") == nil && mixed.node(called: "") == nil && mixed.node(called: "01") == nil)
+  }
+
   @Test func `a node is the last to serve where no other takes its shards`() {
     func isLast(_ others: NodeInfo...) -> Bool {
       let nodes = Dictionary(uniqueKeysWithValues: ([node(first)] + others).map { ($0.number, $0) })

@@ -75,6 +75,14 @@ public struct ClusterView: Sendable, Equatable {
   /// The epoch of a shard.
   public func epoch(of shard: Shard) -> Int64 { owners[shard.number].epoch }
 
+  /// The node that an operator means: the one of that name, or else the one of that number; nil where
+  /// there is none, or several have the name.
+  public func node(called name: String) -> NodeInfo? {
+    let named = nodes.values.filter { $0.name == name }
+    guard named.isEmpty else { return named.count == 1 ? named[0] : nil }
+    return nodes.values.first { "\($0.number)" == name }
+  }
+
   /// The shards of a node, ascending.
   public func shards(of node: NodeNumber) -> [Shard] { Shard.all.filter { owners[$0.number].node == node } }
 

@@ -11,15 +11,17 @@ public enum ClusterCommands {
 
   /// Drains a node: it gives its shards back, closes its sessions and ends.
   /// - Parameters:
-  ///   - node: a name or a number.
+  ///   - node: a name, or a number.
   ///   - evenLast: also where no other node would serve.
   ///   - credential: the API key, or an administrator's token.
+  /// - Returns: the server's sentence, which has the name and the number of the node.
   /// - Throws: `InternalClient.Failure` with the server's sentence where it refuses.
-  public static func drain(_ node: String, evenLast: Bool, _ settings: Settings, credential: String) throws {
+  public static func drain(_ node: String, evenLast: Bool, _ settings: Settings, credential: String) throws -> String {
     let request = DrainRequest(drain: node, last: evenLast ? true : nil)
     let body = String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
     let client = try InternalClient(settings, seconds: 10)
-    _ = try goodBody(of: client.ask("POST", "/cluster", credential: credential, body: body))
+    let answer = try goodBody(of: client.ask("POST", "/cluster", credential: credential, body: body))
+    return String(decoding: answer, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   /// The body of `POST /cluster`. Nodes of 0.1.0 pass over `last`.

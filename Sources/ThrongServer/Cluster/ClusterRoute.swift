@@ -41,8 +41,9 @@ struct ClusterRoute: Sendable {
     DispatchQueue.global().async {
       do {
         switch try engines.requestDrain(of: command.drain, evenLast: command.last ?? false) {
-        case .requested:
-          exchange.respond(status: 202, contentType: "text/plain; charset=utf-8", body: Array("draining\n".utf8))
+        case .requested(let node):
+          let sentence = "\(node.name) (number \(node.number)) drains\n"
+          exchange.respond(status: 202, contentType: "text/plain; charset=utf-8", body: Array(sentence.utf8))
         case .unknownNode:
           refuse(exchange, 404, "no node, or more than one, has this name or number; throng cluster status lists them")
         case .lastNode:

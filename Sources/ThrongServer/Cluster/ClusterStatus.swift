@@ -59,10 +59,10 @@ public struct ClusterStatus: Codable, Sendable, Equatable {
 
   /// Aligned columns for people; states are as the node that answers sees them.
   public var table: String {
-    var rows = [["node", "name", "address", "release", "shards", "heartbeat", "state"]]
+    var rows = [["name", "number", "address", "release", "shards", "heartbeat", "state"]]
     rows += nodes.map { node in
       [
-        "\(node.number)", node.name, node.address, node.release, "\(node.shards)", "\(node.heartbeatAgeMs) ms ago",
+        node.name, "\(node.number)", node.address, node.release, "\(node.shards)", "\(node.heartbeatAgeMs) ms ago",
         node.state,
       ]
     }
