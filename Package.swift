@@ -75,7 +75,7 @@ let package = Package(
       dependencies: [
         "Authentication", "CPages", "CSystem", "Cluster", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "NATSBus",
         "PostgreSQLStore",
-        "ServerConfiguration", "SQLiteStore", "StoreTables",
+        "ServerConfiguration", "SQLiteStore", "StoreEngine", "StoreTables",
         "WebSocketTransport", "Webhooks", "WireProtocol", logging, metrics,
       ],
       exclude: ["Pages/Client", "Pages/Console", "Pages/Demo", "Pages/Shared"],
@@ -102,13 +102,15 @@ let package = Package(
     .target(
       name: "SQLiteStore",
       dependencies: [
-        "CSQLiteSettings", "GroupModel", "GroupRuntime", "StoreTables", "WireProtocol", grdb, sqlite, heap, logging,
+        "CSQLiteSettings", "GroupModel", "GroupRuntime", "StoreEngine", "StoreTables", "WireProtocol", grdb, sqlite, heap,
+        logging,
       ],
       swiftSettings: strict),
     .target(
       name: "PostgreSQLStore",
       dependencies: [
-        "CPostgreSQL", "Cluster", "GroupModel", "GroupRuntime", "StoreTables", "WireProtocol", collections, logging,
+        "CPostgreSQL", "Cluster", "GroupModel", "GroupRuntime", "StoreEngine", "StoreTables", "WireProtocol", collections,
+        logging,
       ],
       swiftSettings: strict),
     .target(
@@ -119,6 +121,9 @@ let package = Package(
       dependencies: ["CHTTPClient", "GroupModel", "GroupRuntime", "WireProtocol", collections, crypto, heap, logging, metrics],
       swiftSettings: strict),
     // Layer 3: groups, and how they are stored.
+    .target(
+      name: "StoreEngine", dependencies: ["GroupModel", "GroupRuntime", "StoreTables", "WireProtocol", collections, logging],
+      swiftSettings: strict),
     .target(name: "StoreTables", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol"], swiftSettings: strict),
     .target(
       name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections, heap],
@@ -197,7 +202,8 @@ let package = Package(
     .testTarget(
       name: "StoreTests",
       dependencies: [
-        "Cluster", "GroupModel", "GroupRuntime", "PostgreSQLStore", "SQLiteStore", "StoreTables", "ThrongTestKit", "WireProtocol",
+        "Cluster", "GroupModel", "GroupRuntime", "PostgreSQLStore", "SQLiteStore", "StoreEngine", "StoreTables", "ThrongTestKit",
+        "WireProtocol",
         grdb,
         sqlite, logging,
       ],

@@ -4,6 +4,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreEngine
 
 /// The durability of a commit, `store.sync` (Protocol.md, "Durability").
 public enum SyncMode: String, Sendable, CaseIterable {
@@ -14,46 +15,21 @@ public enum SyncMode: String, Sendable, CaseIterable {
 }
 
 /// Bounds and clocks of the store; tests make the numbers small.
+@dynamicMemberLookup
 struct StoreOptions {
-  /// More commits would only make the first of a transaction wait longer for its answer.
-  var commitsPerTransaction = 2_000
-  /// About five seconds of full load; later commits are refused, because the disk does not keep up.
-  var pendingCommits = 100_000
-  /// Bytes of message contents and other long texts in pending commits (64 MiB).
-  var pendingBytes = 64 << 20
-  /// Reads that run at once; sign-ins and searches have one reader each besides.
-  var readers = 4
-  /// The most rows of one read that goes on page by page: a few milliseconds.
-  var rowsPerRead = 2_000
-  /// Rows that maintenance deletes between two transactions: a few milliseconds.
-  var cleanupRows = 500
+  /// Those of all stores.
+  var engine = EngineOptions(maintenanceInterval: .seconds(1))
   /// The length of the log, in pages of 4 KiB, at which the writer checkpoints itself (64 MiB).
   var autocheckpointPages = 16_384
-  /// The time between two rounds of maintenance; nil = none are scheduled.
-  var maintenanceInterval: Duration? = .seconds(1)
-  var clocks: any Clocks = SystemClocks()
-  /// Start the rounds of maintenance.
-  var alarms: any Alarms = SystemAlarms()
-  /// The most groups that one page of a search reads.
-  var searchedGroups = 20_000
-  /// The most members that one page of a search reads; the members of its last group all count.
-  var searchedMembers = 200_000
-  /// The most queued searches: two seconds where each reads as much as it may.
-  var queuedSearches = 32
-  /// The most queued searches of one user.
-  var queuedSearchesPerReader = 4
-  /// Sessions that a crash has ended are told of at the next opening.
-  var postsUserOffline = false
-  /// Whether the texts of messages are indexed.
-  var indexesMessages = false
-  /// Rows that one page of a search of messages may look at, or as much other work.
-  var searchedMessages = 20_000
-  /// The types whose groups do not keep all messages.
-  var history: [GroupType: HistoryLimits] = [:]
+
+  subscript<Value>(dynamicMember option: WritableKeyPath<EngineOptions, Value>) -> Value {
+    get { engine[keyPath: option] }
+    set { engine[keyPath: option] = newValue }
+  }
 }
 
 /// Groups, memberships, messages, users and their notifications in one SQLite database.
-public final class SQLiteStore: StoreHealth, HistoryStore, Sendable {
+package final class SQLiteStore: DatabaseStore, HistoryStore {
   let pool: DatabasePool
   let writer: Writer
   let maintenance: StoreMaintenance
@@ -80,7 +56,7 @@ public final class SQLiteStore: StoreHealth, HistoryStore, Sendable {
   ///   - clocks, alarms: the time that everything of the store goes by.
   /// - Throws: `StoreOpenError` with a sentence for the operator. A database that is damaged,
   ///   foreign or newer stays unchanged.
-  public static func open(
+  package static func open(
     directory: String, database: String? = nil, sync: SyncMode, postsUserOffline: Bool = false,
     history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false, clocks: any Clocks = SystemClocks(),
     alarms: any Alarms = SystemAlarms(), logger: Logger
@@ -150,37 +126,34 @@ public final class SQLiteStore: StoreHealth, HistoryStore, Sendable {
     if let interval = options.maintenanceInterval { maintenance.start(every: interval) }
   }
 
-  /// Whether the last write succeeded; after a failed one the store tries again about once a
-  /// second.
-  public var canPersist: Bool { writer.canPersist }
+  package var engineOptions: EngineOptions { options.engine }
+  package var core: WriterCore { writer.core }
 
-  /// Counts the transactions of commits.
-  public var commitMeter: CommitMeter { writer.meter }
+  /// A commit is durable or not when it is answered.
+  package func waitForFates() {}
 
-  /// The clocks of this process.
-  public var clocks: any Clocks { options.clocks }
-
-  /// How many commits wait for a transaction.
-  public var pendingCommits: Int { writer.writeQueue.pendingCommits }
+  /// Enqueues the commit; pending commits share one transaction, and completions follow it in
+  /// order.
+  package func commit(_ commit: Commit) { writer.commit(commit) }
 
   /// Calls a handler for each group after its messages were removed, from a thread of the store.
   /// Groups that are loaded later are read without these messages.
-  public func onRemoval(_ handler: @escaping @Sendable (HistoryRemoval) -> Void) { writer.background.onRemoval(handler) }
+  package func onRemoval(_ handler: @escaping @Sendable (HistoryRemoval) -> Void) { writer.background.onRemoval(handler) }
 
   /// How background work has held the writer.
-  public var writerHolds: WriterHolds { writer.background.holds }
+  package var writerHolds: WriterHolds { writer.background.holds }
 
   /// The bytes of the database and its log on the disk.
-  public var fileBytes: Int { lock.database.bytesOnDisk }
+  package var fileBytes: Int { lock.database.bytesOnDisk }
 
   /// The bytes that may still be written to the disk of the database; nil where the system does not
   /// say.
-  public var diskFreeBytes: Int? { lock.database.freeBytesOnDisk }
+  package var diskFreeBytes: Int? { lock.database.freeBytesOnDisk }
 
   /// Waits until every commit has been answered, checkpoints the log and releases the database.
   /// Later commits and reads are `.unavailable`. Blocks; a second call does nothing.
-  public func close() {
-    guard writer.writeQueue.close() else { return }
+  package func close() {
+    guard writer.queue.close() else { return }
     writer.finish()
     maintenance.stop()
     var isCheckpointed = false
@@ -196,19 +169,30 @@ public final class SQLiteStore: StoreHealth, HistoryStore, Sendable {
     lock.release(at: options.clocks.wall, isCheckpointed: isCheckpointed)
   }
 
-  /// Reads in one snapshot, beside the writer, when it is the requester's turn.
-  /// - Parameter reader: nil = one of the pool's; another reader is used at once.
-  func read<Value: Sendable>(
-    on reader: DatabaseQueue? = nil, _ body: @escaping @Sendable (Database) throws -> Value
+  /// Each read is one transaction, beside the writer.
+  package func read<Value: Sendable>(
+    _ isolation: ReadIsolation = .snapshot, _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(StoreError) -> Value {
-    if let reader { return try await perform(body, on: reader) }
-    return try await readers.run(for: Requester.current) { () async throws(StoreError) in try await perform(body, on: pool) }
+    try await readers.run(for: Requester.current) { () async throws(StoreError) in try await perform(body, on: pool) }
+  }
+
+  /// Users take turns: one in very many live rooms may sign in with many sessions.
+  func readForSignIn<Value: Sendable>(
+    of user: UserID, _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws(StoreError) -> Value {
+    try await signInScheduler.run(for: Requester(user)) { () async throws(StoreError) in try await perform(body, on: signIns) }
+  }
+
+  package func readForSearch<Value: Sendable>(
+    of reader: UserID?, _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws(StoreError) -> Value {
+    try await searches.run(for: reader, logger) { connection throws(StoreError) in try await perform(body, on: connection) }
   }
 
   private func perform<Value: Sendable>(
     _ read: @escaping @Sendable (Database) throws -> Value, on reader: any DatabaseReader
   ) async throws(StoreError) -> Value {
-    if writer.writeQueue.isClosed { throw StoreError(.unavailable, "the store is closed") }
+    if writer.queue.isClosed { throw StoreError(.unavailable, "the store is closed") }
     // GRDB's `async` read would turn a cancelled task into an error that the port does not have.
     let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
       reader.asyncRead { access in

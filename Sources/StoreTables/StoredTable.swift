@@ -75,6 +75,17 @@ public struct StoredTable: Sendable, Equatable {
     StoredTable("webhookFailure", key: 1, [number] + WebhookFailure.columns),
   ]
 
+  /// Tables whose rows go with a disbanded group, besides members, messages and applications.
+  public static let ofDisbandedGroups = [
+    "messageChange", "reaction", "reactionUser", "goneReaction", "formerMember", "readReceipt", "receiptMembers",
+  ].map(named)
+
+  /// The table of that name.
+  public static func named(_ name: String) -> StoredTable {
+    guard let table = all.first(where: { $0.name == name }) else { preconditionFailure("there is no table \(name)") }
+    return table
+  }
+
   /// After-events that wait, a row for each.
   public static let webhook = StoredTable("webhook", key: 1, WebhookRow.columns)
 }

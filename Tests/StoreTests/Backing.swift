@@ -3,6 +3,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreEngine
 import Synchronization
 import Testing
 import ThrongTestKit
@@ -111,7 +112,7 @@ func removeMessages(of group: GroupID, before seq: Int64, from store: any AnySto
   try await store.pool.write { db in
     guard
       let number = try Int64.fetchOne(db, sql: "SELECT number FROM groupRecord WHERE groupID = ?", arguments: [group.rawValue]),
-      let newest = try MessageRows.newestSeq(number: number, in: db)
+      let newest = try db.newestSeq(number: number)
     else { return }
     let time = try Int64.fetchOne(
       db, sql: "SELECT max(timestamp) FROM message WHERE number = ? AND seq < ?", arguments: [number, seq])
@@ -175,8 +176,8 @@ func failure<Value>(_ body: () async throws(StoreError) -> Value) async -> Store
 extension Database {
   /// Makes a change past the writer.
   func apply(_ change: StoreChange) throws {
-    var appends = WebhookAppends(WebhookNumbers())
-    try apply(change, &appends)
-    try appends.finish(in: self)
+    let transaction = SQLiteTransaction(self, WebhookNumbers())
+    try transaction.apply(change)
+    try transaction.finishAppends()
   }
 }

@@ -125,7 +125,7 @@ struct CostTests {
         }
         try await store.pool.read { db in
           db.trace(options: .statement) { _ in reading.increment() }
-          _ = try NotificationRows.newest(of: alice, since: 0, db)
+          _ = try db.newestNotifications(of: alice, since: 0)
           db.trace(options: [])
         }
       }

@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import Testing
 import ThrongTestKit
 
@@ -116,7 +117,7 @@ struct ExpiredRowCleanupTests {
           try [5, 6].map { (time: WallInstant) in
             var steps: [Int] = []
             var before = db.totalChangesCount
-            while try ExpiredRowCleanup.chunk(of: 10, at: time + ExpiredRowCleanup.applicationLifetime, in: db) {
+            while try ExpiredRowCleanup.chunk(of: 10, at: time + ExpiredRows.applicationLifetime, in: db) {
               steps.append(db.totalChangesCount - before)
               before = db.totalChangesCount
             }

@@ -164,7 +164,7 @@ struct FaultTests {
         #expect(try await store.known(among: [alice, bob]) == [alice, bob])
         disk.fail(.write, nil)
         await store.tick()
-        #expect(store.canPersist && store.writer.writeQueue.pendingUpdates.isEmpty)
+        #expect(store.canPersist && store.writer.queue.pendingUpdates.isEmpty)
         #expect(try await store.known(among: [alice, bob]) == [alice, bob])
         #expect(try await store.knownCount() == 2)
       }

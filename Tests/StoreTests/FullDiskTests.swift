@@ -50,7 +50,7 @@ struct FullDiskTests {
 
       disk.heal()
       await store.tick()
-      #expect(store.canPersist && store.writer.writeQueue.pendingUpdates.isEmpty)
+      #expect(store.canPersist && store.writer.queue.pendingUpdates.isEmpty)
       try await expectPresence()
       try await store.put([.append(.sample(2))]).get()
     }

@@ -72,7 +72,7 @@ struct PresenceTests {
       store.remember([carol])
       clocks.advance(by: 2_000)
       await store.tick()
-      #expect(store.writer.writeQueue.pendingUpdates.isEmpty)
+      #expect(store.writer.queue.pendingUpdates.isEmpty)
       clocks.advance(by: 500)
       try await withDirectory { copy in
         // As the end of the process leaves it: nothing is closed.
@@ -151,7 +151,7 @@ struct PresenceTests {
           let before = try await store.pool.writeWithoutTransaction { $0.totalChangesCount }
           users.forEach(note)
           await store.tick()
-          #expect(store.writer.writeQueue.pendingUpdates.isEmpty)
+          #expect(store.writer.queue.pendingUpdates.isEmpty)
           return try await store.pool.writeWithoutTransaction { $0.totalChangesCount } - before
         }
         let first = try await written { store.notePresence(of: $0, offlineSince: nil) }
@@ -177,11 +177,11 @@ struct PresenceTests {
         #expect(try await store.offlineSince(of: alice) == nil)
         disk.release()
         await store.waitForWriter()
-        #expect(store.writer.writeQueue.pendingUpdates == [alice: .online])
+        #expect(store.writer.queue.pendingUpdates == [alice: .online])
         #expect(try await store.offlineSince(of: alice) == nil)
         #expect(try await store.group(club, sentSince: 0)?.offlineSince == [:])
         await store.tick()
-        #expect(store.writer.writeQueue.pendingUpdates.isEmpty)
+        #expect(store.writer.queue.pendingUpdates.isEmpty)
         #expect(try await store.offlineSince(of: alice) == nil)
       }
     }

@@ -122,9 +122,9 @@ struct ReadReceiptStoreTests {
         let log = RecordedStatements()
         try await store.pool.read { db in
           db.trace(options: .statement) { log.add($0.expandedDescription) }
-          _ = try ReadReceiptRows.counts(of: [1, 2, 4], number: 1, in: db)
-          _ = try ReadReceiptRows.confirmable([1, 2, 4], by: carol, number: 1, in: db)
-          _ = try ReadReceiptRows.readers(of: 1, number: 1, in: db)
+          _ = try db.receiptCounts(of: [1, 2, 4], number: 1)
+          _ = try db.confirmable([1, 2, 4], by: carol, number: 1)
+          _ = try db.readers(of: 1, number: 1)
           db.trace(options: [])
         }
         #expect(log.all.count == 6)

@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import Synchronization
 import Testing
 import ThrongTestKit

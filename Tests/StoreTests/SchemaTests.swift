@@ -76,7 +76,7 @@ struct SchemaTests {
       + "ORDER BY number DESC LIMIT 3",
     "SELECT mark.userID FROM groupRecord AS g CROSS JOIN member AS m INDEXED BY managerOfGroup ON m.number = g.number "
       + "CROSS JOIN readMark AS mark ON mark.userID = m.userID WHERE g.groupID = 'g' AND m.role IN ('Owner', 'Admin')",
-    GroupScan.joinedGroupsAndThoseOfEverybody.withNumbers,
+    SearchedGroups.sql(of: .joinedAndEverybodys).withNumbers,
     "SELECT count(*) FROM application INDEXED BY applicationOfInvitedByTime WHERE toUser = 'u' AND isGroupGone = 0 AND addTime > 4",
     "SELECT number FROM member INDEXED BY managerByUser WHERE userID = 'u' AND role IN ('Owner', 'Admin')",
     "SELECT number FROM application WHERE endTime < 4 LIMIT 3",

@@ -1,6 +1,7 @@
 import Cluster
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import Synchronization
 import Testing
 import ThrongTestKit
@@ -258,7 +259,7 @@ struct SharedRetentionTests {
   }
 
   @Test func `a backlog that is full looks at all groups instead`() {
-    let backlog = RetentionBacklog(capacity: 2)
+    let backlog = GroupBacklog(capacity: 2)
     #expect(backlog.scanAfter == 0)
     backlog.continueScan(after: nil)
     backlog.insert([club, team])

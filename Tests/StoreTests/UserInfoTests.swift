@@ -135,12 +135,12 @@ struct UserInfoCostTests {
   @Test func `the profiles of a page are one query`() async throws {
     let users = (0..<120).map { UserID("u\($0)")! }
     let profiles = try await statements { db in
-      let found = try UserInfoRows.profiles(of: users, in: db)
+      let found = try db.profiles(of: users)
       #expect(found.count == 100)
     }
     #expect(profiles == 1)
     let infos = try await statements { db in
-      let found = try UserInfoRows.infos(of: users, known: [], in: db)
+      let found = try db.infos(of: users, known: [])
       #expect(found.count == 100)
     }
     #expect(infos == 1)

@@ -1,10 +1,11 @@
 import Cluster
 import GroupModel
 import GroupRuntime
+import StoreEngine
 
 /// Lets only commits through whose shard this node owns, and holds the shard until they are answered
 /// (Cluster.md, "Fencing").
-struct CommitFence: Sendable {
+struct CommitFence: CommitAdmission {
   private let engine: LeaseEngine
 
   init(_ engine: LeaseEngine) { self.engine = engine }

@@ -1,5 +1,6 @@
 import Dispatch
 import GroupRuntime
+import StoreEngine
 import Synchronization
 
 /// Counts the connections that the writer has made. After a failover its next one may lead to
@@ -12,13 +13,7 @@ final class WriterConnections: Sendable {
   func noteNew() { made.add(1, ordering: .acquiringAndReleasing) }
 }
 
-/// What the statements of a read see of the database.
-enum ReadIsolation: Sendable {
-  /// All of them see the same instant.
-  case snapshot
-  /// There is only one, which sees one instant by itself.
-  case singleStatement
-
+extension ReadIsolation {
   func run<Value>(_ connection: PostgreSQLConnection, _ body: (PostgreSQLConnection) throws -> Value) throws -> Value {
     if self == .snapshot { return try connection.inSnapshot(body) }
     let before = connection.statementCount

@@ -1,10 +1,11 @@
 import CPostgreSQL
 import DequeModule
+import GroupModel
 import GroupRuntime
 import StoreTables
 
 /// A connection with its prepared statements. One thread at a time uses it.
-final class PostgreSQLConnection {
+package final class PostgreSQLConnection {
   private enum Sent {
     case preparation(String)
     case statement
@@ -184,9 +185,8 @@ final class PostgreSQLConnection {
     try rows(sql, values) { try $0.value(Int.self) }.first ?? 0
   }
 
-  /// The group's number; nil where there is no such group.
-  func number(of group: String) throws -> Int64? {
-    try rows("SELECT number FROM groupRecord WHERE groupID = $1", [group]) { try $0.integer() }.first
+  package func number(of group: GroupID) throws -> Int64? {
+    try rows("SELECT number FROM groupRecord WHERE groupID = $1", [group.rawValue]) { try $0.integer() }.first
   }
 
   /// Runs several statements without arguments.

@@ -33,19 +33,17 @@ struct StatementArguments: ColumnWriter {
     types.append(type.rawValue)
   }
 
-  mutating func append(null type: ValueType) {
+  mutating func append(null kind: ColumnKind) {
+    let type: ValueType =
+      switch kind {
+      case .integer: .integer
+      case .flag: .boolean
+      case .text: .text
+      case .bytes: .bytes
+      case .block: .bits
+      }
     lengths.append(-1)
     types.append(type.rawValue)
-  }
-
-  mutating func append(null kind: ColumnKind) {
-    switch kind {
-    case .integer: append(null: ValueType.integer)
-    case .flag: append(null: ValueType.boolean)
-    case .text: append(null: ValueType.text)
-    case .bytes: append(null: ValueType.bytes)
-    case .block: append(null: ValueType.bits)
-    }
   }
 
   mutating func append(_ number: Int64) { append(.integer) { $0.append(bigEndian: number) } }
@@ -126,70 +124,40 @@ extension [UInt8] {
 
 /// A value that a statement takes.
 protocol StatementValue: Sendable {
-  static var valueType: StatementArguments.ValueType { get }
   func append(to arguments: inout StatementArguments)
 }
 
-extension Int64: StatementValue {
-  static var valueType: StatementArguments.ValueType { .integer }
-  func append(to arguments: inout StatementArguments) { arguments.append(self) }
-}
+extension Int64: StatementValue { func append(to arguments: inout StatementArguments) { arguments.append(self) } }
+extension Int: StatementValue { func append(to arguments: inout StatementArguments) { arguments.append(Int64(self)) } }
+extension SeqBlock: StatementValue { func append(to arguments: inout StatementArguments) { arguments.append(self) } }
+extension WallInstant: StatementValue { func append(to arguments: inout StatementArguments) { arguments.append(self) } }
+extension Bool: StatementValue { func append(to arguments: inout StatementArguments) { arguments.append(self) } }
+extension String: StatementValue { func append(to arguments: inout StatementArguments) { arguments.append(self) } }
 
-extension Int: StatementValue {
-  static var valueType: StatementArguments.ValueType { .integer }
-  func append(to arguments: inout StatementArguments) { arguments.append(self) }
-}
-
-extension SeqBlock: StatementValue {
-  static var valueType: StatementArguments.ValueType { .bits }
-  func append(to arguments: inout StatementArguments) { arguments.append(self) }
-}
-
-extension WallInstant: StatementValue {
-  static var valueType: StatementArguments.ValueType { .integer }
-  func append(to arguments: inout StatementArguments) { arguments.append(self) }
-}
-
-extension Bool: StatementValue {
-  static var valueType: StatementArguments.ValueType { .boolean }
-  func append(to arguments: inout StatementArguments) { arguments.append(self) }
-}
-
-extension String: StatementValue {
-  static var valueType: StatementArguments.ValueType { .text }
-  func append(to arguments: inout StatementArguments) { arguments.append(self) }
+extension Optional: StatementValue where Wrapped: StatementValue & ColumnValue {
+  func append(to arguments: inout StatementArguments) {
+    if let self { self.append(to: &arguments) } else { arguments.append(null: Wrapped.kind) }
+  }
 }
 
 /// A value of which a statement takes lists.
 protocol StatementElement: Sendable {
-  static var listType: StatementArguments.ValueType { get }
   static func append(_ list: [Self], to arguments: inout StatementArguments)
 }
 
 extension Int64: StatementElement {
-  static var listType: StatementArguments.ValueType { .integers }
   static func append(_ list: [Int64], to arguments: inout StatementArguments) { arguments.append(list) }
 }
 
 extension String: StatementElement {
-  static var listType: StatementArguments.ValueType { .texts }
   static func append(_ list: [String], to arguments: inout StatementArguments) { arguments.append(list) }
 }
 
 /// Bytes are one value, no list.
 extension UInt8: StatementElement {
-  static var listType: StatementArguments.ValueType { .bytes }
   static func append(_ list: [UInt8], to arguments: inout StatementArguments) { arguments.append(bytes: list) }
 }
 
 extension Array: StatementValue where Element: StatementElement {
-  static var valueType: StatementArguments.ValueType { Element.listType }
   func append(to arguments: inout StatementArguments) { Element.append(self, to: &arguments) }
-}
-
-extension Optional: StatementValue where Wrapped: StatementValue {
-  static var valueType: StatementArguments.ValueType { Wrapped.valueType }
-  func append(to arguments: inout StatementArguments) {
-    if let self { self.append(to: &arguments) } else { arguments.append(null: Wrapped.valueType) }
-  }
 }

@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import StoreTables
 
 /// Clears away the rows of disbanded groups: members become departures where the type is listed,
@@ -25,11 +26,11 @@ enum DisbandedGroupCleanup {
   static func chunk(of group: Group, _ rows: Int, _ transaction: WriteTransaction) throws -> Bool {
     if try members(of: group.number, rows, transaction) { return true }
     if try messages(of: group.number, rows, transaction) { return true }
-    for table in ["messageChange", "reaction", "reactionUser", "goneReaction", "formerMember", "readReceipt", "receiptMembers"] {
-      if try delete(from: table, of: group.number, rows, transaction) > 0 { return true }
+    for table in StoredTable.ofDisbandedGroups {
+      if try delete(from: table.name, of: group.number, rows, transaction) > 0 { return true }
     }
     if try applications(of: group.number, time: group.time, rows, transaction) { return true }
-    try NotificationRows.forget(group: group.number, transaction)
+    try transaction.forgetNotifications(of: group.number)
     for table in ["groupAttributes", "groupCounter", "dismissedGroup"] {
       try transaction.run("DELETE FROM \(table) WHERE number = $1", [group.number])
     }
@@ -49,7 +50,7 @@ enum DisbandedGroupCleanup {
       ON CONFLICT (userID, groupID) DO UPDATE
       SET type = excluded.type, time = excluded.time, groupNumber = excluded.groupNumber WHERE excluded.time >= departure.time
       """, [number, last])
-    try NotificationRows.deliver(membersOf: number, users, transaction)
+    try transaction.deliver(membersOf: number, users)
     try transaction.run("DELETE FROM member WHERE number = $1 AND userID <= $2", [number, last])
     return true
   }
@@ -131,24 +132,17 @@ enum ReactionCleanup {
 
 /// Deletes rows that are too old to be asked for.
 enum ExpiredRowCleanup {
-  /// The time that an application is kept after it was handled or its group was disbanded.
-  static let applicationLifetime = Duration.seconds(7 * 86_400)
-
   /// - Returns: false where nothing old is left.
   static func chunk(of rows: Int, at now: WallInstant, _ transaction: WriteTransaction) throws -> Bool {
-    let tables: [(table: String, column: String, before: WallInstant)] = [
-      ("notification", "timestamp", now - SystemNotification.lifetime),
-      ("application", "endTime", now - applicationLifetime),
-      ("departure", "time", now - DepartureRecord.lifetime),
-      ("formerMember", "memorableUntil", now),
-    ]
-    for (table, column, before) in tables {
+    for expired in ExpiredRows.all(at: now) {
+      let table = expired.table
       let deleted = try transaction.rows(
         """
         WITH gone AS (
-          DELETE FROM \(table) WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(table) WHERE \(column) < $1 LIMIT $2)) RETURNING 1)
+          DELETE FROM \(table) WHERE ctid = ANY (ARRAY(SELECT ctid FROM \(table) WHERE \(expired.column) < $1 LIMIT $2))
+          RETURNING 1)
         SELECT count(*) FROM gone
-        """, [before, rows]
+        """, [expired.before, rows]
       ) { try $0.integer() }
       if deleted.first ?? 0 > 0 { return true }
     }

@@ -1,5 +1,7 @@
 import GroupModel
 import GroupRuntime
+import StoreEngine
+import StoreEngine
 import StoreTables
 
 /// Removes the oldest messages of a group, with what belongs to them.
@@ -32,15 +34,7 @@ enum MessageRemoval {
 
 /// Finds the messages beyond the limits of their groups.
 struct HistoryExcess {
-  let limits: [GroupType: HistoryLimits]
-  /// Messages from before it are too old, for each type; absent = no age.
-  let oldest: [GroupType: WallInstant]
-
-  /// - Parameter trustsClock: whether messages may be removed for their age.
-  init(limits: [GroupType: HistoryLimits], at now: WallInstant, trustsClock: Bool) {
-    self.limits = limits
-    oldest = trustsClock ? limits.compactMapValues { $0.age.map { now - $0 } } : [:]
-  }
+  let bounds: HistoryBounds
 
   /// The known contents of a group.
   struct Head {
@@ -84,7 +78,7 @@ struct HistoryExcess {
   func expired(
     _ type: GroupType, behind last: Head?, limit: Int, in db: PostgreSQLConnection
   ) throws -> [Head] {
-    guard let oldest = oldest[type] else { return [] }
+    guard let oldest = bounds.oldest[type] else { return [] }
     return try db.rows(
       """
       \(Self.heads) WHERE g.type = $1 AND g.firstTime < $2 AND (g.firstTime, g.number) > ($3, $4)
@@ -94,21 +88,18 @@ struct HistoryExcess {
 
   /// Whether the oldest message's time must be noted, so that `expired` finds the group later.
   func wantsFirstTime(_ head: Head) -> Bool {
-    limits[head.type]?.age != nil && head.firstTime == nil && head.newest != nil
+    bounds.limits[head.type]?.age != nil && head.firstTime == nil && head.newest != nil
   }
 
   /// The last message to be removed of a group among its oldest `rows`; nil = none is beyond the
   /// limits.
   func lastExcess(of head: Head, from seq: Int64, rows: Int, in db: PostgreSQLConnection) throws -> Int64? {
-    guard let limit = limits[head.type], let newest = head.newest else { return nil }
-    let lastByCount = limit.count.map { newest - $0 } ?? 0
-    let oldest = oldest[head.type]
-    let mayBeOld = oldest.map { head.firstTime ?? .distantPast < $0 } ?? false
-    guard lastByCount >= seq || mayBeOld else { return nil }
+    let mayBeOld = bounds.oldest[head.type].map { head.firstTime ?? .distantPast < $0 } ?? false
+    guard head.newest != nil, mayBeOld || bounds.lastExcess(of: head.type, newest: head.newest) ?? 0 >= seq else { return nil }
     let messages = try db.rows(
       "SELECT seq, timestamp FROM message WHERE number = $1 AND seq >= $2 ORDER BY seq LIMIT $3", [head.number, seq, rows]
     ) { (seq: try $0.integer(), time: try $0.instant()) }
-    return messages.prefix { $0.seq <= lastByCount || $0.time < oldest ?? .distantPast }.last?.seq
+    return bounds.excess(messages, of: head.type, newest: head.newest).last?.seq
   }
 }
 

@@ -2,16 +2,8 @@ import Dispatch
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreEngine
 import Synchronization
-
-/// Work in the background that holds the writer for a bounded number of rows at a time. The raw
-/// value appears in metrics and the log.
-enum MaintenanceTask: String, Sendable {
-  case clearDisbandedGroups = "purge"
-  case deleteExpiredRows = "sweep"
-  case clearReactions = "reactions"
-  case removeMessages = "retention"
-}
 
 /// Deletes what is left over or too old, beside the sign of life, which must never wait for it.
 /// Each chunk of rows has a transaction of its own, so that commits pass in between.
@@ -65,7 +57,7 @@ final class PostgreSQLCleanup: @unchecked Sendable {
   private func tick() {
     // It is looked at each time: a jump must be seen before something is deleted.
     let trustsClock = retention.checkClock()
-    guard writer.canPersist else { return }
+    guard writer.core.canPersist else { return }
     do {
       let current = try connection.flatMap { $0.isOpen ? $0 : nil } ?? connect()
       connection = current

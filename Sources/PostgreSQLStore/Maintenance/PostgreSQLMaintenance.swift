@@ -2,6 +2,7 @@ import Dispatch
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreEngine
 import Synchronization
 
 /// The work of about every half second: the sign of life, and users that wait to become durable.

@@ -1,70 +1,13 @@
 import GroupModel
 import GroupRuntime
+import StoreEngine
+import StoreEngine
 import Synchronization
-
-/// The groups that retention has to look at: those that got messages lately and, after the start
-/// and whenever it has lost sight of some, all.
-final class RetentionBacklog: Sendable {
-  private struct State {
-    var touched: Set<GroupID> = []
-    /// All groups behind this number are still to be looked at; nil = none.
-    var scanAfter: Int64? = 0
-    /// Another look at all follows the present one.
-    var mustScanAgain = false
-
-    mutating func scanAll() {
-      if scanAfter == nil { scanAfter = 0 } else { mustScanAgain = true }
-    }
-  }
-
-  private let state = Mutex(State())
-  private let capacity: Int
-
-  /// - Parameter capacity: beyond so many groups all are looked at instead.
-  init(capacity: Int = 100_000) { self.capacity = capacity }
-
-  func noteAppends(_ changes: [StoreChange]) {
-    for case .append(let message) in changes { insert([message.groupID]) }
-  }
-
-  func insert(_ groups: [GroupID]) {
-    state.withLock { state in
-      guard state.touched.count + groups.count <= capacity else {
-        state.touched = []
-        return state.scanAll()
-      }
-      state.touched.formUnion(groups)
-    }
-  }
-
-  /// Looks at all groups again: this process leads others now.
-  func scanAll() { state.withLock { $0.scanAll() } }
-
-  func popTouched(_ limit: Int) -> [GroupID] {
-    state.withLock { state in
-      let taken = Array(state.touched.prefix(limit))
-      for group in taken { state.touched.remove(group) }
-      return taken
-    }
-  }
-
-  var scanAfter: Int64? { state.withLock { $0.scanAfter } }
-
-  /// - Parameter number: the last group that was looked at; nil = it was the last of all.
-  func continueScan(after number: Int64?) {
-    state.withLock { state in
-      state.scanAfter = number
-      guard number == nil, state.mustScanAgain else { return }
-      state.mustScanAgain = false
-      state.scanAfter = 0
-    }
-  }
-}
 
 /// Removes messages beyond the limits of their groups, a bounded number of rows in each transaction
 /// (Operations.md, "Retention and the size of the files").
 final class Retention: @unchecked Sendable {
-  let backlog = RetentionBacklog()
+  let backlog = GroupBacklog()
   private let options: PostgreSQLOptions
   private let handler = Mutex<(@Sendable (HistoryRemoval) -> Void)?>(nil)
   private let figures = Mutex(0)
@@ -91,7 +34,7 @@ final class Retention: @unchecked Sendable {
   func runRound(
     _ db: PostgreSQLConnection, _ writer: Writer, trustsClock: Bool, isStopped: () -> Bool
   ) throws {
-    let excess = HistoryExcess(limits: options.history, at: options.clocks.wall, trustsClock: trustsClock)
+    let excess = HistoryExcess(bounds: HistoryBounds(options.history, at: options.clocks.wall, trustsClock: trustsClock))
     while !isStopped(), let after = backlog.scanAfter {
       let heads = try HistoryExcess.heads(after: after, limit: Self.groupsPerRead, in: db)
       try trim(heads, excess, db, writer)
@@ -105,7 +48,7 @@ final class Retention: @unchecked Sendable {
         throw error
       }
     }
-    for type in excess.oldest.keys {
+    for type in excess.bounds.oldest.keys {
       var last: HistoryExcess.Head?
       repeat {
         let heads = try excess.expired(type, behind: last, limit: Self.groupsPerRead, in: db)
@@ -174,7 +117,7 @@ final class Retention: @unchecked Sendable {
   }
 }
 
-extension PostgreSQLStore: HistoryStore {
+extension PostgreSQLStore {
   public func onRemoval(_ handler: @escaping @Sendable (HistoryRemoval) -> Void) { retention.onRemoval(handler) }
 
   public var writerHolds: WriterHolds {

@@ -1,6 +1,7 @@
 import Foundation
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import StoreTables
 
 /// Finds out at the start whether a process gets as many connections as it needs, and whether each
@@ -135,6 +136,6 @@ extension PostgreSQLOptions {
   /// users in, searches, reads; a node has its lease and hears of changes, and one answers
   /// operators.
   var connectionCount: Int {
-    5 + readers + (indexesMessages ? 1 : 0) + (isShared ? 3 : 0) + (carriesBus ? 3 : 0)
+    5 + engine.readers + (engine.indexesMessages ? 1 : 0) + (isShared ? 3 : 0) + (carriesBus ? 3 : 0)
   }
 }

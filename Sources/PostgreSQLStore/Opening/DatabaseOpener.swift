@@ -2,6 +2,7 @@ import Foundation
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreEngine
 import StoreTables
 
 /// Makes connections with the settings of the store, and the tables.

@@ -3,6 +3,7 @@ import Dispatch
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreEngine
 import Synchronization
 
 /// The reason why the store could not be opened.
@@ -28,7 +29,7 @@ public struct PostgreSQLOpenError: Error, Sendable, CustomStringConvertible {
 
 /// Groups, memberships, messages, users and their notifications in a PostgreSQL database, for one
 /// server process, or for the nodes of a cluster (Cluster.md, "The store on PostgreSQL").
-public final class PostgreSQLStore: StoreHealth, Sendable {
+package final class PostgreSQLStore: DatabaseStore, HistoryStore {
   let options: PostgreSQLOptions
   let writer: Writer
   /// Nil = a node of a cluster, by `lease`.
@@ -60,7 +61,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
   ///   - syncsCommits: whether a commit waits for the server's disk.
   ///   - clocks, alarms: the time that everything of the store goes by.
   /// - Throws: `PostgreSQLOpenError` with a sentence for the operator.
-  public static func open(
+  package static func open(
     _ url: String, postsUserOffline: Bool = false, history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false,
     syncsCommits: Bool = true, clocks: any Clocks = SystemClocks(), alarms: any Alarms = SystemAlarms(), logger: Logger
   ) throws(PostgreSQLOpenError) -> PostgreSQLStore {
@@ -75,13 +76,13 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
   }
 
   /// What a process asks of a server, for `check`.
-  public struct Needs: Sendable {
+  package struct Needs: Sendable {
     let connections: Int
 
     /// - Parameters:
     ///   - isShared: for a node of a cluster.
     ///   - carriesBus: without NATS.
-    public init(isShared: Bool, carriesBus: Bool, indexesMessages: Bool) {
+    package init(isShared: Bool, carriesBus: Bool, indexesMessages: Bool) {
       var options = PostgreSQLOptions()
       (options.isShared, options.carriesBus, options.indexesMessages) = (isShared, carriesBus, indexesMessages)
       connections = options.connectionCount
@@ -90,13 +91,13 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     private init(connections: Int) { self.connections = connections }
 
     /// A server that runs has its connections; a few tell whether there is a pooler.
-    public static let besideRunning = Needs(connections: 3)
+    package static let besideRunning = Needs(connections: 3)
   }
 
   /// Connects, and checks the server without changing anything.
   /// - Returns: the server's version.
   /// - Throws: `PostgreSQLOpenError` with a sentence for the operator.
-  public static func check(_ url: String, _ needs: Needs) throws(PostgreSQLOpenError) -> String {
+  package static func check(_ url: String, _ needs: Needs) throws(PostgreSQLOpenError) -> String {
     let opener = DatabaseOpener(url: url, options: PostgreSQLOptions())
     do {
       let connection = try opener.connect()
@@ -113,7 +114,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
   ///   - leaseDuration: for how long a node is there without a sign of life.
   ///   - carriesBus: whether `makeBus` follows.
   ///   - history, indexesMessages, syncsCommits: as for a process that is alone.
-  public static func openShared(
+  package static func openShared(
     _ url: String, postsUserOffline: Bool = false, history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false,
     syncsCommits: Bool = true, leaseDuration: Duration, carriesBus: Bool = true, logger: Logger
   ) throws(PostgreSQLOpenError) -> PostgreSQLStore {
@@ -222,22 +223,18 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     cleanup.start(every: interval)
   }
 
-  /// Whether the last write succeeded; after a failed one the store tries again about once a
-  /// second.
-  public var canPersist: Bool { writer.canPersist }
+  package var engineOptions: EngineOptions { options.engine }
+  package var core: WriterCore { writer.core }
 
-  /// Counts the transactions of commits.
-  public var commitMeter: CommitMeter { writer.meter }
+  package func waitForFates() async throws(StoreError) { try await writer.waitForFates() }
 
-  /// The clocks of this process; those of a node show the database's time.
-  public var clocks: any Clocks { options.clocks }
-
-  /// How many commits wait for a transaction.
-  public var pendingCommits: Int { writer.queue.pendingCommits }
+  /// Enqueues the commit; pending commits share one transaction, and completions follow it in
+  /// order.
+  package func commit(_ commit: Commit) { writer.commit(commit) }
 
   /// Waits until every commit has been answered, and leaves the database. Later commits and reads
   /// are `.unavailable`. Blocks; a second call does nothing.
-  public func close() {
+  package func close() {
     guard writer.queue.close() else { return }
     cleanup.stop()
     maintenance.stop()
@@ -251,7 +248,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
   // MARK: Several nodes
 
   /// Makes the lease of this process, once; `LeaseEngine.start` joins.
-  public func makeLease() -> LeaseEngine {
+  package func makeLease() -> LeaseEngine {
     let opener = opener
     let lease = PostgreSQLLease(leaseDuration: options.leaseDuration, clocks: options.databaseClocks, logger: logger) {
       () throws(PostgreSQLError) in try opener.connect(for: .leasing)
@@ -260,14 +257,14 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     let engine = LeaseEngine(
       lease, leaseDuration: options.leaseDuration, clocks: options.clocks, alarms: options.alarms, logger: logger)
     (options.leadership as? MembershipLeadership)?.follow(engine, clocks: options.clocks)
-    writer.queue.use(CommitFence(engine))
+    writer.use(CommitFence(engine))
     engine.onLease { [writer] node in writer.use(node: node?.rawValue) }
     return engine
   }
 
   /// Ends the sessions that were left by nodes which have gone, where no other node is there. Call
   /// it before the node serves.
-  public func endFormerSessions() throws(PostgreSQLOpenError) {
+  package func endFormerSessions() throws(PostgreSQLOpenError) {
     do {
       try writer.begin(sessionsEndedAt: options.clocks.wall)
     } catch {
@@ -276,7 +273,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
   }
 
   /// Makes a bus over this database, for clusters without another one.
-  public func makeBus() throws(PostgreSQLOpenError) -> PostgreSQLBus {
+  package func makeBus() throws(PostgreSQLOpenError) -> PostgreSQLBus {
     let opener = opener
     do {
       return try PostgreSQLBus(scope: options.schema ?? "throng", logger: logger) { () throws(PostgreSQLError) in
@@ -288,13 +285,13 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
   }
 
   /// Nodes, shards and the age of heartbeats, for operators. Blocks.
-  public func clusterContents() throws -> LeaseContents { try withLease { try $0.read() } }
+  package func clusterContents() throws -> LeaseContents { try withLease { try $0.read() } }
 
   /// Marks a node as draining, which it sees itself. Blocks.
   /// - Parameters:
   ///   - name: the node's, or its number.
   ///   - evenLast: also where no other node would serve.
-  public func requestDrain(of name: String, evenLast: Bool) throws -> DrainOutcome {
+  package func requestDrain(of name: String, evenLast: Bool) throws -> DrainOutcome {
     try withLease { try $0.requestDrain(of: name, evenLast: evenLast) }
   }
 
@@ -308,9 +305,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     return try body(lease)
   }
 
-  /// Reads in one snapshot, with one of the connections that reads share, when it is the
-  /// requester's turn.
-  func read<Value: Sendable>(
+  package func read<Value: Sendable>(
     _ isolation: ReadIsolation = .snapshot, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async throws(StoreError) -> Value {
     try checkOpen()
@@ -319,7 +314,7 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     }
   }
 
-  /// Reads for a sign-in.
+  /// Users take turns: one in very many live rooms may sign in with many sessions.
   func readForSignIn<Value: Sendable>(
     of user: UserID, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async throws(StoreError) -> Value {
@@ -329,18 +324,12 @@ public final class PostgreSQLStore: StoreHealth, Sendable {
     }
   }
 
-  /// Reads for a search, which waits for others and lets no other read wait.
-  func readForSearch<Value: Sendable>(
+  package func readForSearch<Value: Sendable>(
     of reader: UserID?, _ body: @escaping @Sendable (PostgreSQLConnection) throws -> Value
   ) async throws(StoreError) -> Value {
     try checkOpen()
-    guard searches.enter(reader) else { throw StoreError(.unavailable, "too many searches wait") }
-    defer { searches.leave(reader) }
-    do throws(StoreError) {
-      return try await searches.connection.read(.snapshot, body).get()
-    } catch {
-      if error.kind == .unavailable { logger.error("cannot search", metadata: ["error": "\(error)"]) }
-      throw error
+    return try await searches.run(for: reader, logger) { connection throws(StoreError) in
+      try await connection.read(.snapshot, body).get()
     }
   }
 

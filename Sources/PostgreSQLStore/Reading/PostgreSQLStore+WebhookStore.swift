@@ -1,9 +1,9 @@
 import GroupRuntime
 import StoreTables
 
-extension PostgreSQLStore: WebhookStore {
+extension PostgreSQLStore {
   /// How many entries wait, and how many were given up: counted once, at the start.
-  public func webhookCounts() async throws(StoreError) -> WebhookCounts {
+  package func webhookCounts() async throws(StoreError) -> WebhookCounts {
     let leadership = options.leadership
     return try await read { db in
       let lanes = try db.rows("SELECT lane, count(*) FROM webhook GROUP BY lane", []) {
@@ -19,7 +19,7 @@ extension PostgreSQLStore: WebhookStore {
   /// one moment: otherwise a later page could have an entry whose predecessor was missing from an
   /// earlier one, because its number came before others', and its commit behind.
   /// - Parameter lane: nil = of all lanes that this process leads.
-  public func webhooks(
+  package func webhooks(
     in lane: WebhookEntry.Lane?, after: Int64, limit: Int, bytes: Int
   ) async throws(StoreError) -> [WebhookEntry] {
     let leadership = options.leadership
@@ -40,27 +40,6 @@ extension PostgreSQLStore: WebhookStore {
         }
         return entries
       }
-    }
-  }
-
-  /// Entries that were given up, by their number.
-  public func webhookFailures(after: Int64, limit: Int, bytes: Int) async throws(StoreError) -> [WebhookFailure] {
-    try await read { db in
-      var failures: [WebhookFailure] = []
-      var (last, sum) = (after, 0)
-      while sum < bytes, failures.count < limit {
-        let wanted = min(64, limit - failures.count)
-        let page = try db.rows(
-          "SELECT \(WebhookFailure.numberedColumns) FROM webhookFailure WHERE number > $1 ORDER BY number LIMIT $2",
-          [last, wanted], WebhookFailure.readNumbered)
-        for failure in page where sum < bytes {
-          sum += failure.entry.data.count
-          failures.append(failure)
-        }
-        guard page.count == wanted, let number = page.last?.number else { break }
-        last = number
-      }
-      return failures
     }
   }
 }

@@ -2,72 +2,54 @@ import GroupModel
 import GroupRuntime
 import StoreTables
 
-/// `groupRecord` rows.
-enum GroupRows {
-  private static let insertSQL = """
-    INSERT INTO groupRecord (\(GroupRecord.columns.names)) VALUES (\(GroupRecord.columns.places("$")))
-    """
-  private static let updateSQL = """
-    UPDATE groupRecord SET \(GroupRecord.columns.assignments("$", to: GroupRecord.columns.without("groupID").map(\.name)))
-    WHERE groupID = $\(GroupRecord.columns.place(of: "groupID"))
-    """
-  private static let selectSQL = "SELECT \(GroupRecord.columns.names), firstSeq, removedTime FROM groupRecord WHERE number = $1"
-
-  static func insert(_ record: GroupRecord, _ transaction: WriteTransaction) throws {
-    try transaction.run(insertSQL) { try record.write(to: &$0) }
-  }
-
-  static func update(_ record: GroupRecord, _ transaction: WriteTransaction) throws {
-    try transaction.runForOne(updateSQL, binding: { try record.write(to: &$0) }) { "no group \(record.id) to change" }
-  }
-
-  /// A group without its other rows.
-  static func group(number: Int64, in db: PostgreSQLConnection) throws -> StoredGroup? {
-    try db.rows(selectSQL, [number], StoredGroup.read).first
-  }
-}
-
 /// The number of group `$1`, as a part of a statement. NULL where there is none, which no column
 /// `number` takes: the statement fails.
 let numberOfGroup = "(SELECT g.number FROM groupRecord AS g WHERE g.groupID = $1)"
 
-/// `groupAttributes` rows: all attributes of a group as JSON.
-enum AttributeRows {
-  static func put(_ attributes: GroupAttributes, in group: GroupID, _ transaction: WriteTransaction) throws {
-    if attributes.count > 0 {
-      try transaction.run(
-        """
-        INSERT INTO groupAttributes VALUES (\(numberOfGroup), $2)
-        ON CONFLICT (number) DO UPDATE SET entries = excluded.entries
-        """
-      ) { arguments in
-        arguments.append(group.rawValue)
-        try attributes.entries.write(to: &arguments)
-      }
-    } else {
-      try transaction.runForOne(
+/// Statements of `groupRecord` rows.
+private enum GroupRows {
+  static let insertSQL = """
+    INSERT INTO groupRecord (\(GroupRecord.columns.names)) VALUES (\(GroupRecord.columns.places("$")))
+    """
+  static let updateSQL = """
+    UPDATE groupRecord SET \(GroupRecord.columns.assignments("$", to: GroupRecord.columns.without("groupID").map(\.name)))
+    WHERE groupID = $\(GroupRecord.columns.place(of: "groupID"))
+    """
+  static let selectSQL = "SELECT \(GroupRecord.columns.names), firstSeq, removedTime FROM groupRecord WHERE number = $1"
+}
+
+extension WriteTransaction {
+  func insert(_ record: GroupRecord) throws { try run(GroupRows.insertSQL) { try record.write(to: &$0) } }
+
+  func update(_ record: GroupRecord) throws {
+    try runForOne(GroupRows.updateSQL, binding: { try record.write(to: &$0) }) { "no group \(record.id) to change" }
+  }
+
+  func put(_ attributes: GroupAttributes, in group: GroupID) throws {
+    guard attributes.count > 0 else {
+      return try runForOne(
         """
         WITH g AS (SELECT number FROM groupRecord WHERE groupID = $1),
         gone AS (DELETE FROM groupAttributes AS a USING g WHERE a.number = g.number) SELECT number FROM g
         """, [group.rawValue]
       ) { "no group \(group) to have attributes" }
     }
+    try run(
+      """
+      INSERT INTO groupAttributes VALUES (\(numberOfGroup), $2)
+      ON CONFLICT (number) DO UPDATE SET entries = excluded.entries
+      """
+    ) { arguments in
+      arguments.append(group.rawValue)
+      try attributes.entries.write(to: &arguments)
+    }
   }
 
-  static func attributes(number: Int64, in db: PostgreSQLConnection) throws -> GroupAttributes {
-    let sql = "SELECT entries FROM groupAttributes WHERE number = $1"
-    return try db.rows(sql, [number], GroupAttributes.read).first ?? GroupAttributes()
-  }
-}
-
-/// `groupCounter` rows: one for each counter.
-enum CounterRows {
-  /// Sets the counters that have a value, and removes the others.
-  static func put(_ counters: [GroupCounters.Entry], in group: GroupID, _ transaction: WriteTransaction) throws {
+  func put(_ counters: [GroupCounters.Entry], in group: GroupID) throws {
     // The last entry of a key counts; a statement cannot change a row twice.
     let last = Dictionary(counters.map { ($0.key, $0.value) }) { $1 }.sorted { $0.key < $1.key }
     let kept = last.compactMap { key, value in value.map { (key, $0) } }
-    try transaction.runForOne(
+    try runForOne(
       """
       WITH g AS (SELECT number FROM groupRecord WHERE groupID = $1),
       kept AS (
@@ -79,8 +61,27 @@ enum CounterRows {
     ) { "no group \(group) to have counters" }
   }
 
-  static func counters(number: Int64, in db: PostgreSQLConnection) throws -> GroupCounters {
-    GroupCounters(
-      try db.rows("SELECT key, value FROM groupCounter WHERE number = $1", [number], GroupCounters.Entry.read))
+  // `DisbandedGroupCleanup` clears the other rows.
+  func dismiss(_ group: GroupID, at time: WallInstant, notifying notification: SystemNotification?) throws {
+    if let notification { try put(notification, forMembersOf: group) }
+    try runForOne(
+      """
+      WITH gone AS (DELETE FROM groupRecord WHERE groupID = $1 RETURNING number, groupID, type)
+      INSERT INTO dismissedGroup SELECT number, groupID, type, $2 FROM gone
+      """, [group.rawValue, time]
+    ) { "no group \(group) to disband" }
+  }
+}
+
+extension PostgreSQLConnection {
+  package func head(of group: GroupID, number: Int64) throws -> StoredGroup? {
+    guard var head = try rows(GroupRows.selectSQL, [number], StoredGroup.read).first else { return nil }
+    head.lastMessage = try newestMessage(of: group, number: number)
+    head.attributes =
+      try rows("SELECT entries FROM groupAttributes WHERE number = $1", [number], GroupAttributes.read).first ?? head.attributes
+    head.counters = GroupCounters(
+      try rows("SELECT key, value FROM groupCounter WHERE number = $1", [number], GroupCounters.Entry.read))
+    head.pinned = try pinned(number: number)
+    return head
   }
 }

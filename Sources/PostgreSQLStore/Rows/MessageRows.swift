@@ -2,7 +2,7 @@ import GroupModel
 import GroupRuntime
 import StoreTables
 
-/// `message` rows.
+/// Statements of `message` rows.
 enum MessageRows {
   // The message before must exist, because `seq` has no gap (Protocol.md, "Sending"), unless
   // retention has removed it: the number is NULL otherwise, and the statement fails. Not EXISTS: for one
@@ -13,79 +13,71 @@ enum MessageRows {
     AND ((SELECT m.seq FROM message AS m WHERE m.number = g.number AND m.seq = \(seq) - 1) IS NOT NULL OR g.firstSeq = \(seq))),
     \(Message.columns.places("$", from: 2)))
     """
-  private static let seq = "$\(Message.columns.place(of: "seq") + 1)"
-
-  static func append(_ message: Message, _ transaction: WriteTransaction) throws {
-    if message.seq == nil { throw StoreError(.inconsistent, "message \(message.msgID) has no seq") }
-    try transaction.run(appendSQL) { try bind(message, &$0) }
-  }
-
-  private static func bind(_ message: Message, _ arguments: inout StatementArguments) throws(StoreError) {
-    arguments.append(message.groupID.rawValue)
-    try message.write(to: &arguments)
-  }
+  fileprivate static let seq = "$\(Message.columns.place(of: "seq") + 1)"
 
   // Retention may remove a message between the decision to change it and its commit.
-  private static let reviseSQL = """
+  fileprivate static let reviseSQL = """
     WITH g AS (SELECT number, firstSeq FROM groupRecord WHERE groupID = $1),
     revised AS (
       UPDATE message AS m SET \(Message.columns.assignments("$", from: 2, to: ["kind", "isRevoked", "content"])) FROM g
       WHERE m.number = g.number AND m.seq = \(seq) AND m.msgID = $\(Message.columns.place(of: "msgID") + 1) RETURNING m.seq)
     SELECT seq FROM revised UNION ALL SELECT firstSeq FROM g WHERE firstSeq > \(seq)
     """
+}
 
-  static func revise(_ message: Message, _ transaction: WriteTransaction) throws {
-    try transaction.runForOne(reviseSQL, binding: { try bind(message, &$0) }) { missing(message) }
-    if message.changeSeq > 0 { try MessageChangeRows.put(message, transaction) }
+extension WriteTransaction {
+  func append(_ message: Message) throws {
+    if message.seq == nil { throw StoreError(.inconsistent, "message \(message.msgID) has no seq") }
+    try run(MessageRows.appendSQL) { try bind(message, &$0) }
   }
 
-  static func missing(_ message: Message) -> String {
-    "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)"
+  private func bind(_ message: Message, _ arguments: inout StatementArguments) throws(StoreError) {
+    arguments.append(message.groupID.rawValue)
+    try message.write(to: &arguments)
   }
 
-  // MARK: Reading
+  func revise(_ message: Message) throws {
+    try runForOne(MessageRows.reviseSQL, binding: { try bind(message, &$0) }) { missing(message) }
+  }
+}
 
-  /// A binary search: `seq` has no gap, and there is no index by time.
-  static func firstSeq(number: Int64, notBefore: WallInstant, in db: PostgreSQLConnection) throws -> Int64? {
-    let bounds = try db.rows("SELECT min(seq), max(seq) FROM message WHERE number = $1", [number]) {
+private func missing(_ message: Message) -> String {
+  "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)"
+}
+
+extension PostgreSQLConnection {
+  package func seqBounds(number: Int64) throws -> ClosedRange<Int64>? {
+    let bounds = try rows("SELECT min(seq), max(seq) FROM message WHERE number = $1", [number]) {
       (first: try $0.optionalInteger(), last: try $0.optionalInteger())
     }.first
     guard let first = bounds?.first, let last = bounds?.last else { return nil }
-    var (low, high) = (first, last + 1)
-    while low < high {
-      let middle = low + (high - low) / 2
-      let times = try db.rows("SELECT timestamp FROM message WHERE number = $1 AND seq = $2", [number, middle]) {
-        try $0.instant()
-      }
-      guard let time = times.first else { throw StoreError(.inconsistent, "message \(middle) of a group is missing") }
-      if time < notBefore { low = middle + 1 } else { high = middle }
-    }
-    return low > last ? nil : low
+    return first...last
   }
 
-  /// The newest message that is kept.
-  static func newestSeq(number: Int64, in db: PostgreSQLConnection) throws -> Int64? {
-    try db.rows("SELECT max(seq) FROM message WHERE number = $1", [number]) { try $0.optionalInteger() }.first ?? nil
+  package func newestSeq(number: Int64) throws -> Int64? {
+    try rows("SELECT max(seq) FROM message WHERE number = $1", [number]) { try $0.optionalInteger() }.first ?? nil
   }
 
-  static func newest(of group: GroupID, number: Int64, in db: PostgreSQLConnection) throws -> Message? {
-    try db.rows("SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = $1 ORDER BY m.seq DESC LIMIT 1", [number]) {
+  package func timestamp(of seq: Int64, number: Int64) throws -> WallInstant? {
+    try rows("SELECT timestamp FROM message WHERE number = $1 AND seq = $2", [number, seq]) { try $0.instant() }.first
+  }
+
+  func newestMessage(of group: GroupID, number: Int64) throws -> Message? {
+    try rows("SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = $1 ORDER BY m.seq DESC LIMIT 1", [number]) {
       try Message.read(of: group, &$0)
     }.first
   }
 
-  /// Messages by their `seq`, in that order; unknown ones are left out.
-  static func messages(of group: GroupID, number: Int64, seqs: [Int64], in db: PostgreSQLConnection) throws -> [Message] {
-    let found = try db.rows(
+  package func messages(of group: GroupID, number: Int64, seqs: [Int64]) throws -> [Message] {
+    let found = try rows(
       "SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = $1 AND m.seq = ANY ($2)", [number, seqs]
     ) { try Message.read(of: group, &$0) }
     let bySeq = Dictionary(found.map { ($0.seq, $0) }) { $1 }
     return seqs.compactMap { bySeq[$0] }
   }
 
-  /// The messages with a clientMsgID, by `seq`, without their texts.
-  static func sent(number: Int64, in range: ClosedRange<Int64>, _ db: PostgreSQLConnection) throws -> [SentMessage] {
-    try db.rows(
+  package func sentMessages(number: Int64, in range: ClosedRange<Int64>) throws -> [SentMessage] {
+    try rows(
       """
       SELECT \(SentMessage.columnNames) FROM message
       WHERE number = $1 AND seq BETWEEN $2 AND $3 AND clientMsgID IS NOT NULL ORDER BY seq
@@ -93,11 +85,11 @@ enum MessageRows {
   }
 }
 
-/// `messageChange` rows: what messages have since they were changed, and the group's last change.
-enum MessageChangeRows {
+/// Statements of `messageChange` rows: what messages have since they were changed.
+private enum MessageChangeRows {
   // The message must exist, unless retention has removed it. A message that stays pinned keeps the
   // change that pinned it.
-  private static let putSQL = """
+  static let putSQL = """
     WITH g AS (SELECT number, firstSeq FROM groupRecord WHERE groupID = $1),
     put AS (
       INSERT INTO messageChange (number, seq, changeSeq, editTime, pinned)
@@ -108,43 +100,43 @@ enum MessageChangeRows {
       RETURNING seq)
     SELECT seq FROM put UNION ALL SELECT firstSeq FROM g WHERE firstSeq > $2
     """
+}
 
-  static func put(_ message: Message, _ transaction: WriteTransaction) throws {
-    try transaction.runForOne(
-      putSQL,
+extension WriteTransaction {
+  func noteChange(of message: Message) throws {
+    try runForOne(
+      MessageChangeRows.putSQL,
       [
         message.groupID.rawValue, message.seq ?? .max, message.msgID, message.changeSeq, message.editTime, message.isPinned,
       ]
-    ) { MessageRows.missing(message) }
+    ) { missing(message) }
   }
 
-  static func put(
-    _ changeSeq: Int64, at time: WallInstant, in group: GroupID, _ transaction: WriteTransaction
-  ) throws {
-    try transaction.runForOne(
+  func put(changeSeq: Int64, at time: WallInstant, in group: GroupID) throws {
+    try runForOne(
       "UPDATE groupRecord SET changeSeq = $2, changeTime = $3 WHERE groupID = $1", [group.rawValue, changeSeq, time]
     ) { "no group \(group) to change" }
   }
+}
 
-  static func changes(
-    number: Int64, after changeSeq: Int64, limit: Int, in db: PostgreSQLConnection
-  ) throws -> [(changeSeq: Int64, seq: Int64)] {
-    try db.rows(
+extension PostgreSQLConnection {
+  package func changes(number: Int64, after changeSeq: Int64, limit: Int) throws -> [(changeSeq: Int64, seq: Int64)] {
+    try rows(
       "SELECT changeSeq, seq FROM messageChange WHERE number = $1 AND changeSeq > $2 ORDER BY changeSeq LIMIT $3",
       [number, changeSeq, limit]
     ) { (changeSeq: try $0.integer(), seq: try $0.integer()) }
   }
 
   /// The pinned messages, the last pinned first.
-  static func pinned(number: Int64, in db: PostgreSQLConnection) throws -> [Int64] {
-    try db.rows("SELECT seq FROM messageChange WHERE number = $1 AND pinned > 0 ORDER BY pinned DESC", [number]) {
+  func pinned(number: Int64) throws -> [Int64] {
+    try rows("SELECT seq FROM messageChange WHERE number = $1 AND pinned > 0 ORDER BY pinned DESC", [number]) {
       try $0.integer()
     }
   }
 }
 
-/// `reaction` rows, the users who gave each, and those that are still to be deleted.
-enum ReactionRows {
+/// Statements of `reaction` rows, and of the users who gave each.
+private enum ReactionRows {
   // A message that retention has removed stays as it is.
   private static let live = """
     WITH g AS (SELECT number, firstSeq FROM groupRecord WHERE groupID = $1),
@@ -152,19 +144,19 @@ enum ReactionRows {
     """
   private static let removed = "SELECT firstSeq FROM g WHERE firstSeq > $2"
   private static let giveSQL = "given AS (INSERT INTO reactionUser SELECT number, $3, $4, $5 FROM live RETURNING kind)"
-  private static let beginSQL = """
+  static let beginSQL = """
     \(live), \(giveSQL),
     begun AS (INSERT INTO reaction SELECT number, $2, $3, 1, $6 FROM live RETURNING kind)
     SELECT kind FROM begun UNION ALL \(removed)
     """
-  private static let addSQL = """
+  static let addSQL = """
     \(live), \(giveSQL),
     counted AS (
       UPDATE reaction AS r SET count = r.count + 1 FROM live WHERE r.number = live.number AND r.seq = $2 AND r.kind = $3
       RETURNING r.kind)
     SELECT kind FROM counted UNION ALL \(removed)
     """
-  private static let removeSQL = """
+  static let removeSQL = """
     \(live),
     taken AS (
       DELETE FROM reactionUser AS u USING live WHERE u.number = live.number AND u.kind = $3 AND u.userID = $4
@@ -177,26 +169,27 @@ enum ReactionRows {
       WHERE r.number = taken.number AND r.seq = $2 AND r.kind = $3 AND r.count <= 1 RETURNING r.kind)
     SELECT kind FROM counted UNION ALL SELECT kind FROM ended UNION ALL \(removed)
     """
+}
 
-  static func update(_ update: ReactionUpdate, _ transaction: WriteTransaction) throws {
-    var values: [any StatementValue] = [update.group.rawValue, update.seq, update.number, update.user.rawValue]
+extension WriteTransaction {
+  func update(_ reaction: ReactionUpdate) throws {
+    var values: [any StatementValue] = [reaction.group.rawValue, reaction.seq, reaction.number, reaction.user.rawValue]
     let sql: String
-    if update.isAdded {
-      values.append(update.changeSeq)
-      let isFirst = update.number == update.changeSeq
-      if isFirst { values.append(update.reaction) }
-      sql = isFirst ? beginSQL : addSQL
+    if reaction.isAdded {
+      values.append(reaction.changeSeq)
+      let isFirst = reaction.number == reaction.changeSeq
+      if isFirst { values.append(reaction.reaction) }
+      sql = isFirst ? ReactionRows.beginSQL : ReactionRows.addSQL
     } else {
-      sql = removeSQL
+      sql = ReactionRows.removeSQL
     }
-    try transaction.runForOne(sql, values) {
-      "no reaction \(update.number) of message \(update.seq) of \(update.group) that \(update.user) can change"
+    try runForOne(sql, values) {
+      "no reaction \(reaction.number) of message \(reaction.seq) of \(reaction.group) that \(reaction.user) can change"
     }
   }
 
-  /// Removes the reactions of a message; their users are deleted in the background.
-  static func remove(of seq: Int64, in group: GroupID, _ transaction: WriteTransaction) throws {
-    try transaction.runForOne(
+  func removeReactions(of seq: Int64, in group: GroupID) throws {
+    try runForOne(
       """
       WITH g AS (SELECT number FROM groupRecord WHERE groupID = $1),
       removed AS (DELETE FROM reaction AS r USING g WHERE r.number = g.number AND r.seq = $2 RETURNING r.number, r.kind),
@@ -205,11 +198,13 @@ enum ReactionRows {
       """, [group.rawValue, seq]
     ) { "no group \(group) with reactions" }
   }
+}
 
-  static func reactions(
-    to seqs: [Int64], number: Int64, reader: UserID?, users: Int, in db: PostgreSQLConnection
+extension PostgreSQLConnection {
+  package func reactions(
+    to seqs: [Int64], number: Int64, reader: UserID?, users: Int
   ) throws -> [Int64: [StoredReaction]] {
-    let rows = try db.rows(
+    let rows = try self.rows(
       """
       SELECT r.seq, r.kind, r.reaction, r.count,
       (SELECT u.userID FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind AND u.userID = $3) IS NOT NULL
@@ -220,7 +215,7 @@ enum ReactionRows {
       let found = StoredReaction(number: kind, reaction: reaction, count: Int(try row.integer()), isByReader: try row.flag())
       return (seq: seq, found: found)
     }
-    let givers = users > 0 ? try self.users(of: rows.map(\.found.number), number: number, limit: users, in: db) : [:]
+    let givers = users > 0 ? try self.users(of: rows.map(\.found.number), number: number, limit: users) : [:]
     var reactions: [Int64: [StoredReaction]] = [:]
     for var row in rows {
       row.found.users = givers[row.found.number] ?? []
@@ -229,16 +224,14 @@ enum ReactionRows {
     return reactions
   }
 
-  private static func users(
-    of kinds: [Int64], number: Int64, limit: Int, in db: PostgreSQLConnection
-  ) throws -> [Int64: [UserID]] {
-    let rows = try db.rows(
+  private func users(of kinds: [Int64], number: Int64, limit: Int) throws -> [Int64: [UserID]] {
+    let found = try rows(
       """
       SELECT wanted.kind, u.userID FROM unnest($2) AS wanted (kind) CROSS JOIN LATERAL (
         SELECT userID, time FROM reactionUser WHERE number = $1 AND kind = wanted.kind ORDER BY time LIMIT $3) AS u
       ORDER BY wanted.kind, u.time
       """, [number, kinds, limit]
     ) { (try $0.integer(), try $0.value(UserID.self)) }
-    return Dictionary(grouping: rows, by: \.0).mapValues { $0.map(\.1) }
+    return Dictionary(grouping: found, by: \.0).mapValues { $0.map(\.1) }
   }
 }

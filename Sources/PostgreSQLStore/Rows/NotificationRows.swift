@@ -1,58 +1,57 @@
 import Foundation
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import StoreTables
 
-/// `notification` rows. An addressee is a user, the managers of a group, or the members of a
+/// Parts of statements of `notification` rows. An addressee is a user, the managers of a group, or the members of a
 /// disbanded group. The users behind it are resolved when a list is read: a notification is one row
 /// however large the group is.
 enum NotificationRows {
-  private static let columns = SystemNotification.columns + SystemNotification.profileColumns
+  static let columns = SystemNotification.columns + SystemNotification.profileColumns
 
   /// Where the addressees of a statement come from, as a table `named` with the column `addressee`.
   /// No userID begins with "@". The addressee is NULL without the group, and the insertion fails.
-  private enum Addressees: String {
+  enum Addressees: String {
     case users = "unnest($1) AS named (addressee)"
     case managers =
       "(SELECT '@managers:' || g.number AS addressee FROM (SELECT 1) AS one LEFT JOIN groupRecord AS g ON g.groupID = $1) AS named"
     case members =
       "(SELECT '@members:' || g.number AS addressee FROM (SELECT 1) AS one LEFT JOIN groupRecord AS g ON g.groupID = $1) AS named"
   }
+}
 
-  static func put(
-    _ notification: SystemNotification, for recipients: NotificationRecipients, _ transaction: WriteTransaction
-  ) throws {
+extension WriteTransaction {
+  func put(_ notification: SystemNotification, for recipients: NotificationRecipients) throws {
     switch recipients {
     // A repeated user gets one.
     case .users(let users):
       let names = Set(users).map(\.rawValue).sorted()
-      if !names.isEmpty { try put(notification, for: .users, names, transaction) }
-    case .managers(of: let group): try put(notification, for: .managers, group.rawValue, transaction)
+      if !names.isEmpty { try put(notification, for: .users, names) }
+    case .managers(of: let group): try put(notification, for: .managers, group.rawValue)
     }
   }
 
-  /// A notification of the end of a group.
-  static func put(
-    _ notification: SystemNotification, forMembersOf group: GroupID, _ transaction: WriteTransaction
-  ) throws {
-    try put(notification, for: .members, group.rawValue, transaction)
+  /// Notifies the members of a group of its end.
+  func put(_ notification: SystemNotification, forMembersOf group: GroupID) throws {
+    try put(notification, for: .members, group.rawValue)
   }
 
-  private static func put(
-    _ notification: SystemNotification, for addressees: Addressees, _ names: any StatementValue, _ transaction: WriteTransaction
+  private func put(
+    _ notification: SystemNotification, for addressees: NotificationRows.Addressees, _ names: any StatementValue
   ) throws {
     let named = addressees.rawValue
     if let application = notification.applicationID {
-      try transaction.run(
+      try run(
         """
         DELETE FROM notification AS n USING \(named) WHERE n.addressee = named.addressee AND n.kind = $2 AND n.applicationID = $3
         """, [names, notification.kind.rawValue, application])
     }
     // One number for all addressees. The operator's profile is that of this transaction.
-    try transaction.run(
+    try run(
       """
       WITH numbered AS (SELECT nextval('notificationNumber') AS number)
-      INSERT INTO notification (addressee, number, \(columns.names))
+      INSERT INTO notification (addressee, number, \(NotificationRows.columns.names))
       SELECT named.addressee, numbered.number, \(SystemNotification.columns.places("$", from: 3)), op.nickName, op.faceURL
       FROM numbered CROSS JOIN \(named) LEFT JOIN userInfo AS op ON op.userID = $2
       """
@@ -61,11 +60,11 @@ enum NotificationRows {
       arguments.append(userID(inEncoded: notification.opUser))
       try notification.write(to: &arguments)
     }
-    try trim(named, names, transaction)
+    try trim(named, names)
   }
 
-  private static func trim(_ named: String, _ names: any StatementValue, _ transaction: WriteTransaction) throws {
-    try transaction.run(
+  private func trim(_ named: String, _ names: any StatementValue) throws {
+    try run(
       """
       DELETE FROM notification AS old USING \(named) WHERE old.addressee = named.addressee AND old.number <= (
         SELECT kept.number FROM notification AS kept WHERE kept.addressee = named.addressee
@@ -75,33 +74,33 @@ enum NotificationRows {
 
   private struct EncodedOperator: Decodable { let userID: String? }
 
-  private static func userID(inEncoded member: String) -> String? {
+  private func userID(inEncoded member: String) -> String? {
     (try? JSONDecoder().decode(EncodedOperator.self, from: Data(member.utf8)))?.userID
   }
 
   // MARK: Disbanded groups
 
   /// Moves the end of a disbanded group to the own notifications of some members, with its number.
-  static func deliver(membersOf group: Int64, _ users: [String], _ transaction: WriteTransaction) throws {
-    try transaction.run(
+  func deliver(membersOf group: Int64, _ users: [String]) throws {
+    try run(
       """
-      INSERT INTO notification (addressee, number, \(columns.names))
-      SELECT named.addressee, n.number, \(columns.names(of: "n"))
+      INSERT INTO notification (addressee, number, \(NotificationRows.columns.names))
+      SELECT named.addressee, n.number, \(NotificationRows.columns.names(of: "n"))
       FROM unnest($1) AS named (addressee) CROSS JOIN notification AS n WHERE n.addressee = '@members:' || $2::bigint
       ON CONFLICT DO NOTHING
       """, [users, group])
-    try trim(Addressees.users.rawValue, users, transaction)
+    try trim(NotificationRows.Addressees.users.rawValue, users)
   }
 
-  static func forget(group: Int64, _ transaction: WriteTransaction) throws {
-    try transaction.run("DELETE FROM notification WHERE addressee = ANY ($1)", [["@managers:\(group)", "@members:\(group)"]])
+  /// Removes what a group that is gone has notified.
+  func forgetNotifications(of group: Int64) throws {
+    try run("DELETE FROM notification WHERE addressee = ANY ($1)", [["@managers:\(group)", "@members:\(group)"]])
   }
+}
 
-  // MARK: Lists
-
-  /// The newest notifications of a user, at most `SystemNotification.kept`.
-  static func newest(of user: UserID, since: WallInstant, _ db: PostgreSQLConnection) throws -> [NumberedNotification] {
-    try db.rows(
+extension PostgreSQLConnection {
+  package func newestNotifications(of user: UserID, since: WallInstant) throws -> [NumberedNotification] {
+    try rows(
       """
       WITH named (addressee) AS (
         SELECT $1 UNION ALL SELECT '@managers:' || managed.number FROM (\(MemberRows.managedGroupsSQL)) AS managed

@@ -2,10 +2,9 @@ import GroupModel
 import GroupRuntime
 import StoreTables
 
-/// `receiptMembers` and `readReceipt` rows.
-enum ReadReceiptRows {
-  static func put(_ members: [UserID], from seq: Int64, in group: GroupID, _ transaction: WriteTransaction) throws {
-    try transaction.run(
+extension WriteTransaction {
+  func putReceiptMembers(_ members: [UserID], from seq: Int64, in group: GroupID) throws {
+    try run(
       """
       INSERT INTO receiptMembers VALUES (\(numberOfGroup), $2, $3)
       ON CONFLICT (number, seq) DO UPDATE SET userIDs = excluded.userIDs
@@ -17,12 +16,12 @@ enum ReadReceiptRows {
     }
   }
 
-  /// Adds to the row of each block, which is one as a rule: confirmations are of new messages.
-  static func confirm(_ seqs: [Int64], by reader: UserID, in group: GroupID, _ transaction: WriteTransaction) throws {
+  // Adds to the row of each block, which is one as a rule: confirmations are of new messages.
+  func confirm(_ seqs: [Int64], by reader: UserID, in group: GroupID) throws {
     for (number, seqs) in Dictionary(grouping: seqs, by: SeqBlock.number(of:)).sorted(by: { $0.key < $1.key }) {
       var block = SeqBlock()
       for seq in seqs { block.insert(seq) }
-      try transaction.run(
+      try run(
         """
         INSERT INTO readReceipt VALUES (\(numberOfGroup), $2, $3, $4)
         ON CONFLICT (number, block, userID) DO UPDATE SET seqs = readReceipt.seqs | excluded.seqs
@@ -30,28 +29,21 @@ enum ReadReceiptRows {
         """, [group.rawValue, number, reader.rawValue, block])
     }
   }
+}
 
-  // MARK: Reading
-
-  /// The number of a group of that epoch.
-  static func number(of group: GroupID, epoch: String, in db: PostgreSQLConnection) throws -> Int64? {
-    try db.rows("SELECT number FROM groupRecord WHERE groupID = $1 AND epoch = $2", [group.rawValue, epoch]) {
+extension PostgreSQLConnection {
+  package func number(of group: GroupID, epoch: String) throws -> Int64? {
+    try rows("SELECT number FROM groupRecord WHERE groupID = $1 AND epoch = $2", [group.rawValue, epoch]) {
       try $0.integer()
     }.first
   }
 
-  /// The members when message `m` was sent.
-  private static let memberSQL = """
-    coalesce((SELECT l.userIDs FROM receiptMembers AS l WHERE l.number = m.number AND l.seq <= m.seq ORDER BY l.seq DESC LIMIT 1), '')
-    """
-
-  /// Those of the messages that a user may confirm and has not.
-  static func confirmable(_ seqs: [Int64], by reader: UserID, number: Int64, in db: PostgreSQLConnection) throws -> [Int64] {
-    try db.rows(
+  package func confirmable(_ seqs: [Int64], by reader: UserID, number: Int64) throws -> [Int64] {
+    try rows(
       """
       SELECT m.seq FROM message AS m WHERE m.number = $1 AND m.seq = ANY ($2)
       AND m.needReadReceipt AND NOT m.isRevoked AND m.sender <> $3
-      AND strpos(' ' || \(memberSQL) || ' ', ' ' || $3 || ' ') > 0
+      AND strpos(' ' || \(ReceiptMessage.membersSQL) || ' ', ' ' || $3 || ' ') > 0
       AND NOT EXISTS (
         SELECT 1 FROM readReceipt AS r WHERE r.number = m.number AND r.block = m.seq / \(SeqBlock.size) AND r.userID = $3
         AND get_bit(r.seqs, (m.seq % \(SeqBlock.size))::integer) = 1)
@@ -60,12 +52,11 @@ enum ReadReceiptRows {
     ) { try $0.integer() }
   }
 
-  /// The counts of those of the messages that were sent with needReadReceipt and are not recalled.
-  static func counts(of seqs: [Int64], number: Int64, in db: PostgreSQLConnection) throws -> [ReceiptCount] {
+  package func receiptCounts(of seqs: [Int64], number: Int64) throws -> [ReceiptCount] {
     // Only members at the message, and not its sender, have a bit: `confirmable` has seen to that.
-    try db.rows(
+    try rows(
       """
-      SELECT m.seq, m.sender, \(memberSQL), (
+      SELECT m.seq, m.sender, \(ReceiptMessage.membersSQL), (
         SELECT count(*) FROM readReceipt AS r WHERE r.number = m.number AND r.block = m.seq / \(SeqBlock.size)
         AND get_bit(r.seqs, (m.seq % \(SeqBlock.size))::integer) = 1)
       FROM message AS m WHERE m.number = $1 AND m.seq = ANY ($2) AND m.needReadReceipt AND NOT m.isRevoked ORDER BY m.seq
@@ -73,16 +64,15 @@ enum ReadReceiptRows {
     ) { try ReceiptMessage.read(&$0).count(read: $0.value()) }
   }
 
-  /// The readers of a message; nil where there is no such message.
-  static func readers(of seq: Int64, number: Int64, in db: PostgreSQLConnection) throws -> MessageReaders? {
-    let found = try db.rows(
+  package func readers(of seq: Int64, number: Int64) throws -> MessageReaders? {
+    let found = try rows(
       """
-      SELECT m.sender, m.isRevoked, CASE WHEN m.needReadReceipt THEN \(memberSQL) END
+      SELECT m.sender, m.isRevoked, CASE WHEN m.needReadReceipt THEN \(ReceiptMessage.membersSQL) END
       FROM message AS m WHERE m.number = $1 AND m.seq = $2
       """, [number, seq], MessageReaders.read)
     guard let message = found.first, message.members != nil else { return found.first }
     return message.read(
-      by: try db.rows(
+      by: try rows(
         """
         SELECT userID FROM readReceipt WHERE number = $1 AND block = $2 / \(SeqBlock.size)
         AND get_bit(seqs, ($2 % \(SeqBlock.size))::integer) = 1

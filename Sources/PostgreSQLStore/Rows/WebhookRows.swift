@@ -20,50 +20,56 @@ final class WebhookAppends {
   }
 }
 
-/// `webhook` and `webhookFailure` rows. A row of a stored message only says where it is.
-enum WebhookRows {
-  /// Adds an entry with the profiles of this transaction, and numbers it.
-  static func append(_ entry: WebhookEntry, _ transaction: WriteTransaction) throws {
+extension WriteTransaction {
+  func append(_ entry: WebhookEntry) throws {
     if let seq = entry.messageSeq, case .group(let group) = entry.lane {
-      return try transaction.run(
+      return try run(
         """
         INSERT INTO webhook (number, lane, groupNumber, seq) VALUES (nextval('webhookNumber'), $2, \(numberOfGroup), $3)
         RETURNING number
-        """, [group.rawValue, entry.lane.text, seq], then: transaction.appends.add(entry))
+        """, [group.rawValue, entry.lane.text, seq], then: appends.add(entry))
     }
     let users = entry.shownUsers
-    let shown = entry.encoded(showing: users.isEmpty ? [:] : try UserInfoRows.profiles(of: users, in: transaction))
-    try transaction.run(
+    let shown = entry.encoded(showing: users.isEmpty ? [:] : try profiles(of: users))
+    try run(
       """
       INSERT INTO webhook (number, lane, id, type, timestamp, since, data)
       VALUES (nextval('webhookNumber'), $1, $2, $3, $4, $5, $6) RETURNING number
       """, [shown.lane.text, shown.id, shown.type.rawValue, shown.timestamp, shown.since, shown.data],
-      then: transaction.appends.add(shown))
+      then: appends.add(shown))
   }
 
-  static func remove(_ numbers: [Int64], _ transaction: WriteTransaction) throws {
-    try transaction.run("DELETE FROM webhook WHERE number = ANY ($1)", [numbers])
+  func removeWebhooks(_ numbers: [Int64]) throws {
+    try run("DELETE FROM webhook WHERE number = ANY ($1)", [numbers])
   }
 
-  /// Where the row is gone already, the failure is all the same kept: the entry was not posted.
-  static func giveUp(_ entry: WebhookEntry, attempts: Int, _ error: String, _ transaction: WriteTransaction) throws {
-    if entry.storedNumber > 0 { try remove([entry.storedNumber], transaction) }
-    try transaction.run(
+  func giveUp(_ entry: WebhookEntry, attempts: Int, _ error: String) throws {
+    if entry.storedNumber > 0 { try removeWebhooks([entry.storedNumber]) }
+    try run(
       "INSERT INTO webhookFailure (\(WebhookFailure.columns.names)) VALUES (\(WebhookFailure.columns.places("$")))"
     ) { try WebhookFailure(number: 0, entry: entry, attempts: attempts, lastError: error).write(to: &$0) }
   }
 
-  static func removeFailures(_ numbers: [Int64], _ transaction: WriteTransaction) throws {
-    try transaction.run("DELETE FROM webhookFailure WHERE number = ANY ($1)", [numbers])
+  func removeWebhookFailures(_ numbers: [Int64]) throws {
+    try run("DELETE FROM webhookFailure WHERE number = ANY ($1)", [numbers])
   }
 
-  /// Numbers grow by one, and those that were tried again are missing: fewer may be left.
-  static func trimFailures(keeping count: Int, _ transaction: WriteTransaction) throws {
-    try transaction.run("DELETE FROM webhookFailure WHERE number <= (SELECT max(number) FROM webhookFailure) - $1", [count])
+  // Numbers grow by one, and those that were tried again are missing: fewer may be left.
+  func trimWebhookFailures(keeping count: Int) throws {
+    try run("DELETE FROM webhookFailure WHERE number <= (SELECT max(number) FROM webhookFailure) - $1", [count])
   }
+}
 
-  // MARK: Entries that wait
+extension PostgreSQLConnection {
+  package func webhookFailures(after number: Int64, limit: Int) throws -> [WebhookFailure] {
+    try rows(
+      "SELECT \(WebhookFailure.numberedColumns) FROM webhookFailure WHERE number > $1 ORDER BY number LIMIT $2", [number, limit],
+      WebhookFailure.readNumbered)
+  }
+}
 
+/// `webhook` rows, the entries that wait. A row of a stored message only says where it is.
+enum WebhookRows {
   /// Rows by their number.
   struct Page {
     var entries: [WebhookEntry] = []
@@ -94,9 +100,9 @@ enum WebhookRows {
   private static func entry(of row: WebhookRow, _ db: PostgreSQLConnection) throws -> WebhookEntry {
     guard let number = row.groupNumber, let seq = row.seq else { return try row.entry() }
     guard case .group(let group) = row.lane,
-      let message = try MessageRows.messages(of: group, number: number, seqs: [seq], in: db).first
+      let message = try db.messages(of: group, number: number, seqs: [seq]).first
     else { return WebhookEntry(lostMessage: seq, in: row.lane, groupNumber: number, number: row.number) }
-    let profile = message.sender == .administrator ? nil : try UserInfoRows.profiles(of: [message.sender], in: db)[message.sender]
+    let profile = message.sender == .administrator ? nil : try db.profiles(of: [message.sender])[message.sender]
     return WebhookEntry(messageSent: MessageInfo(message, senderProfile: profile), number: row.number)
   }
 

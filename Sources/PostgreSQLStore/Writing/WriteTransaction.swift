@@ -1,9 +1,9 @@
 import GroupRuntime
-import StoreTables
+import StoreEngine
 
 /// A transaction whose statements are sent without waiting. Some fail by themselves where the stored
 /// rows contradict them; of the others the counts are checked before COMMIT is sent.
-final class WriteTransaction {
+final class WriteTransaction: ChangeWriter {
   private enum Check {
     case none
     /// One row was changed or returned; otherwise the text says what is wrong.
@@ -13,6 +13,7 @@ final class WriteTransaction {
 
   let connection: PostgreSQLConnection
   let appends = WebhookAppends()
+  var appendedCount: Int { appends.entries.count }
   private var checks: [Check] = []
   private var needsCheck = false
   /// COMMIT was sent: what has failed since may be durable.
@@ -90,6 +91,24 @@ final class WriteTransaction {
       case .one(let otherwise): if result.changedCount != 1 { throw StoreError(.inconsistent, otherwise()) }
       case .result(let body): try body(result)
       }
+    }
+  }
+
+  func apart(_ body: () throws -> Void) throws -> StoreError? {
+    try run("SAVEPOINT apart", [])
+    try check()
+    do {
+      try body()
+      try check()
+      try run("RELEASE SAVEPOINT apart", [])
+      return nil
+    } catch {
+      let failure = StoreError(describing: error)
+      if failure.kind == .unavailable { throw error }
+      forgetSent()
+      try run("ROLLBACK TO SAVEPOINT apart", [])
+      try check()
+      return failure
     }
   }
 

@@ -3,28 +3,27 @@ import Foundation
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreEngine
 import StoreTables
 import Synchronization
 
-/// The one writer of this process: everything pending shares one transaction, and completions
-/// follow the COMMIT in order. It runs on a queue of its own.
-final class Writer: @unchecked Sendable {
-  let queue: CommitQueue
+/// The one writer of this process. It runs on a queue of its own.
+final class Writer: StoreWriter, @unchecked Sendable {
+  let core: WriterCore
   private let worker = DispatchQueue(label: "throng.store.writer")
   /// Nil while this process is no node.
   private let node: Mutex<Int64?>
   private let connect: @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection
   private let options: PostgreSQLOptions
-  private let logger: Logger
-  private let persists = Atomic<Bool>(true)
   private let isRemoved = Atomic<Bool>(false)
   private let isProbing = Atomic<Bool>(false)
   private let inDoubt = InDoubt()
   private let measured = Mutex(WriterHolds())
   /// Where messages are removed, it gets the groups of new ones.
-  let backlog: RetentionBacklog?
+  let backlog: GroupBacklog?
   let connections = WriterConnections()
-  let meter = CommitMeter()
+  /// Nil = this process has the database alone.
+  private let fence = Mutex<CommitFence?>(nil)
   /// @unchecked: used on `worker` only, like the number of the last batch.
   private var connection: PostgreSQLConnection?
   private var lastBatch: Int64 = 0
@@ -34,18 +33,18 @@ final class Writer: @unchecked Sendable {
   init(
     _ connection: PostgreSQLConnection, node: Int64?,
     connect: @escaping @Sendable () throws(PostgreSQLError) -> PostgreSQLConnection,
-    backlog: RetentionBacklog?, options: PostgreSQLOptions, logger: Logger
+    backlog: GroupBacklog?, options: PostgreSQLOptions, logger: Logger
   ) {
-    queue = CommitQueue(options)
+    core = WriterCore(options.engine, clocks: SystemClocks(), logger: logger)
     self.backlog = backlog
     self.connection = connection
     self.node = Mutex(node)
     self.connect = connect
     self.options = options
-    self.logger = logger
   }
 
-  var canPersist: Bool { persists.load(ordering: .acquiring) }
+  var queue: CommitQueue { core.queue }
+  private var logger: Logger { core.logger }
 
   /// Ends the sessions that the last process left.
   func begin(sessionsEndedAt time: WallInstant) throws {
@@ -54,9 +53,9 @@ final class Writer: @unchecked Sendable {
       try transact(isAwaited: false) { transaction in
         if postsUserOffline {
           // No platform is kept of a session.
-          for user in try UserRows.onlineUsers(in: transaction) {
-            let entry = WebhookEntry(.userOffline, .presence(user, .unknown), in: .user(user), at: time)
-            try WebhookRows.append(entry, transaction)
+          try transaction.check()
+          for user in try transaction.connection.onlineUsers() {
+            try transaction.append(WebhookEntry(.userOffline, .presence(user, .unknown), in: .user(user), at: time))
           }
         }
         try transaction.run("UPDATE knownUser SET offlineSince = $1 WHERE offlineSince = 0", [time])
@@ -64,23 +63,11 @@ final class Writer: @unchecked Sendable {
     }
   }
 
-  func commit(_ commit: Commit) {
-    switch queue.enqueue(commit) {
-    case .wake: wake()
-    case .queued: break
-    case .full(let mustWake):
-      note(failure: StoreError(.unavailable, "the database does not keep up: too many commits wait"))
-      if mustWake { wake() }
-    case .closed: refuse(commit, "the store is closed")
-    case .fenced: refuse(commit, "another node decides for the group")
-    }
-  }
-
   /// Starts the work of each second: makes users durable, probes a failed store.
   func tick() {
-    if queue.flushUsers() { wake() }
+    if queue.request(flushUsers: true) { wake() }
     // A probe of a host that is silent takes seconds, and commits wait behind it: one at a time.
-    if !canPersist, !isProbing.exchange(true, ordering: .acquiringAndReleasing) {
+    if !core.canPersist, !isProbing.exchange(true, ordering: .acquiringAndReleasing) {
       worker.async {
         self.probe()
         self.isProbing.store(false, ordering: .releasing)
@@ -96,7 +83,7 @@ final class Writer: @unchecked Sendable {
       defer { measured.withLock { $0.note(task.rawValue, options.clocks.monotonic - start) } }
       return Result { try inBackground(body) }.mapError(StoreError.init(describing:))
     }
-    if case .failure(let failure) = outcome { note(failure: failure) }
+    if case .failure(let failure) = outcome, failure.kind == .unavailable { core.note(failure: failure) }
     return try outcome.get()
   }
 
@@ -117,11 +104,16 @@ final class Writer: @unchecked Sendable {
   /// Waits until every commit has been answered. Call it with the queue closed.
   func finish() {
     worker.sync {
-      while let batch = queue.nextBatch() { perform(batch) }
-      let users = queue.pendingUpdates
-      if !users.isEmpty { perform(CommitQueue.Batch(users: users, leaseCount: queue.leaseCount)) }
+      while let batch = queue.nextBatch() { perform(batch, ()) }
+      if let batch = queue.lastBatch() { perform(batch, ()) }
       connection = nil
     }
+  }
+
+  /// Lets only those commits through that the fence admits.
+  func use(_ fence: CommitFence) {
+    self.fence.withLock { $0 = fence }
+    queue.use(fence)
   }
 
   /// Writes as this node from now on.
@@ -134,7 +126,7 @@ final class Writer: @unchecked Sendable {
   /// The node was removed: nothing is written any more.
   func didRemoveNode() {
     guard !isRemoved.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    note(failure: StoreError(.unavailable, "another process has taken over the database: this one writes nothing more"))
+    core.note(failure: StoreError(.unavailable, "another process has taken over the database: this one writes nothing more"))
   }
 
   /// Waits for commits of which nobody knows yet whether they are durable. A group must not be read
@@ -142,116 +134,36 @@ final class Writer: @unchecked Sendable {
   func waitForFates() async throws(StoreError) { try await inDoubt.wait() }
 
   // A block for each batch: background work gets its turn however many commits wait.
-  private func wake() {
+  func wake() {
     worker.async {
       guard let batch = self.queue.nextBatch() else { return }
-      self.perform(batch)
+      self.perform(batch, ())
       self.wake()
     }
   }
-
-  // Asynchronous, because a caller may hold a lock that its completion wants.
-  private func refuse(_ commit: Commit, _ reason: String) {
-    commit.generation.markBroken()
-    Self.refusals.async { commit.completion(.failure(StoreError(.unavailable, reason))) }
-  }
-
-  private static let refusals = DispatchQueue(label: "throng.store.refusals")
 }
 
 // MARK: - Commits
 
 extension Writer {
-  /// The place of a commit's after-events among those of its transaction.
-  private typealias Outcome = Result<Range<Int>, StoreError>
-
-  private func perform(_ batch: CommitQueue.Batch) {
-    let clocks = SystemClocks()
-    let begun = clocks.monotonic
-    let outcomes = outcomes(of: batch)
-    let ended = clocks.monotonic
-    var failures = 0
-    for (commit, outcome) in zip(batch.commits, outcomes) where outcome.isFailure {
-      commit.generation.markBroken()
-      failures += 1
-    }
-    if !batch.commits.isEmpty {
-      meter.record(nanoseconds: ended.nanoseconds(since: begun), commits: batch.commits.count, failures: failures)
-    }
-    if let backlog {
-      for (commit, outcome) in zip(batch.commits, outcomes) where !outcome.isFailure { backlog.noteAppends(commit.changes) }
-    }
-    for (commit, outcome) in zip(batch.commits, outcomes) { commit.completion(outcome) }
-  }
-
-  private func outcomes(of batch: CommitQueue.Batch) -> [Commit.Answer] {
-    do {
-      return try durable(batch, apart: false)
-    } catch let failure where StoreError(describing: failure).kind == .unavailable {
-      return failed(batch, StoreError(describing: failure))
-    } catch {
-      // A commit contradicts the stored rows: a savepoint for each lets only that one fail.
-      do {
-        return try durable(batch, apart: true)
-      } catch {
-        return failed(batch, StoreError(describing: error))
-      }
-    }
-  }
-
-  private func failed(_ batch: CommitQueue.Batch, _ failure: StoreError) -> [Commit.Answer] {
-    note(failure: failure)
-    return batch.commits.map { .failure($0.generation.isBroken ? .abandoned : failure) }
-  }
-
-  /// Writes the batch in one transaction, durable when this returns.
-  /// - Parameter apart: a commit that is `.inconsistent` fails alone instead of failing all.
-  private func durable(_ batch: CommitQueue.Batch, apart: Bool) throws -> [Commit.Answer] {
-    var outcomes: [Outcome] = []
+  func write(
+    _ batch: CommitQueue.Batch, _ access: Void, _ body: (WriteTransaction) throws -> Void
+  ) throws(StoreError) -> [WebhookEntry] {
     var appends = WebhookAppends()
-    try transact(isAwaited: !batch.commits.isEmpty, leaseCount: batch.leaseCount) { transaction in
-      (outcomes, appends) = ([], transaction.appends)
-      if self.options.isShared { try NotificationOrder.lock(batch.commits.lazy.flatMap(\.changes), transaction) }
-      try UserRows.put(batch.users, transaction)
-      for commit in batch.commits {
-        if commit.generation.isBroken {
-          outcomes.append(.failure(.abandoned))
-        } else if apart {
-          outcomes.append(try self.applyApart(commit, transaction))
-        } else {
-          outcomes.append(.success(try self.apply(commit, transaction)))
-        }
-      }
-    }
-    queue.removeDurable(batch.users)
-    return outcomes.map { outcome in outcome.map { Array(appends.entries[$0]) } }
-  }
-
-  private func apply(_ commit: Commit, _ transaction: WriteTransaction) throws -> Range<Int> {
-    let first = transaction.appends.entries.count
-    for change in commit.changes { try transaction.apply(change) }
-    return first..<transaction.appends.entries.count
-  }
-
-  private func applyApart(_ commit: Commit, _ transaction: WriteTransaction) throws -> Outcome {
-    try transaction.run("SAVEPOINT apart", [])
-    try transaction.check()
     do {
-      let appended = try apply(commit, transaction)
-      try transaction.check()
-      try transaction.run("RELEASE SAVEPOINT apart", [])
-      return .success(appended)
+      try transact(isAwaited: !batch.commits.isEmpty, leaseCount: batch.leaseCount) { transaction in
+        appends = transaction.appends
+        if self.options.isShared { try NotificationOrder.lock(batch.commits.lazy.flatMap(\.changes), transaction) }
+        try transaction.put(batch.users)
+        try body(transaction)
+      }
+      return appends.entries
     } catch {
-      let failure = StoreError(describing: error)
-      if failure.kind == .unavailable { throw error }
-      transaction.forgetSent()
-      try transaction.run("ROLLBACK TO SAVEPOINT apart", [])
-      try transaction.check()
-      commit.generation.markBroken()
-      logger.error("commit refused", metadata: ["error": "\(failure)"])
-      return .failure(failure)
+      throw StoreError(describing: error)
     }
   }
+
+  func didWrite(_ commits: [Commit]) { backlog?.noteAppends(commits) }
 
   /// Runs the body in a transaction and commits it. Returns only when the transaction is durable.
   /// - Parameters:
@@ -295,10 +207,10 @@ extension Writer {
       transaction = begun
       try body(begun)
       try begun.commit()
-      noteSuccess()
+      core.noteSuccess()
     } catch {
       if (error as? PostgreSQLError)?.isFenced == true {
-        if let fence = queue.fence { fence.wasRefused() } else { didRemoveNode() }
+        if let fence = fence.withLock({ $0 }) { fence.wasRefused() } else { didRemoveNode() }
       }
       if current.isOpen {
         transaction?.forgetSent()
@@ -330,7 +242,8 @@ extension Writer {
       inDoubt.end()
       guard fate else { throw LostTransaction(error: failure) }
       logger.notice("a commit whose answer was lost is durable")
-      return noteSuccess()
+      core.noteSuccess()
+      return
     }
     // The callers hear of a failure. The next transaction asks again, and no group is read before.
     logger.error("nobody knows yet whether a commit is durable", metadata: ["error": "\(StoreError(describing: failure))"])
@@ -372,21 +285,9 @@ extension Writer {
           "INSERT INTO probe VALUES (1, clock_timestamp()) ON CONFLICT (id) DO UPDATE SET time = excluded.time", [])
       }
     } catch {
-      note(failure: StoreError(describing: error))
+      let failure = StoreError(describing: error)
+      if failure.kind == .unavailable { core.note(failure: failure) }
     }
-  }
-
-  // MARK: Health
-
-  private func note(failure: StoreError) {
-    guard failure.kind == .unavailable else { return }
-    if persists.exchange(false, ordering: .acquiringAndReleasing) {
-      logger.error("cannot write to the store", metadata: ["error": "\(failure)"])
-    }
-  }
-
-  private func noteSuccess() {
-    if !persists.exchange(true, ordering: .acquiringAndReleasing) { logger.notice("the store can be written to again") }
   }
 }
 
@@ -439,12 +340,4 @@ final class InDoubt: Sendable {
       throw StoreError(.unavailable, "nobody knows yet whether a commit is durable")
     }
   }
-}
-
-extension Result {
-  fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
-}
-
-extension StoreError {
-  fileprivate static let abandoned = StoreError(.abandoned, "an earlier commit of the same generation failed")
 }

@@ -16,18 +16,12 @@ enum DisbandedGroupCleanup {
     guard let group = oldest.first else { return false }
     if try members(of: group.number, rows, db) { return true }
     if try messages(of: group.number, group.id, rows, db) { return true }
-    for table in ["messageChange", "reaction"] {
-      if try rowsBySeq(of: table, group.number, rows, db) { return true }
-    }
-    if try reactionUsers(of: group.number, rows, db) { return true }
-    try db.run("DELETE FROM goneReaction WHERE number = ?", [group.number])
-    if try formerMembers(of: group.number, rows, db) { return true }
-    if try ReadReceiptRows.removeAll(number: group.number, limit: rows, in: db) { return true }
+    for table in StoredTable.ofDisbandedGroups { if try delete(from: table, of: group.number, rows, db) { return true } }
     if try applications(of: group.number, time: group.time, rows, db) { return true }
-    try NotificationRows.forget(group: group.number, db)
-    try db.run("DELETE FROM groupAttributes WHERE number = ?", [group.number])
-    try db.run("DELETE FROM groupCounter WHERE number = ?", [group.number])
-    try db.run("DELETE FROM dismissedGroup WHERE number = ?", [group.number])
+    try db.forgetNotifications(of: group.number)
+    for table in ["groupAttributes", "groupCounter", "dismissedGroup"] {
+      try db.run("DELETE FROM \(table) WHERE number = ?", [group.number])
+    }
     return true
   }
 
@@ -44,15 +38,9 @@ enum DisbandedGroupCleanup {
       ON CONFLICT (userID, groupID) DO UPDATE
       SET type = excluded.type, time = excluded.time, groupNumber = excluded.groupNumber WHERE excluded.time >= time
       """, [number, last])
-    try NotificationRows.deliver(membersOf: number, through: last, users, db)
+    try db.deliver(membersOf: number, through: last, users)
     try db.run("DELETE FROM member WHERE number = ? AND userID <= ?", [number, last])
     return true
-  }
-
-  private static func formerMembers(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
-    try db.run(
-      "DELETE FROM formerMember WHERE number = ? AND userID IN (SELECT userID FROM formerMember WHERE number = ? LIMIT ?)",
-      [number, number, rows]) > 0
   }
 
   private static func messages(of number: Int64, _ group: GroupID, _ rows: Int, _ db: Database) throws -> Bool {
@@ -64,16 +52,11 @@ enum DisbandedGroupCleanup {
     return true
   }
 
-  private static func rowsBySeq(of table: String, _ number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
-    try db.run(
-      "DELETE FROM \(table) WHERE number = ?1 AND seq IN (SELECT seq FROM \(table) WHERE number = ?1 LIMIT ?2)", [number, rows])
+  private static func delete(from table: StoredTable, of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
+    let key = table.key.names
+    return try db.run(
+      "DELETE FROM \(table.name) WHERE (\(key)) IN (SELECT \(key) FROM \(table.name) WHERE number = ? LIMIT ?)", [number, rows])
       > 0
-  }
-
-  private static func reactionUsers(of number: Int64, _ rows: Int, _ db: Database) throws -> Bool {
-    try db.run(
-      "DELETE FROM reactionUser WHERE (number, kind, userID) IN "
-        + "(SELECT number, kind, userID FROM reactionUser WHERE number = ? LIMIT ?)", [number, rows]) > 0
   }
 
   // They stay for a while, so that deciding one is answered with the group's end.

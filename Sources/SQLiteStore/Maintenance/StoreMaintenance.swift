@@ -3,6 +3,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreEngine
 import Synchronization
 
 /// The work of about every second beside the writer: checkpoints, the time in the lock file, and
@@ -60,7 +61,7 @@ final class StoreMaintenance: Sendable {
     checkpoint()
     // After the checkpoint: where nothing else writes, it reaches the end of the log, which starts
     // over then.
-    if writer.canPersist { writer.begin(writer.background.beginTick(at: clocks.monotonic)) }
+    if writer.core.canPersist { writer.begin(writer.background.beginTick(at: clocks.monotonic)) }
   }
 
   // The wall clock may be corrected, in both directions. Nothing is deleted right after a jump: a

@@ -2,19 +2,9 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Logging
-import Synchronization
+import StoreEngine
 
-/// Background work of the writer, done in chunks between the commits until nothing is left. The
-/// raw value appears in the log.
-enum MaintenanceTask: String, Sendable {
-  case clearDisbandedGroups = "purge"
-  case deleteExpiredRows = "sweep"
-  case indexWebhooks = "webhookIndex"
-  case clearReactions = "reactions"
-  case removeMessages = "retention"
-  case indexMessages = "index"
-  case shrinkFile = "shrink"
-
+extension MaintenanceTask {
   /// The tasks that bound their transactions in time, the most important first.
   static let brief: [MaintenanceTask] = [.removeMessages, .indexMessages, .shrinkFile]
 
@@ -42,7 +32,7 @@ extension Writer {
     do {
       var isMore = false
       _ = try transaction(db) { isMore = try self.chunk(of: task, db) }
-      if !isMore { writeQueue.remove(task) }
+      if !isMore { queue.remove(task) }
     } catch {
       giveUp(task, after: error)
     }
@@ -50,8 +40,8 @@ extension Writer {
 
   /// It goes on when the store writes again, at the next round, or at the next start.
   func giveUp(_ task: MaintenanceTask, after error: StoreError) {
-    writeQueue.remove(task)
-    if error.kind == .unavailable { note(failure: error) }
+    queue.remove(task)
+    if error.kind == .unavailable { core.note(failure: error) }
     logger.warning("clearing away was interrupted", metadata: ["task": "\(task.rawValue)", "error": "\(error)"])
   }
 
@@ -68,19 +58,7 @@ extension Writer {
     }
   }
 
-  func note(failure: StoreError) {
-    guard failure.kind == .unavailable else {
-      logger.error("commits refused", metadata: ["error": "\(failure)"])
-      return
-    }
-    if persists.exchange(false, ordering: .acquiringAndReleasing) {
-      logger.error("the store cannot write", metadata: ["error": "\(failure)"])
-    }
-  }
-
   func noteSuccess() {
-    guard !persists.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    logger.notice("the store can write again")
-    _ = writeQueue.request([.clearDisbandedGroups, .clearReactions])
+    if core.noteSuccess() { _ = queue.request([.clearDisbandedGroups, .clearReactions]) }
   }
 }

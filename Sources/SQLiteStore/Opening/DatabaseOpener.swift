@@ -4,6 +4,7 @@ import GRDBSQLite
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreEngine
 
 /// Opens the files of a database. Nothing is written into a database before it is known to be
 /// Throng's. The duration does not depend on the size of the database; `StoreCheck` reads all of

@@ -1,125 +1,16 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import StoreTables
 
-extension SQLiteStore: GroupStore {
-  /// Enqueues the commit; pending commits share one transaction, and completions follow it in
-  /// order.
-  public func commit(_ commit: Commit) { writer.commit(commit) }
-
-  /// The group, with members by `userID`; nil where there is none. Other reads have their turn
-  /// between its pages: only the group itself changes these rows, and it waits for this call.
-  /// - Parameters:
-  ///   - sentSince: the first instant of `recentlySent`. Timestamps of a group never fall with
-  ///     `seq`.
-  ///   - now: `former` holds the members that are still remembered at this instant.
-  ///   - mostFormer: the most former members; those with a ban or mute come first.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func group(
-    _ id: GroupID, sentSince: WallInstant, at now: WallInstant, mostFormer: Int
-  ) async throws(StoreError) -> StoredGroup? {
-    let waiting = writer.writeQueue.pendingUpdates
-    let found = try await read { db in
-      try db.number(of: id).map { (number: $0, group: try StoredGroup(head: id, number: $0, in: db)) }
-    }
-    guard let (number, head) = found, var group = head else { return nil }
-    let isLive = group.record.type == .avChatRoom
-    group.members = try await pages(from: "", after: { $0.userID.rawValue }) { (after, limit, db) in
-      try MemberRows.page(number: number, after: after, limit: limit, in: db)
-    }
-    group.former = try await pages(
-      from: FormerMemberRows.Position.first, after: { .init(behind: $0, $0.restrictedUntil) }, atMost: mostFormer
-    ) { (position, limit, db) in
-      try FormerMemberRows.restricted(number: number, at: now, position, limit: limit, in: db)
-    }
-    let mostFree = mostFormer - group.former.count
-    group.former += try await pages(
-      from: FormerMemberRows.Position.first, after: { .init(behind: $0, $0.memorableUntil) }, atMost: mostFree
-    ) { (position, limit, db) in
-      try FormerMemberRows.free(number: number, at: now, position, limit: limit, in: db)
-    }
-    group.openApplications = try await pages(from: 0, after: \.number) { (after, limit, db) in
-      try ApplicationRows.open(groupNumber: number, after: after, limit: limit, in: db)
-    }.map(\.application)
-    if let newest = group.lastMessage?.seq {
-      group.recentlySent = try await recentlySent(number: number, through: newest, since: sentSince)
-    }
-    if isLive { group.offlineSince = try await absences(of: group.members, number: number, waiting) }
-    return group
+extension SQLiteStore {
+  package func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
+    let update = writer.queue.pendingUpdate(of: user)
+    return try await readForSignIn(of: user) { try $0.signInRecord(of: user, update) }
   }
 
-  /// Collects the pages of a query, up to a number of items.
-  /// - Parameter after: the key of an item, after which the next page begins.
-  private func pages<Item: Sendable, Key: Sendable>(
-    from start: Key, after key: @Sendable (Item) -> Key, atMost most: Int = .max,
-    _ read: @escaping @Sendable (_ after: Key, _ limit: Int, Database) throws -> [Item]
-  ) async throws(StoreError) -> [Item] {
-    var items: [Item] = []
-    while items.count < most {
-      let limit = min(options.rowsPerRead, most - items.count)
-      let last = items.last.map(key) ?? start
-      let page = try await self.read { try read(last, limit, $0) }
-      items += page
-      if page.count < limit { break }
-    }
-    return items
-  }
-
-  private func recentlySent(number: Int64, through newest: Int64, since: WallInstant) async throws(StoreError) -> [SentMessage] {
-    let limit = options.rowsPerRead
-    guard var next = try await read({ try MessageRows.firstSeq(number: number, notBefore: since, in: $0) }) else { return [] }
-    var sent: [SentMessage] = []
-    while next <= newest {
-      let (first, last) = (next, min(newest, next + Int64(limit) - 1))
-      sent += try await read { try MessageRows.sent(number: number, in: first...last, $0) }
-      next = last + 1
-    }
-    return sent
-  }
-
-  private func absences(
-    of members: [Member], number: Int64, _ waiting: [UserID: PresenceUpdate]
-  ) async throws(StoreError) -> [UserID: WallInstant] {
-    var absences: [UserID: WallInstant] = [:]
-    var remaining = members[...]
-    while !remaining.isEmpty {
-      let page = Array(remaining.prefix(options.rowsPerRead))
-      remaining = remaining.dropFirst(page.count)
-      absences.merge(try await read { try UserRows.absent(of: page, number: number, waiting, in: $0) }) { _, new in new }
-    }
-    return absences
-  }
-
-  /// The groups a user is a member of, by `groupNumber` ascending.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func memberships(of user: UserID) async throws(StoreError) -> [Membership] {
-    try await read { try Membership.all(of: user, in: $0) }
-  }
-
-  /// The groups, presence and profile that a sign-in needs, by a reader for sign-ins alone.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
-    let update = writer.writeQueue.pendingUpdate(of: user)
-    // Users take turns: one in very many live rooms may sign in with many sessions.
-    return try await signInScheduler.run(for: Requester(user)) { () async throws(StoreError) in
-      try await read(on: signIns) { db in
-        let memberships = try Membership.all(of: user, in: db)
-        let offlineSince: WallInstant? =
-          switch update {
-          case .online: nil
-          case .offline(let since): since
-          case .known, nil: try UserRows.offlineSince(of: user, in: db)
-          }
-        let profile = try UserInfoRows.profile(of: user, in: db)
-        return SignInRecord(memberships: memberships, offlineSince: offlineSince, profile: profile)
-      }
-    }
-  }
-
-  /// The number of groups of a listed type for each user; counting stops at `limit`.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func membershipCounts(of users: [UserID], limit: Int) async throws(StoreError) -> [UserID: Int] {
+  package func membershipCounts(of users: [UserID], limit: Int) async throws(StoreError) -> [UserID: Int] {
     try await read { db in
       var counts: [UserID: Int] = [:]
       for user in users {
@@ -135,9 +26,7 @@ extension SQLiteStore: GroupStore {
     }
   }
 
-  /// The number of groups of a type that a user owns; counting stops at `limit`.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func ownedCount(of user: UserID, type: GroupType, limit: Int) async throws(StoreError) -> Int {
+  package func ownedCount(of user: UserID, type: GroupType, limit: Int) async throws(StoreError) -> Int {
     try await read { db in
       try db.count(
         "SELECT count(*) FROM (SELECT 1 FROM groupRecord WHERE owner = ? AND type = ? LIMIT ?)",
@@ -145,14 +34,7 @@ extension SQLiteStore: GroupStore {
     }
   }
 
-  /// The groups of a listed type that a user is a member of, by `groupNumber` ascending, at most
-  /// `limit` after `after`.
-  /// - Parameters:
-  ///   - type: nil = any.
-  ///   - changedSince: leaves out groups whose rows show no change at or after it; the future end
-  ///     of a mute counts as a change.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func listedMemberships(
+  package func listedMemberships(
     of user: UserID, type: GroupType?, changedSince: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
     if let type, !type.isListed { return [] }
@@ -169,11 +51,7 @@ extension SQLiteStore: GroupStore {
     }
   }
 
-  /// The groups of a listed type that a user has left or that were disbanded, by `groupNumber`
-  /// ascending, at most `limit` after `after`.
-  /// - Parameter type: nil = any.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func departures(
+  package func departures(
     of user: UserID, type: GroupType?, since: WallInstant, after: Int64, limit: Int
   ) async throws(StoreError) -> [Membership] {
     if let type, !type.isListed { return [] }
@@ -190,9 +68,7 @@ extension SQLiteStore: GroupStore {
     }
   }
 
-  /// Groups of a type (nil = any), by `groupNumber` ascending, at most `limit` after `after`.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func groups(ofType type: GroupType?, after: Int64, limit: Int) async throws(StoreError) -> [Membership] {
+  package func groups(ofType type: GroupType?, after: Int64, limit: Int) async throws(StoreError) -> [Membership] {
     let condition = type == nil ? "" : "type = ? AND "
     let arguments: [(any DatabaseValueConvertible & Sendable)?] = (type.map { [$0.rawValue] } ?? []) + [after, limit]
     return try await read { db in
@@ -202,34 +78,12 @@ extension SQLiteStore: GroupStore {
     }
   }
 
-  /// The number of groups of each type; a type without groups is absent.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func groupCounts() async throws(StoreError) -> [GroupType: Int] {
+  package func groupCounts() async throws(StoreError) -> [GroupType: Int] {
     try await read { db in
       let counts = try db.rows("SELECT type, count(*) FROM groupRecord GROUP BY type", []) {
         (try $0.value(GroupType.self), try $0.value(Int.self))
       }
       return Dictionary(uniqueKeysWithValues: counts)
     }
-  }
-}
-
-extension StoredGroup {
-  /// A group without the parts that are read in pages; nil where there is none of that number.
-  fileprivate init?(head id: GroupID, number: Int64, in db: Database) throws {
-    guard let group = try GroupRows.group(number: number, in: db) else { return nil }
-    self = group
-    lastMessage = try MessageRows.newest(of: id, number: number, in: db)
-    attributes = try AttributeRows.attributes(number: number, in: db)
-    counters = try CounterRows.counters(number: number, in: db)
-    pinned = try MessageChangeRows.pinned(number: number, in: db)
-  }
-}
-
-extension Membership {
-  fileprivate static func all(of user: UserID, in db: Database) throws -> [Membership] {
-    try db.rows(
-      "SELECT groupID, type, number FROM member JOIN groupRecord USING (number) WHERE userID = ? ORDER BY number",
-      [user.rawValue], Membership.read)
   }
 }

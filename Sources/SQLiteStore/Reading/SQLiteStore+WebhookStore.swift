@@ -3,10 +3,8 @@ import GroupModel
 import GroupRuntime
 import StoreTables
 
-extension SQLiteStore: WebhookStore {
-  /// How many entries wait, and how many were given up: counted once, at the start.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func webhookCounts() async throws(StoreError) -> WebhookCounts {
+extension SQLiteStore {
+  package func webhookCounts() async throws(StoreError) -> WebhookCounts {
     try await read { db in
       WebhookCounts(
         pending: try db.count("SELECT coalesce(sum(count), 0) FROM webhook", []),
@@ -14,10 +12,7 @@ extension SQLiteStore: WebhookStore {
     }
   }
 
-  /// Entries that wait, by their number, and so in the order of their commits.
-  /// - Parameter lane: nil = of all lanes.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func webhooks(
+  package func webhooks(
     in lane: WebhookEntry.Lane?, after: Int64, limit: Int, bytes: Int
   ) async throws(StoreError) -> [WebhookEntry] {
     // A row that begins before `after` may hold messages behind it.
@@ -41,34 +36,5 @@ extension SQLiteStore: WebhookStore {
       }
       return entries
     }
-  }
-
-  /// Entries that were given up, by their number.
-  /// - Throws: `.unavailable`, or `.inconsistent` where a page is damaged.
-  public func webhookFailures(after: Int64, limit: Int, bytes: Int) async throws(StoreError) -> [WebhookFailure] {
-    try await read { db in
-      try db.rows(
-        "SELECT \(WebhookFailure.numberedColumns) FROM webhookFailure WHERE number > ? ORDER BY number LIMIT ?", [after, limit],
-        bytes: bytes, { $0.entry.data.count }, WebhookFailure.readNumbered)
-    }
-  }
-}
-
-extension Database {
-  /// The first rows of a query, until they have so many bytes; one is always among them.
-  fileprivate func rows<Value>(
-    _ sql: String, _ arguments: [(any DatabaseValueConvertible)?], bytes: Int, _ size: (Value) -> Int,
-    _ make: (inout RowReader) throws -> Value
-  ) throws -> [Value] {
-    let cursor = try Row.fetchCursor(cachedStatement(sql: sql), arguments: StatementArguments(arguments))
-    var values: [Value] = []
-    var sum = 0
-    while sum < bytes, let row = try cursor.next() {
-      var columns = RowReader(row)
-      let value = try make(&columns)
-      sum += size(value)
-      values.append(value)
-    }
-    return values
   }
 }

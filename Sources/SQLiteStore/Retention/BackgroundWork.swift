@@ -1,29 +1,11 @@
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import Synchronization
-
-/// The groups that background work has to look at: those that got messages lately and, once after
-/// the start, all. It notes the groups in memory, so that a message costs no row.
-struct PendingGroups {
-  private var touched: Set<GroupID> = []
-  /// All groups behind this number are still to be looked at; nil = none.
-  private(set) var scanAfter: Int64? = 0
-
-  var isEmpty: Bool { touched.isEmpty && scanAfter == nil }
-
-  mutating func insert(_ group: GroupID) { touched.insert(group) }
-
-  mutating func popFirst() -> GroupID? { touched.popFirst() }
-
-  /// - Parameter number: the last group that was looked at; nil = it was the last of all.
-  mutating func continueScan(after number: Int64?) { scanAfter = number }
-}
 
 /// The state of the background work that holds the writer for a few milliseconds at a time.
 final class BackgroundWork: Sendable {
   private struct State {
-    var removal = PendingGroups()
-    var indexing = PendingGroups()
     /// Whether parts of the index are to be merged.
     var mustMerge = false
     /// Whether the index may hold texts that messages no longer have.
@@ -40,6 +22,10 @@ final class BackgroundWork: Sendable {
     var onRemoval: (@Sendable (HistoryRemoval) -> Void)?
   }
 
+  /// The groups that removal has to look at.
+  let removal = GroupBacklog()
+  /// The groups whose messages have to be indexed.
+  let indexing = GroupBacklog()
   private let state: Mutex<State>
   private let removes: Bool
   private let indexes: Bool
@@ -65,15 +51,10 @@ final class BackgroundWork: Sendable {
   func onRemoval(_ body: @escaping @Sendable (HistoryRemoval) -> Void) { state.withLock { $0.onRemoval = body } }
 
   func noteAppends(_ commits: [Commit]) {
-    state.withLock { state in
-      for commit in commits {
-        for case .append(let message) in commit.changes {
-          if removes { state.removal.insert(message.groupID) }
-          if indexes { state.indexing.insert(message.groupID) }
-        }
-        if indexes, commit.changes.contains(where: \.revises) { state.mayBeStale = true }
-      }
-    }
+    if removes { removal.noteAppends(commits) }
+    guard indexes else { return }
+    indexing.noteAppends(commits)
+    if commits.contains(where: { $0.changes.contains(where: \.revises) }) { setMayBeStale(true) }
   }
 
   func trusts(_ now: ClockReading) -> Bool { state.withLock { $0.trust.isTrusted(now) } }
@@ -89,7 +70,7 @@ final class BackgroundWork: Sendable {
         state.lastRound = now
         tasks.formUnion(removes ? [.removeMessages, .shrinkFile] : [.shrinkFile])
       }
-      if indexes, state.mustMerge || state.mayBeStale || !state.indexing.isEmpty { tasks.insert(.indexMessages) }
+      if indexes, state.mustMerge || state.mayBeStale || !indexing.isEmpty { tasks.insert(.indexMessages) }
       return tasks
     }
   }
@@ -113,16 +94,6 @@ final class BackgroundWork: Sendable {
 
   /// The log has been cut; where a reader was in the way, a later round tries again.
   func didShortenLog() { state.withLock { $0.hasShrunk = false } }
-
-  /// Changes the groups that removal has to look at.
-  func withRemoval<Value: Sendable>(_ body: (inout PendingGroups) -> Value) -> Value {
-    state.withLock { body(&$0.removal) }
-  }
-
-  /// Changes the groups whose messages have to be indexed.
-  func withIndexing<Value: Sendable>(_ body: (inout PendingGroups) -> Value) -> Value {
-    state.withLock { body(&$0.indexing) }
-  }
 
   var mustMerge: Bool { state.withLock { $0.mustMerge } }
 

@@ -1,15 +1,14 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import StoreTables
 
 /// Removes the messages beyond the limits of their groups, inside a transaction that is open. It
 /// stops at a deadline with every group whole: `firstSeq` is always the oldest row.
 struct MessageRemoval {
-  let limits: [GroupType: HistoryLimits]
+  let bounds: HistoryBounds
   let clocks: any Clocks
-  /// Messages from before it are too old, for each type; absent = no age.
-  let oldest: [GroupType: WallInstant]
   /// No further step begins after it.
   let deadline: MonotonicInstant
 
@@ -26,20 +25,17 @@ struct MessageRemoval {
   /// Messages of one step: with texts of the default limit they fill 32 pages.
   private static let rowsPerStep = 8
 
-  /// - Parameter trustsClock: whether messages may be removed for their age.
-  init(limits: [GroupType: HistoryLimits], clocks: any Clocks, trustsClock: Bool, deadline: MonotonicInstant) {
-    self.limits = limits
+  init(_ bounds: HistoryBounds, clocks: any Clocks, deadline: MonotonicInstant) {
+    self.bounds = bounds
     self.clocks = clocks
     self.deadline = deadline
-    let now = clocks.wall
-    oldest = trustsClock ? limits.compactMapValues { $0.age.map { now - $0 } } : [:]
   }
 
   var isOver: Bool { clocks.monotonic >= deadline }
 
   /// A group with a message that is too old; nil where there is none.
   func nextExpired(in db: Database) throws -> Int64? {
-    for (type, oldest) in oldest {
+    for (type, oldest) in bounds.oldest {
       let found = try db.rows(
         """
         SELECT number FROM groupRecord INDEXED BY groupRecordByFirstTime
@@ -71,10 +67,8 @@ struct MessageRemoval {
         removal: HistoryRemoval(groupID: id, epoch: epoch, firstSeq: try row.integer()), type: type,
         firstTime: try row.value(WallInstant?.self))
     }.first
-    guard let head, let limit = limits[head.type] else { return true }
-    let newest = try MessageRows.newestSeq(number: number, in: db)
-    let lastExcess = limit.count.flatMap { count in newest.map { $0 - count } } ?? 0
-    let oldest = oldest[head.type] ?? .distantPast
+    guard let head, bounds.limits[head.type] != nil else { return true }
+    let newest = try db.newestSeq(number: number)
     var isDone = true
     var last: (seq: Int64, time: WallInstant)?
     var next: WallInstant?
@@ -82,7 +76,7 @@ struct MessageRemoval {
       let rows = try db.rows(
         "SELECT seq, timestamp FROM message WHERE number = ? ORDER BY seq LIMIT ?", [number, Self.rowsPerStep + 1]
       ) { (seq: try $0.integer(), time: try $0.instant()) }
-      let excess = rows.prefix { $0.seq <= lastExcess || $0.time < oldest }.prefix(Self.rowsPerStep)
+      let excess = bounds.excess(rows, of: head.type, newest: newest).prefix(Self.rowsPerStep)
       next = rows.dropFirst(excess.count).first?.time
       guard let end = excess.last else { break }
       let removed = try Self.remove(through: end.seq, of: head.removal.groupID, number: number, in: db)
@@ -102,7 +96,7 @@ struct MessageRemoval {
   ) throws -> (messages: Int, hasReactions: Bool) {
     try WebhookRows.copyMessages(of: group, number: number, before: seq + 1, in: db)
     let messages = try db.run("DELETE FROM message WHERE number = ? AND seq <= ?", [number, seq])
-    try MessageChangeRows.remove(through: seq, number: number, in: db)
+    try db.run("DELETE FROM messageChange WHERE number = ? AND seq <= ?", [number, seq])
     let hasReactions = try ReactionRows.remove(through: seq, number: number, in: db)
     // The rest goes with the next messages: there are more of them than of these rows.
     _ = try ReadReceiptRows.remove(number: number, before: seq + 1, limit: 4 * rowsPerStep, in: db)

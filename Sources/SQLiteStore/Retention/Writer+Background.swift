@@ -2,6 +2,7 @@ import GRDB
 import GRDBSQLite
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import StoreTables
 
 /// Background work in small transactions: each holds the writer for a few milliseconds, and the
@@ -16,7 +17,7 @@ extension Writer {
       giveUp(task, after: StoreError(describing: error))
     }
     let goesOn = background.note(task, hold: options.clocks.monotonic - start, isMore: isMore)
-    if !goesOn { writeQueue.remove(task) }
+    if !goesOn { queue.remove(task) }
   }
 
   private func step(of task: MaintenanceTask, until deadline: MonotonicInstant, _ db: Database) throws -> Bool {
@@ -53,39 +54,38 @@ extension Writer {
   private func removeMessages(until deadline: MonotonicInstant, _ db: Database) throws -> Bool {
     let clocks = options.clocks
     var removal = MessageRemoval(
-      limits: options.history, clocks: clocks, trustsClock: background.trusts(clocks.now), deadline: deadline)
+      HistoryBounds(options.history, at: clocks.wall, trustsClock: background.trusts(clocks.now)), clocks: clocks,
+      deadline: deadline)
     var looked: [GroupID] = []
     var isDone = true
-    let scanStart = background.withRemoval(\.scanAfter)
+    let scanStart = background.removal.scanAfter
     do {
       _ = try transaction(db) {
         isDone = try self.removeMessages(by: &removal, looked: &looked, db)
       }
     } catch {
-      background.withRemoval { pending in
-        for group in looked { pending.insert(group) }
-        pending.continueScan(after: scanStart)
-      }
+      background.removal.insert(looked)
+      background.removal.continueScan(after: scanStart)
       throw error
     }
     background.didRemove(removal.outcome)
-    if removal.outcome.hasGoneReactions { _ = writeQueue.request([.clearReactions]) }
+    if removal.outcome.hasGoneReactions { _ = queue.request([.clearReactions]) }
     return !isDone
   }
 
   private func removeMessages(by removal: inout MessageRemoval, looked: inout [GroupID], _ db: Database) throws -> Bool {
-    while let after = background.withRemoval(\.scanAfter) {
+    while let after = background.removal.scanAfter {
       let next = try db.rows("SELECT number FROM groupRecord WHERE number > ? ORDER BY number LIMIT 1", [after]) {
         try $0.integer()
       }.first
       if let next, try !removal.trim(next, in: db) { return false }
-      background.withRemoval { $0.continueScan(after: next) }
+      background.removal.continueScan(after: next)
       if removal.isOver { return false }
     }
-    while let group = background.withRemoval({ $0.popFirst() }) {
+    while let group = background.removal.popTouched(1).first {
       looked.append(group)
       if let number = try db.number(of: group), try !removal.trim(number, in: db) {
-        background.withRemoval { $0.insert(group) }
+        background.removal.insert([group])
         return false
       }
       if removal.isOver { return false }
@@ -112,7 +112,7 @@ extension Writer {
     var looked: [GroupID] = []
     var hasIndexed = false
     var isStale = true
-    let scanStart = background.withIndexing(\.scanAfter)
+    let scanStart = background.indexing.scanAfter
     do {
       _ = try transaction(db) {
         hasIndexed = try self.indexGroups(until: deadline, looked: &looked, db)
@@ -124,15 +124,13 @@ extension Writer {
         } while isStale && options.clocks.monotonic < deadline
       }
     } catch {
-      background.withIndexing { pending in
-        for group in looked { pending.insert(group) }
-        pending.continueScan(after: scanStart)
-      }
+      background.indexing.insert(looked)
+      background.indexing.continueScan(after: scanStart)
       throw error
     }
     if hasIndexed { background.setMustMerge(true) }
     if !isStale { background.setMayBeStale(false) }
-    return hasIndexed || isStale || background.withIndexing { !$0.isEmpty }
+    return hasIndexed || isStale || !background.indexing.isEmpty
   }
 
   /// - Returns: whether any message was indexed.
@@ -146,18 +144,18 @@ extension Writer {
       } while options.clocks.monotonic < deadline
       return false
     }
-    while let after = background.withIndexing(\.scanAfter) {
+    while let after = background.indexing.scanAfter {
       let next = try db.rows("SELECT number FROM groupRecord WHERE number > ? ORDER BY number LIMIT 1", [after]) {
         try $0.integer()
       }.first
       if let next, try !index(next) { return hasIndexed }
-      background.withIndexing { $0.continueScan(after: next) }
+      background.indexing.continueScan(after: next)
       if options.clocks.monotonic >= deadline { return hasIndexed }
     }
-    while let group = background.withIndexing({ $0.popFirst() }) {
+    while let group = background.indexing.popTouched(1).first {
       looked.append(group)
       if let number = try db.number(of: group), try !index(number) {
-        background.withIndexing { $0.insert(group) }
+        background.indexing.insert([group])
         return hasIndexed
       }
       if options.clocks.monotonic >= deadline { return hasIndexed }

@@ -3,35 +3,29 @@ import GroupModel
 import GroupRuntime
 import StoreTables
 
-/// `groupRecord` rows.
-enum GroupRows {
-  private static let insertSQL = """
+/// Statements of `groupRecord` rows.
+private enum GroupRows {
+  static let insertSQL = """
     INSERT INTO groupRecord (\(GroupRecord.columns.names)) VALUES (\(GroupRecord.columns.places("?")))
     """
-  private static let updateSQL = """
+  static let updateSQL = """
     UPDATE groupRecord SET \(GroupRecord.columns.assignments("?", to: GroupRecord.columns.without("groupID").map(\.name)))
     WHERE groupID = ?\(GroupRecord.columns.place(of: "groupID"))
     """
-  private static let selectSQL = "SELECT \(GroupRecord.columns.names), firstSeq, removedTime FROM groupRecord WHERE number = ?"
+  static let selectSQL = "SELECT \(GroupRecord.columns.names), firstSeq, removedTime FROM groupRecord WHERE number = ?"
+}
 
-  static func insert(_ record: GroupRecord, in db: Database) throws { try db.run(insertSQL) { try record.write(to: &$0) } }
+extension SQLiteTransaction {
+  func insert(_ record: GroupRecord) throws { try db.run(GroupRows.insertSQL) { try record.write(to: &$0) } }
 
-  static func update(_ record: GroupRecord, in db: Database) throws {
-    guard try db.run(updateSQL, binding: { try record.write(to: &$0) }) == 1 else {
+  func update(_ record: GroupRecord) throws {
+    guard try db.run(GroupRows.updateSQL, binding: { try record.write(to: &$0) }) == 1 else {
       throw StoreError(.inconsistent, "no group \(record.id) to change")
     }
   }
 
-  /// A group without its other rows.
-  static func group(number: Int64, in db: Database) throws -> StoredGroup? {
-    try db.rows(selectSQL, [number], StoredGroup.read).first
-  }
-}
-
-/// `groupAttributes` rows: all attributes of a group as JSON.
-enum AttributeRows {
-  static func put(_ attributes: GroupAttributes, in group: GroupID, _ db: Database) throws {
-    guard let number = try db.number(of: group) else { throw StoreError(.inconsistent, "no group \(group) to have attributes") }
+  func put(_ attributes: GroupAttributes, in group: GroupID) throws {
+    let number = try number(of: group, "to have attributes")
     guard attributes.count > 0 else {
       try db.run("DELETE FROM groupAttributes WHERE number = ?", [number])
       return
@@ -42,17 +36,8 @@ enum AttributeRows {
     }
   }
 
-  static func attributes(number: Int64, in db: Database) throws -> GroupAttributes {
-    let sql = "SELECT entries FROM groupAttributes WHERE number = ?"
-    return try db.rows(sql, [number], GroupAttributes.read).first ?? GroupAttributes()
-  }
-}
-
-/// `groupCounter` rows: one for each counter.
-enum CounterRows {
-  /// Sets the counters that have a value, and removes the others.
-  static func put(_ counters: [GroupCounters.Entry], in group: GroupID, _ db: Database) throws {
-    guard let number = try db.number(of: group) else { throw StoreError(.inconsistent, "no group \(group) to have counters") }
+  func put(_ counters: [GroupCounters.Entry], in group: GroupID) throws {
+    let number = try number(of: group, "to have counters")
     for counter in counters {
       if let value = counter.value {
         try db.run("INSERT OR REPLACE INTO groupCounter VALUES (?, ?, ?)", [number, counter.key, value])
@@ -62,8 +47,29 @@ enum CounterRows {
     }
   }
 
-  static func counters(number: Int64, in db: Database) throws -> GroupCounters {
-    GroupCounters(
-      try db.rows("SELECT key, value FROM groupCounter WHERE number = ?", [number], GroupCounters.Entry.read))
+  // `DisbandedGroupCleanup` clears the other rows.
+  func dismiss(_ group: GroupID, at time: WallInstant, notifying notification: SystemNotification?) throws {
+    // The rows of its messages need the group's number.
+    try finishAppends(of: .group(group))
+    if let notification, let number = try db.number(of: group) {
+      try put(notification, for: [NotificationRows.members(of: number)])
+    }
+    let moved = try db.run(
+      "INSERT INTO dismissedGroup SELECT number, groupID, type, ? FROM groupRecord WHERE groupID = ?", [time, group.rawValue])
+    guard moved == 1 else { throw StoreError(.inconsistent, "no group \(group) to disband") }
+    try db.run("DELETE FROM groupRecord WHERE groupID = ?", [group.rawValue])
+  }
+}
+
+extension Database {
+  package func head(of group: GroupID, number: Int64) throws -> StoredGroup? {
+    guard var head = try rows(GroupRows.selectSQL, [number], StoredGroup.read).first else { return nil }
+    head.lastMessage = try newestMessage(of: group, number: number)
+    head.attributes =
+      try rows("SELECT entries FROM groupAttributes WHERE number = ?", [number], GroupAttributes.read).first ?? head.attributes
+    head.counters = GroupCounters(
+      try rows("SELECT key, value FROM groupCounter WHERE number = ?", [number], GroupCounters.Entry.read))
+    head.pinned = try pinned(number: number)
+    return head
   }
 }

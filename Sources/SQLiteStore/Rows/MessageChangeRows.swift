@@ -3,19 +3,21 @@ import GroupModel
 import GroupRuntime
 import StoreTables
 
-/// `messageChange` rows: what messages have since they were changed, and the group's last change.
-enum MessageChangeRows {
+/// Statements of `messageChange` rows: what messages have since they were changed.
+private enum MessageChangeRows {
   // The message must exist. A message that stays pinned keeps the change that pinned it.
-  private static let putSQL = """
+  static let putSQL = """
     INSERT INTO messageChange (number, seq, changeSeq, editTime, pinned)
     SELECT number, seq, ?1, ?2, iif(?3, ?1, 0) FROM message
     WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?4) AND seq = ?5 AND msgID = ?6
     ON CONFLICT (number, seq) DO UPDATE SET changeSeq = excluded.changeSeq, editTime = excluded.editTime,
     pinned = iif(pinned > 0 AND excluded.pinned > 0, pinned, excluded.pinned)
     """
+}
 
-  static func put(_ message: Message, in db: Database) throws {
-    let count = try db.run(putSQL) { binding in
+extension SQLiteTransaction {
+  func noteChange(of message: Message) throws {
+    let count = try db.run(MessageChangeRows.putSQL) { binding in
       binding.append(message.changeSeq)
       binding.append(message.editTime)
       binding.append(message.isPinned)
@@ -23,17 +25,10 @@ enum MessageChangeRows {
       binding.append(message.seq ?? 0)
       binding.append(message.msgID)
     }
-    guard try count == 1 || MessageRows.isRemoved(message.seq ?? .max, of: message.groupID, db) else {
-      throw StoreError(.inconsistent, "no message \(message.msgID) at seq \(message.seq ?? 0) of \(message.groupID)")
-    }
+    if count == 0 { try checkRemoved(message) }
   }
 
-  /// Removes what messages have that are removed.
-  static func remove(through seq: Int64, number: Int64, in db: Database) throws {
-    try db.run("DELETE FROM messageChange WHERE number = ? AND seq <= ?", [number, seq])
-  }
-
-  static func put(_ changeSeq: Int64, at time: WallInstant, in group: GroupID, _ db: Database) throws {
+  func put(changeSeq: Int64, at time: WallInstant, in group: GroupID) throws {
     let count = try db.run("UPDATE groupRecord SET changeSeq = ?, changeTime = ? WHERE groupID = ?") { binding in
       binding.append(changeSeq)
       binding.append(time)
@@ -42,34 +37,15 @@ enum MessageChangeRows {
     guard count == 1 else { throw StoreError(.inconsistent, "no group \(group) to change") }
   }
 
-  static func changes(
-    number: Int64, after changeSeq: Int64, limit: Int, in db: Database
-  ) throws -> [(changeSeq: Int64, seq: Int64)] {
-    try db.rows(
-      "SELECT changeSeq, seq FROM messageChange INDEXED BY messageByChange WHERE number = ? AND changeSeq > ? "
-        + "ORDER BY changeSeq LIMIT ?", [number, changeSeq, limit]
-    ) { (changeSeq: try $0.integer(), seq: try $0.integer()) }
+  // MARK: Reactions
+
+  func update(_ reaction: ReactionUpdate) throws {
+    let number = try number(of: reaction.group, "to react in")
+    if try isRemoved(reaction.seq, of: reaction.group) { return }
+    if reaction.isAdded { try add(reaction, number) } else { try remove(reaction, number) }
   }
 
-  /// The pinned messages, the last pinned first.
-  static func pinned(number: Int64, in db: Database) throws -> [Int64] {
-    try db.rows(
-      "SELECT seq FROM messageChange INDEXED BY pinnedMessage WHERE number = ? AND pinned > 0 ORDER BY pinned DESC", [number]
-    ) { try $0.integer() }
-  }
-}
-
-/// `reaction` rows, the users who gave each, and those that are still to be deleted.
-enum ReactionRows {
-  static func update(_ update: ReactionUpdate, in db: Database) throws {
-    guard let number = try db.number(of: update.group) else {
-      throw StoreError(.inconsistent, "no group \(update.group) to react in")
-    }
-    if try MessageRows.isRemoved(update.seq, of: update.group, db) { return }
-    if update.isAdded { try add(update, number, db) } else { try remove(update, number, db) }
-  }
-
-  private static func add(_ update: ReactionUpdate, _ number: Int64, _ db: Database) throws {
+  private func add(_ update: ReactionUpdate, _ number: Int64) throws {
     try db.run("INSERT INTO reactionUser (number, kind, userID, time) VALUES (?, ?, ?, ?)") { binding in
       binding.append(number)
       binding.append(update.number)
@@ -81,23 +57,23 @@ enum ReactionRows {
         "INSERT INTO reaction (number, seq, kind, count, reaction) VALUES (?, ?, ?, 1, ?)",
         [number, update.seq, update.number, update.reaction])
     } else {
-      try count(update, by: 1, number, db)
+      try count(update, by: 1, number)
     }
   }
 
-  private static func remove(_ update: ReactionUpdate, _ number: Int64, _ db: Database) throws {
+  private func remove(_ update: ReactionUpdate, _ number: Int64) throws {
     let removed = try db.run("DELETE FROM reactionUser WHERE number = ? AND kind = ? AND userID = ?") { binding in
       binding.append(number)
       binding.append(update.number)
       binding.append(update.user.rawValue)
     }
     guard removed == 1 else { throw StoreError(.inconsistent, "no reaction \(update.number) of \(update.user) to remove") }
-    try count(update, by: -1, number, db)
+    try count(update, by: -1, number)
     try db.run(
       "DELETE FROM reaction WHERE number = ? AND seq = ? AND kind = ? AND count = 0", [number, update.seq, update.number])
   }
 
-  private static func count(_ update: ReactionUpdate, by change: Int64, _ number: Int64, _ db: Database) throws {
+  private func count(_ update: ReactionUpdate, by change: Int64, _ number: Int64) throws {
     let counted = try db.run("UPDATE reaction SET count = count + ? WHERE number = ? AND seq = ? AND kind = ?") { binding in
       binding.append(change)
       binding.append(number)
@@ -107,13 +83,15 @@ enum ReactionRows {
     guard counted == 1 else { throw StoreError(.inconsistent, "no reaction \(update.number) of message \(update.seq)") }
   }
 
-  /// Removes the reactions of a message; their users are deleted in the background.
-  static func remove(of seq: Int64, in group: GroupID, _ db: Database) throws {
-    guard let number = try db.number(of: group) else { throw StoreError(.inconsistent, "no group \(group) with reactions") }
+  func removeReactions(of seq: Int64, in group: GroupID) throws {
+    let number = try number(of: group, "with reactions")
     try db.run("INSERT INTO goneReaction SELECT number, kind FROM reaction WHERE number = ? AND seq = ?", [number, seq])
     try db.run("DELETE FROM reaction WHERE number = ? AND seq = ?", [number, seq])
   }
+}
 
+/// `reaction` rows that are removed, and the users who gave them.
+enum ReactionRows {
   /// Removes the reactions of messages that are removed; their users are deleted later.
   /// - Returns: whether there were any.
   static func remove(through seq: Int64, number: Int64, in db: Database) throws -> Bool {
@@ -135,23 +113,42 @@ enum ReactionRows {
     if deleted < rows { try db.run("DELETE FROM goneReaction WHERE number = ? AND kind = ?", [number, kind]) }
     return true
   }
+}
 
-  static func reactions(
-    to seq: Int64, number: Int64, reader: UserID?, users: Int, in db: Database
-  ) throws -> [StoredReaction] {
-    var reactions = try db.rows(
-      """
-      SELECT kind, reaction, count,
-      EXISTS (SELECT 1 FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind AND u.userID = ?)
-      FROM reaction AS r WHERE number = ? AND seq = ? ORDER BY kind
-      """, [reader?.rawValue ?? "", number, seq], StoredReaction.read)
-    guard users > 0 else { return reactions }
-    for index in reactions.indices {
-      reactions[index].users = try db.rows(
-        "SELECT userID FROM reactionUser INDEXED BY reactionUserByTime WHERE number = ? AND kind = ? ORDER BY time LIMIT ?",
-        [number, reactions[index].number, users]
-      ) { try $0.value(UserID.self) }
+extension Database {
+  package func changes(number: Int64, after changeSeq: Int64, limit: Int) throws -> [(changeSeq: Int64, seq: Int64)] {
+    try rows(
+      "SELECT changeSeq, seq FROM messageChange INDEXED BY messageByChange WHERE number = ? AND changeSeq > ? "
+        + "ORDER BY changeSeq LIMIT ?", [number, changeSeq, limit]
+    ) { (changeSeq: try $0.integer(), seq: try $0.integer()) }
+  }
+
+  /// The pinned messages, the last pinned first.
+  func pinned(number: Int64) throws -> [Int64] {
+    try rows(
+      "SELECT seq FROM messageChange INDEXED BY pinnedMessage WHERE number = ? AND pinned > 0 ORDER BY pinned DESC", [number]
+    ) { try $0.integer() }
+  }
+
+  package func reactions(
+    to seqs: [Int64], number: Int64, reader: UserID?, users: Int
+  ) throws -> [Int64: [StoredReaction]] {
+    var found: [Int64: [StoredReaction]] = [:]
+    for seq in seqs {
+      var reactions = try rows(
+        """
+        SELECT kind, reaction, count,
+        EXISTS (SELECT 1 FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind AND u.userID = ?)
+        FROM reaction AS r WHERE number = ? AND seq = ? ORDER BY kind
+        """, [reader?.rawValue ?? "", number, seq], StoredReaction.read)
+      for index in reactions.indices where users > 0 {
+        reactions[index].users = try rows(
+          "SELECT userID FROM reactionUser INDEXED BY reactionUserByTime WHERE number = ? AND kind = ? ORDER BY time LIMIT ?",
+          [number, reactions[index].number, users]
+        ) { try $0.value() }
+      }
+      if !reactions.isEmpty { found[seq] = reactions }
     }
-    return reactions
+    return found
   }
 }

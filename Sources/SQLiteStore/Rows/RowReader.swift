@@ -89,13 +89,26 @@ extension Database {
   func rows<Value>(
     _ sql: String, _ arguments: [(any DatabaseValueConvertible)?], _ make: (inout RowReader) throws -> Value
   ) throws -> [Value] {
-    let cursor = try Row.fetchCursor(cachedStatement(sql: sql), arguments: StatementArguments(arguments))
     var values: [Value] = []
-    while let row = try cursor.next() {
-      var columns = RowReader(row)
-      values.append(try make(&columns))
+    try visit(sql, arguments) { row in
+      values.append(try make(&row))
+      return true
     }
     return values
+  }
+
+  /// Gives a body the rows of a query that stays prepared, until it returns false.
+  /// - Returns: whether there may be more rows.
+  @discardableResult
+  func visit(
+    _ sql: String, _ arguments: [(any DatabaseValueConvertible)?], _ body: (inout RowReader) throws -> Bool
+  ) throws -> Bool {
+    let cursor = try Row.fetchCursor(cachedStatement(sql: sql), arguments: StatementArguments(arguments))
+    while let row = try cursor.next() {
+      var columns = RowReader(row)
+      guard try body(&columns) else { return true }
+    }
+    return false
   }
 
   /// The single number that a query returns.
@@ -104,7 +117,7 @@ extension Database {
   }
 
   /// The group's number; nil where there is no such group.
-  func number(of group: GroupID) throws -> Int64? {
+  package func number(of group: GroupID) throws -> Int64? {
     try rows("SELECT number FROM groupRecord WHERE groupID = ?", [group.rawValue]) { try $0.integer() }.first
   }
 }

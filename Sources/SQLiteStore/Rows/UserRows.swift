@@ -1,19 +1,11 @@
 import GRDB
 import GroupModel
+import GroupRuntime
+import StoreEngine
 import StoreTables
 
-/// A change of a user that waits to be written.
-enum PresenceUpdate: Sendable, Equatable {
-  /// The user exists; the sessions are unchanged.
-  case known
-  /// The first session has begun.
-  case online
-  /// The last session has ended.
-  case offline(since: WallInstant)
-}
-
-/// `knownUser` rows.
-enum UserRows {
+// `knownUser` rows.
+extension Database {
   // Leaves a row that would not change: thousands sign in again after a restart.
   private static let presenceSQL = """
     INSERT INTO knownUser VALUES (?, ?)
@@ -23,72 +15,55 @@ enum UserRows {
   /// An unset instant would mean "online".
   private static let earliest = WallInstant(milliseconds: 1)
 
-  static func put(_ update: PresenceUpdate, of user: UserID, _ db: Database) throws {
+  func put(_ update: PresenceUpdate, of user: UserID) throws {
     switch update {
-    case .known: try db.run("INSERT OR IGNORE INTO knownUser VALUES (?, NULL)") { $0.append(user.rawValue) }
-    case .online: try put(.unset, of: user, db)
-    case .offline(let since): try put(max(earliest, since), of: user, db)
+    case .known: try run("INSERT OR IGNORE INTO knownUser VALUES (?, NULL)") { $0.append(user.rawValue) }
+    case .online: try put(.unset, of: user)
+    case .offline(let since): try put(max(Self.earliest, since), of: user)
     }
   }
 
-  private static func put(_ offlineSince: WallInstant, of user: UserID, _ db: Database) throws {
-    try db.run(presenceSQL) { binding in
+  private func put(_ offlineSince: WallInstant, of user: UserID) throws {
+    try run(Self.presenceSQL) { binding in
       binding.append(user.rawValue)
       binding.append(offlineSince)
     }
   }
 
   /// Marks all users as offline: no session outlives the process.
-  static func endAllSessions(at time: WallInstant, _ db: Database) throws {
-    try db.run("UPDATE knownUser SET offlineSince = ? WHERE offlineSince = 0", [max(earliest, time)])
+  func endAllSessions(at time: WallInstant) throws {
+    try run("UPDATE knownUser SET offlineSince = ? WHERE offlineSince = 0", [max(Self.earliest, time)])
   }
 
-  static func onlineUsers(in db: Database) throws -> [UserID] {
-    try db.rows("SELECT userID FROM knownUser WHERE offlineSince = 0", []) { try $0.value(UserID.self) }
+  func onlineUsers() throws -> [UserID] {
+    try rows("SELECT userID FROM knownUser WHERE offlineSince = 0", []) { try $0.value() }
   }
 
-  static func isKnown(_ user: UserID, in db: Database) throws -> Bool {
-    try !db.rows("SELECT 1 FROM knownUser WHERE userID = ?", [user.rawValue]) { try $0.integer() }.isEmpty
+  package func known(among users: [UserID]) throws -> Set<UserID> {
+    Set(try users.filter { user in try finds("SELECT 1 FROM knownUser WHERE userID = ?") { $0.append(user.rawValue) } })
   }
 
-  static func offlineSince(of user: UserID, in db: Database) throws -> WallInstant? {
-    try db.rows("SELECT offlineSince FROM knownUser WHERE userID = ? AND offlineSince > 0", [user.rawValue]) {
+  package func knownCount() throws -> Int { try count("SELECT count(*) FROM knownUser", []) }
+
+  package func offlineSince(of user: UserID) throws -> WallInstant? {
+    try rows("SELECT offlineSince FROM knownUser WHERE userID = ? AND offlineSince > 0", [user.rawValue]) {
       try $0.instant()
     }.first
   }
 
-  /// The end of the last session of each member of a group who is offline; waiting updates win
-  /// over stored rows.
-  /// - Parameter members: a page of a group's members, by `userID`.
-  static func absent(
-    of members: [Member], number: Int64, _ waiting: [UserID: PresenceUpdate], in db: Database
-  ) throws -> [UserID: WallInstant] {
-    guard let first = members.first, let last = members.last else { return [:] }
-    let stored = try db.rows(
+  package func absences(of members: ClosedRange<String>, number: Int64) throws -> [UserID: WallInstant] {
+    let stored = try rows(
       """
       SELECT userID, offlineSince FROM member JOIN knownUser USING (userID)
       WHERE number = ? AND userID BETWEEN ? AND ? AND offlineSince > 0
-      """, [number, first.userID.rawValue, last.userID.rawValue]
+      """, [number, members.lowerBound, members.upperBound]
     ) { (try $0.value(UserID.self), try $0.instant()) }
-    var absent = Dictionary(uniqueKeysWithValues: stored)
-    if waiting.isEmpty { return absent }
-    for member in members {
-      switch waiting[member.userID] {
-      case .online: absent[member.userID] = nil
-      case .offline(let since): absent[member.userID] = since
-      case .known, nil: break
-      }
-    }
-    return absent
+    return Dictionary(uniqueKeysWithValues: stored)
   }
 }
 
-/// `readMark` rows: how far a user has read applications and notifications. A mark never goes back.
-enum ReadMarks {
-  /// The raw values are the columns.
-  enum Kind: String { case applications, notifications }
-
-  static func advance(_ kind: Kind, of user: UserID, to mark: Int64, _ db: Database) throws {
+extension SQLiteTransaction {
+  func advance(_ kind: ReadMark, of user: UserID, to mark: Int64) throws {
     let column = kind.rawValue
     try db.run(
       """
@@ -96,10 +71,11 @@ enum ReadMarks {
       ON CONFLICT (userID) DO UPDATE SET \(column) = excluded.\(column) WHERE excluded.\(column) > \(column)
       """, [user.rawValue, mark])
   }
+}
 
-  /// The marks of a group's managers; those without one are absent.
-  static func applicationMarks(ofManagersOf group: GroupID, in db: Database) throws -> [UserID: WallInstant] {
-    let marks = try db.rows(
+extension Database {
+  package func applicationMarks(ofManagersOf group: GroupID) throws -> [UserID: WallInstant] {
+    let marks = try rows(
       """
       SELECT mark.userID, mark.applications FROM groupRecord AS g
       CROSS JOIN member AS m INDEXED BY managerOfGroup ON m.number = g.number
@@ -110,8 +86,7 @@ enum ReadMarks {
     return Dictionary(uniqueKeysWithValues: marks)
   }
 
-  /// 0 = nothing is read.
-  static func mark(_ kind: Kind, of user: UserID, in db: Database) throws -> Int64 {
-    try db.rows("SELECT \(kind.rawValue) FROM readMark WHERE userID = ?", [user.rawValue]) { try $0.integer() }.first ?? 0
+  package func readMark(_ kind: ReadMark, of user: UserID) throws -> Int64 {
+    try rows("SELECT \(kind.rawValue) FROM readMark WHERE userID = ?", [user.rawValue]) { try $0.integer() }.first ?? 0
   }
 }

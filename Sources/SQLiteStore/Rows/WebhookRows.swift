@@ -21,7 +21,7 @@ enum WebhookRows {
     INSERT INTO webhook (number, lane, count, isIndexed, groupNumber, firstSeq)
     VALUES (?, ?, ?, 0, (SELECT number FROM groupRecord WHERE groupID = ?), ?)
     """
-  private static let insertFailureSQL = """
+  fileprivate static let insertFailureSQL = """
     INSERT INTO webhookFailure (\(WebhookFailure.columns.names)) VALUES (\(WebhookFailure.columns.places("?")))
     """
 
@@ -77,21 +77,32 @@ enum WebhookRows {
       $0.append(numbers.upperBound)
     }
   }
+}
 
-  /// Where the row is gone already, the failure is all the same kept: the entry was not posted.
-  static func giveUp(_ entry: WebhookEntry, attempts: Int, _ error: String, in db: Database) throws {
-    if entry.storedNumber > 0 { try remove([entry.storedNumber], in: db) }
+extension SQLiteTransaction {
+  func removeWebhooks(_ numbers: [Int64]) throws { try WebhookRows.remove(numbers, in: db) }
+
+  func giveUp(_ entry: WebhookEntry, attempts: Int, _ error: String) throws {
+    if entry.storedNumber > 0 { try WebhookRows.remove([entry.storedNumber], in: db) }
     let failure = WebhookFailure(number: 0, entry: entry, attempts: attempts, lastError: error)
-    try db.run(insertFailureSQL) { try failure.write(to: &$0) }
+    try db.run(WebhookRows.insertFailureSQL) { try failure.write(to: &$0) }
   }
 
-  static func removeFailures(_ numbers: [Int64], in db: Database) throws {
+  func removeWebhookFailures(_ numbers: [Int64]) throws {
     for number in numbers { try db.run("DELETE FROM webhookFailure WHERE number = ?") { $0.append(number) } }
   }
 
-  /// Numbers grow by one, and those that were tried again are missing: fewer may be left.
-  static func trimFailures(keeping count: Int, in db: Database) throws {
+  // Numbers grow by one, and those that were tried again are missing: fewer may be left.
+  func trimWebhookFailures(keeping count: Int) throws {
     try db.run("DELETE FROM webhookFailure WHERE number <= (SELECT max(number) FROM webhookFailure) - ?", [count])
+  }
+}
+
+extension Database {
+  package func webhookFailures(after number: Int64, limit: Int) throws -> [WebhookFailure] {
+    try rows(
+      "SELECT \(WebhookFailure.numberedColumns) FROM webhookFailure WHERE number > ? ORDER BY number LIMIT ?", [number, limit],
+      WebhookFailure.readNumbered)
   }
 }
 
@@ -143,7 +154,7 @@ extension WebhookRows {
       [range.groupNumber, range.firstSeq, last]
     ) { try Message.read(of: range.group, &$0) }
     let senders = Set(messages.map(\.sender)).filter { $0 != .administrator }
-    let profiles = try UserInfoRows.profiles(of: Array(senders), in: db)
+    let profiles = try db.profiles(of: Array(senders))
     let found = Dictionary(uniqueKeysWithValues: messages.lazy.map { ($0.seq, $0) })
     return zip(range.firstSeq...last, range.number...).map { seq, number in
       guard let message = found[seq] else {
@@ -183,16 +194,11 @@ extension WebhookRows {
     try visit("webhook WHERE isIndexed = 0 AND lane = ? AND number >= ?", [lane.text, recent], db, body)
   }
 
+  /// - Returns: false where the body has returned it.
   @discardableResult
   private static func visit(
-    _ source: String, _ arguments: StatementArguments, _ db: Database, _ body: (Waiting) throws -> Bool
+    _ source: String, _ arguments: [(any DatabaseValueConvertible)?], _ db: Database, _ body: (Waiting) throws -> Bool
   ) throws -> Bool {
-    let cursor = try Row.fetchCursor(
-      db.cachedStatement(sql: "SELECT \(columns) FROM \(source) ORDER BY number"), arguments: arguments)
-    while let row = try cursor.next() {
-      var columns = RowReader(row)
-      guard try body(try waiting(&columns)) else { return false }
-    }
-    return true
+    try !db.visit("SELECT \(columns) FROM \(source) ORDER BY number", arguments) { try body(waiting(&$0)) }
   }
 }

@@ -46,37 +46,36 @@ struct WebhookAppends {
 
   private let numbers: WebhookNumbers
   private var open: [GroupID: OpenRow] = [:]
-  private var stored: [WebhookEntry] = []
 
   init(_ numbers: WebhookNumbers) { self.numbers = numbers }
 
   /// Adds an entry with the profiles of this transaction, and numbers it.
-  mutating func append(_ entry: WebhookEntry, in db: Database) throws {
+  /// - Returns: the entry as it is stored.
+  mutating func append(_ entry: WebhookEntry, in db: Database) throws -> WebhookEntry {
     if let seq = entry.messageSeq, case .group(let group) = entry.lane {
       return try append(entry, of: seq, in: group, db)
     }
     // Its number is larger than those kept free for more messages.
     try finish(entry.lane, in: db)
     let users = entry.shownUsers
-    let shown = entry.encoded(showing: users.isEmpty ? [:] : try UserInfoRows.profiles(of: users, in: db))
+    let shown = entry.encoded(showing: users.isEmpty ? [:] : try db.profiles(of: users))
     let number = numbers.take()
     try WebhookRows.insert(shown, as: number, in: db)
-    stored.append(shown.stored(as: number))
+    return shown.stored(as: number)
   }
 
-  private mutating func append(_ entry: WebhookEntry, of seq: Int64, in group: GroupID, _ db: Database) throws {
+  private mutating func append(
+    _ entry: WebhookEntry, of seq: Int64, in group: GroupID, _ db: Database
+  ) throws -> WebhookEntry {
     if let row = open[group], row.firstSeq + row.count == seq, row.count < WebhookRows.messagesPerRow {
       open[group]?.count += 1
-      return stored.append(entry.stored(as: row.number + row.count))
+      return entry.stored(as: row.number + row.count)
     }
     try finish(entry.lane, in: db)
     let number = numbers.take(WebhookRows.messagesPerRow)
     open[group] = OpenRow(number: number, firstSeq: seq, count: 1)
-    stored.append(entry.stored(as: number))
+    return entry.stored(as: number)
   }
-
-  /// The entries since the last call, as they are stored.
-  mutating func takeStored() -> [WebhookEntry] { exchange(&stored, with: []) }
 
   /// Writes the row of a lane; later entries of it get another.
   mutating func finish(_ lane: WebhookEntry.Lane, in db: Database) throws {

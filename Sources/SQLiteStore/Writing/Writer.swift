@@ -3,32 +3,28 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import Logging
+import StoreEngine
 import Synchronization
 
-/// The one writer of the database: everything pending shares one transaction, and completions
-/// follow the COMMIT in order. It runs on the queue of the pool's writer connection.
-final class Writer: Sendable {
-  let writeQueue: WriteQueue
+/// The one writer of the database. It runs on the queue of the pool's writer connection.
+final class Writer: StoreWriter {
+  let core: WriterCore
   let pool: DatabasePool
   let options: StoreOptions
-  let logger: Logger
-  let persists = Atomic<Bool>(true)
   private let refusal = Mutex<StoreError?>(nil)
   private let failedCommits = FailedCommits()
   let background: BackgroundWork
   let webhookNumbers = WebhookNumbers()
-  let meter = CommitMeter()
+
+  var queue: CommitQueue { core.queue }
+  var logger: Logger { core.logger }
 
   init(pool: DatabasePool, options: StoreOptions, logger: Logger) {
     self.pool = pool
     self.options = options
-    self.logger = logger
+    core = WriterCore(options.engine, clocks: options.clocks, logger: logger)
     background = BackgroundWork(options)
-    writeQueue = WriteQueue(
-      maxCommits: options.commitsPerTransaction, maxPending: options.pendingCommits, maxBytes: options.pendingBytes)
   }
-
-  var canPersist: Bool { persists.load(ordering: .acquiring) }
 
   /// Ends the sessions that the last run left, and tries whether the disk takes anything.
   /// - Throws: GRDB's error where the database is damaged. A full disk is no obstacle: writes wait.
@@ -38,54 +34,43 @@ final class Writer: Sendable {
       do throws(StoreError) {
         _ = try transaction(db) {
           if options.postsUserOffline { try postUserOffline(at: time, db) }
-          try UserRows.endAllSessions(at: time, db)
+          try db.endAllSessions(at: time)
           try fillProbe(db)
         }
         _ = try transaction(db) { try clearProbe(db) }
       } catch {
         guard error.kind == .unavailable else { throw error }
-        note(failure: error)
-        for user in try UserRows.onlineUsers(in: db) { writeQueue.setPresence(.offline(since: time), of: user) }
+        core.note(failure: error)
+        for user in try db.onlineUsers() { queue.setPresence(.offline(since: time), of: user) }
       }
     }
   }
 
   /// No platform is kept of a session.
   private func postUserOffline(at time: WallInstant, _ db: Database) throws {
-    var appends = WebhookAppends(webhookNumbers)
-    for user in try UserRows.onlineUsers(in: db) {
-      try appends.append(WebhookEntry(.userOffline, .presence(user, .unknown), in: .user(user), at: time), in: db)
+    let transaction = SQLiteTransaction(db, webhookNumbers)
+    for user in try db.onlineUsers() {
+      try transaction.append(WebhookEntry(.userOffline, .presence(user, .unknown), in: .user(user), at: time))
     }
-    try appends.finish(in: db)
+    try transaction.finishAppends()
   }
 
   /// Refuses every write from now on; nil accepts them again.
   func refuse(because reason: StoreError?) {
     refusal.withLock { $0 = reason }
-    if let reason { note(failure: reason) }
-  }
-
-  func commit(_ commit: Commit) {
-    switch writeQueue.enqueue(commit) {
-    case .wake: wake()
-    case .queued: break
-    case .full(let mustWake):
-      note(failure: StoreError(.unavailable, "the disk does not keep up: too many commits wait"))
-      if mustWake { wake() }
-    case .closed: refuse(commit)
-    }
+    if let reason { core.note(failure: reason) }
   }
 
   /// Starts the work of each second: makes users durable, probes a failed store, begins tasks.
   func tick(_ tasks: Set<MaintenanceTask> = []) {
     failedCommits.tryAgain()
     let tasks = webhookNumbers.tick() ? tasks.union([.indexWebhooks]) : tasks
-    if writeQueue.request(flushUsers: true, probe: !canPersist, tasks) { wake() }
+    if queue.request(flushUsers: true, probe: !core.canPersist, tasks) { wake() }
   }
 
   /// Begins tasks.
   func begin(_ tasks: Set<MaintenanceTask>) {
-    if !tasks.isEmpty, writeQueue.request(tasks) { wake() }
+    if !tasks.isEmpty, queue.request(tasks) { wake() }
   }
 
   /// Waits until every commit has been answered. Call it with the write queue closed.
@@ -94,29 +79,20 @@ final class Writer: Sendable {
     // The pool's writer is serial, so earlier batches are done. A caller that has added a commit
     // may not have woken the writer yet: the commits that are left are taken out here.
     pool.writeWithoutTransaction { db in
-      while let batch = writeQueue.nextBatch() { perform(batch, db) }
-      let users = writeQueue.pendingUpdates
-      if !users.isEmpty { transact(WriteQueue.Batch(users: users), db) }
+      while let batch = queue.nextBatch() { work(on: batch, db) }
+      if let batch = queue.lastBatch() { perform(batch, db) }
     }
   }
 
-  private func wake() {
+  func wake() {
     pool.asyncWriteWithoutTransaction { db in
-      while let batch = self.writeQueue.nextBatch() { self.perform(batch, db) }
+      while let batch = self.queue.nextBatch() { self.work(on: batch, db) }
     }
   }
 
-  // Asynchronous, because a caller may hold a lock that its completion wants.
-  private func refuse(_ commit: Commit) {
-    commit.generation.markBroken()
-    Self.refusals.async { commit.completion(.failure(StoreError(.unavailable, "the store is closed"))) }
-  }
-
-  private static let refusals = DispatchQueue(label: "throng.store.refusals")
-
-  private func perform(_ batch: WriteQueue.Batch, _ db: Database) {
-    if !batch.commits.isEmpty || !batch.users.isEmpty { transact(batch, db) }
-    if batch.probe && !canPersist { probe(db) }
+  private func work(on batch: CommitQueue.Batch, _ db: Database) {
+    if !batch.commits.isEmpty || !batch.users.isEmpty { perform(batch, db) }
+    if batch.probe && !core.canPersist { probe(db) }
     for task in batch.tasks where !task.isBrief { perform(task, db) }
     // One of these, so that commits wait for one alone.
     if let task = MaintenanceTask.brief.first(where: batch.tasks.contains) { performBriefly(task, db) }
@@ -126,86 +102,25 @@ final class Writer: Sendable {
 // MARK: - Commits
 
 extension Writer {
-
-  private func transact(_ batch: WriteQueue.Batch, _ db: Database) {
-    let begun = options.clocks.monotonic
-    let outcomes = outcomes(of: batch, db)
-    let ended = options.clocks.monotonic
-    var failures = 0
-    for (commit, outcome) in zip(batch.commits, outcomes) where outcome.isFailure {
-      commit.generation.markBroken()
-      failures += 1
-    }
-    if !batch.commits.isEmpty {
-      meter.record(nanoseconds: ended.nanoseconds(since: begun), commits: batch.commits.count, failures: failures)
-    }
-    for (commit, outcome) in zip(batch.commits, outcomes) { commit.completion(outcome) }
-  }
-
-  private func outcomes(of batch: WriteQueue.Batch, _ db: Database) -> [Commit.Answer] {
-    do {
-      return try durable(batch, apart: false, db)
-    } catch let failure where failure.kind == .unavailable {
-      return failed(batch, failure)
-    } catch {
-      // A commit contradicts the stored rows: a savepoint for each lets only that one fail.
-      do {
-        return try durable(batch, apart: true, db)
-      } catch {
-        return failed(batch, error)
-      }
-    }
-  }
-
-  /// Writes the batch in one transaction, durable when this returns.
-  /// - Parameter apart: a commit that is `.inconsistent` fails alone instead of failing all.
-  private func durable(_ batch: WriteQueue.Batch, apart: Bool, _ db: Database) throws(StoreError) -> [Commit.Answer] {
-    var outcomes: [Commit.Answer] = []
+  func write(
+    _ batch: CommitQueue.Batch, _ db: Database, _ body: (SQLiteTransaction) throws -> Void
+  ) throws(StoreError) -> [WebhookEntry] {
+    var appended: [WebhookEntry] = []
     let wrote = try transaction(db, isAwaited: !batch.commits.isEmpty) {
-      for (user, update) in batch.users { try UserRows.put(update, of: user, db) }
-      var appends = WebhookAppends(webhookNumbers)
-      for commit in batch.commits {
-        if commit.generation.isBroken {
-          outcomes.append(.failure(.abandoned))
-        } else if apart {
-          outcomes.append(try self.applyApart(commit, db))
-        } else {
-          for change in commit.changes { try db.apply(change, &appends) }
-          outcomes.append(.success(appends.takeStored()))
-        }
-      }
-      try appends.finish(in: db)
+      for (user, update) in batch.users { try db.put(update, of: user) }
+      let transaction = SQLiteTransaction(db, webhookNumbers)
+      try body(transaction)
+      try transaction.finishAppends()
+      appended = transaction.appended
     }
-    writeQueue.removeDurable(batch.users)
-    if wrote { noteSuccess() }
-    if background.notesAppends { background.noteAppends(batch.commits) }
-    let tasks = batch.commits.reduce(into: Set<MaintenanceTask>()) { $0.formUnion($1.tasks) }
-    if !tasks.isEmpty { _ = writeQueue.request(tasks) }
-    return outcomes
+    if wrote { core.noteSuccess() }
+    return appended
   }
 
-  private func applyApart(_ commit: Commit, _ db: Database) throws -> Commit.Answer {
-    do {
-      var appends = WebhookAppends(webhookNumbers)
-      try db.inSavepoint {
-        for change in commit.changes { try db.apply(change, &appends) }
-        try appends.finish(in: db)
-        return .commit
-      }
-      return .success(appends.takeStored())
-    } catch {
-      let failure = StoreError(describing: error)
-      // Outside the transaction every further change would be durable by itself.
-      if failure.kind == .unavailable || !db.isInsideTransaction { throw failure }
-      commit.generation.markBroken()
-      logger.error("commit refused", metadata: ["error": "\(failure)"])
-      return .failure(failure)
-    }
-  }
-
-  private func failed(_ batch: WriteQueue.Batch, _ failure: StoreError) -> [Commit.Answer] {
-    note(failure: failure)
-    return batch.commits.map { .failure($0.generation.isBroken ? .abandoned : failure) }
+  func didWrite(_ commits: [Commit]) {
+    if background.notesAppends { background.noteAppends(commits) }
+    let tasks = commits.reduce(into: Set<MaintenanceTask>()) { $0.formUnion($1.tasks) }
+    if !tasks.isEmpty { _ = queue.request(tasks) }
   }
 
   /// Runs the body in a transaction and commits it.
@@ -235,7 +150,7 @@ extension Writer {
   private func discardFailedCommit(_ db: Database, isAwaited: Bool) {
     guard isAwaited else { return failedCommits.discard(db) }
     failedCommits.discardOrWait(db) { obstacle in
-      note(failure: StoreError(describing: obstacle))
+      core.note(failure: StoreError(describing: obstacle))
       logger.error(
         "refusals wait: what failed would come back with a restart", metadata: ["error": "\(StoreError(describing: obstacle))"])
     }
@@ -252,10 +167,6 @@ extension Writer {
   }
 }
 
-extension Result {
-  fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
-}
-
 extension Commit {
   /// The background work that its changes leave.
   fileprivate var tasks: Set<MaintenanceTask> {
@@ -269,8 +180,4 @@ extension Commit {
     }
     return tasks
   }
-}
-
-extension StoreError {
-  fileprivate static let abandoned = StoreError(.abandoned, "an earlier commit of the same generation failed")
 }

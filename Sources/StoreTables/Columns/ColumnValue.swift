@@ -19,34 +19,52 @@ extension ColumnValue {
   @inlinable public static var ofNull: Self? { nil }
 }
 
-// MARK: - Numbers, truth values, bytes
-
-extension Int64: ColumnValue {
-  @inlinable public static var kind: ColumnKind { .integer }
-  public static var domain: StoredDomain { .number }
-  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> Int64? {
-    try reader.optionalInteger()
+/// NULL, or what the other type holds.
+extension Optional: ColumnValue where Wrapped: ColumnValue {
+  @inlinable public static var kind: ColumnKind { Wrapped.kind }
+  public static var domain: StoredDomain { Wrapped.domain }
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> Wrapped?? {
+    .some(try Wrapped.read(&reader))
   }
-  @inlinable public func write<Writer: ColumnWriter>(to writer: inout Writer) { writer.append(self) }
+  @inlinable public func write<Writer: ColumnWriter>(to writer: inout Writer) throws(StoreError) {
+    if let self { try self.write(to: &writer) } else { writer.append(null: Wrapped.kind) }
+  }
 }
 
-extension Int: ColumnValue {
+// MARK: - Numbers, truth values, blocks
+
+/// A value that a column keeps as a number.
+public protocol IntegerValue: ColumnValue {
+  /// The value of a number.
+  init(stored number: Int64)
+  /// The number that `init` takes.
+  var storedNumber: Int64 { get }
+}
+
+extension IntegerValue {
   @inlinable public static var kind: ColumnKind { .integer }
   public static var domain: StoredDomain { .number }
-  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> Int? {
-    try reader.optionalInteger().map { Int(clamping: $0) }
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> Self? {
+    try reader.optionalInteger().map(Self.init(stored:))
   }
-  @inlinable public func write<Writer: ColumnWriter>(to writer: inout Writer) { writer.append(Int64(self)) }
+  @inlinable public func write<Writer: ColumnWriter>(to writer: inout Writer) { writer.append(storedNumber) }
+}
+
+extension Int64: IntegerValue {
+  @inlinable public init(stored number: Int64) { self = number }
+  @inlinable public var storedNumber: Int64 { self }
+}
+
+extension Int: IntegerValue {
+  @inlinable public init(stored number: Int64) { self.init(clamping: number) }
+  @inlinable public var storedNumber: Int64 { Int64(self) }
 }
 
 /// A column holds the milliseconds, 0 where there is no instant.
-extension WallInstant: ColumnValue {
-  @inlinable public static var kind: ColumnKind { .integer }
+extension WallInstant: IntegerValue {
   public static var domain: StoredDomain { .instant }
-  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> WallInstant? {
-    try reader.optionalInteger().map(WallInstant.init(milliseconds:))
-  }
-  @inlinable public func write<Writer: ColumnWriter>(to writer: inout Writer) { writer.append(milliseconds) }
+  @inlinable public init(stored number: Int64) { self.init(milliseconds: number) }
+  @inlinable public var storedNumber: Int64 { milliseconds }
 }
 
 extension Bool: ColumnValue {
@@ -68,18 +86,6 @@ extension SeqBlock: ColumnValue {
   @inlinable public func write<Writer: ColumnWriter>(to writer: inout Writer) { writer.append(self) }
 }
 
-/// NULL, or what the other type holds.
-extension Optional: ColumnValue where Wrapped: ColumnValue {
-  @inlinable public static var kind: ColumnKind { Wrapped.kind }
-  public static var domain: StoredDomain { Wrapped.domain }
-  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> Wrapped?? {
-    .some(try Wrapped.read(&reader))
-  }
-  @inlinable public func write<Writer: ColumnWriter>(to writer: inout Writer) throws(StoreError) {
-    if let self { try self.write(to: &writer) } else { writer.append(null: Wrapped.kind) }
-  }
-}
-
 // MARK: - Texts
 
 extension String: ColumnValue {
@@ -94,51 +100,51 @@ extension String: ColumnValue {
 /// A value that a column keeps as a text.
 public protocol TextValue: ColumnValue {
   /// Nil where the text stands for none.
-  static func stored(_ text: String) -> Self?
-  /// The text that `stored` reads.
+  init?(stored text: String)
+  /// The text that `init` reads.
   var storedText: String { get }
+  /// What is expected, as part of a sentence.
+  static var meaning: String { get }
 }
 
 extension TextValue {
   @inlinable public static var kind: ColumnKind { .text }
+  public static var domain: StoredDomain { .text(meaning) { Self(stored: $0) != nil } }
   @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> Self? {
     guard let text = try reader.optionalText() else { return nil }
-    guard let value = stored(text) else { throw reader.unexpectedValue() }
+    guard let value = Self(stored: text) else { throw reader.unexpectedValue() }
     return value
   }
   @inlinable public func write<Writer: ColumnWriter>(to writer: inout Writer) { writer.append(storedText) }
 }
 
 extension UserID: TextValue {
-  public static var domain: StoredDomain { .text("a userID") { UserID(stored: $0) != nil } }
-  @inlinable public static func stored(_ text: String) -> UserID? { UserID(stored: text) }
+  public static var meaning: String { "a userID" }
   @inlinable public var storedText: String { rawValue }
 }
 
 extension GroupID: TextValue {
-  public static var domain: StoredDomain { .text("a groupID") { GroupID($0) != nil } }
-  @inlinable public static func stored(_ text: String) -> GroupID? { GroupID(text) }
+  public static var meaning: String { "a groupID" }
+  @inlinable public init?(stored text: String) { self.init(text) }
   @inlinable public var storedText: String { rawValue }
 }
 
 extension Role: TextValue {
-  public static var domain: StoredDomain { .text("a role") { Role(wireName: $0) != nil } }
-  @inlinable public static func stored(_ text: String) -> Role? { Role(wireName: text) }
+  public static var meaning: String { "a role" }
+  @inlinable public init?(stored text: String) { self.init(wireName: text) }
   @inlinable public var storedText: String { wireName }
 }
 
 extension WebhookEntry.Lane: TextValue {
-  public static var domain: StoredDomain { .text("a lane") { WebhookEntry.Lane($0) != nil } }
-  @inlinable public static func stored(_ text: String) -> WebhookEntry.Lane? { WebhookEntry.Lane(text) }
+  public static var meaning: String { "a lane" }
+  @inlinable public init?(stored text: String) { self.init(text) }
   @inlinable public var storedText: String { text }
 }
 
 /// Words that are kept as on the wire.
 extension TextValue where Self: RawRepresentable<String> & CaseIterable {
-  public static var domain: StoredDomain {
-    .text("one of " + allCases.map(\.rawValue).joined(separator: ", ")) { Self(rawValue: $0) != nil }
-  }
-  @inlinable public static func stored(_ text: String) -> Self? { Self(rawValue: text) }
+  public static var meaning: String { "one of " + allCases.map(\.rawValue).joined(separator: ", ") }
+  @inlinable public init?(stored text: String) { self.init(rawValue: text) }
   @inlinable public var storedText: String { rawValue }
 }
 

@@ -26,8 +26,13 @@ public struct StoredDomain: Sendable {
     StoredDomain(description: description) { value in value.asText.map(accepts) ?? false }
   }
 
-  static func json(_ description: String, _ accepts: @escaping @Sendable (Data) throws -> Bool) -> StoredDomain {
-    text(description) { text in (try? accepts(Data(text.utf8))) ?? false }
+  static func json<Value: Decodable & Sendable>(
+    _ description: String, as type: Value.Type, _ accepts: @escaping @Sendable (Value) -> Bool
+  ) -> StoredDomain {
+    text(description) { text in
+      guard let value = try? JSONDecoder().decode(Value.self, from: Data(text.utf8)) else { return false }
+      return accepts(value)
+    }
   }
 
   static let text: StoredDomain = {

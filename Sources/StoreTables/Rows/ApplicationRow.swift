@@ -15,7 +15,7 @@ extension GroupApplication: StoredRow {
   /// The columns of its state; the others tell which one it is.
   public static let changingColumns = columns.without("id", "groupID", "epoch", "kind", "toUser").map(\.name)
 
-  public static func code<Coder: ColumnCoder>(_ row: inout GroupApplication, _ coder: inout Coder) throws(StoreError) {
+  @inlinable public static func code<Coder: ColumnCoder>(_ row: inout GroupApplication, _ coder: inout Coder) throws(StoreError) {
     var (id, groupID, epoch, kind, toUser) = (row.id, row.groupID, row.epoch, row.kind, row.toUser)
     var (time, isAgreed, by) = (row.handling?.time, row.handling?.isAgreed, row.handling?.by)
     var message = row.handling?.message
@@ -44,14 +44,14 @@ extension GroupApplication: StoredRow {
 
 extension NumberedApplication {
   /// Reads the number, and `GroupApplication.columns`.
-  public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> NumberedApplication {
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> NumberedApplication {
     NumberedApplication(number: try reader.integer(), application: try GroupApplication.read(&reader))
   }
 }
 
 extension StoredApplication {
   /// Reads whether the group is there, and `GroupApplication.columns`.
-  public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> StoredApplication {
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> StoredApplication {
     let isGroupThere = try reader.flag()
     return StoredApplication(application: try GroupApplication.read(&reader), isGroupGone: !isGroupThere)
   }

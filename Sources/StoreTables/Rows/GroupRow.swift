@@ -60,7 +60,7 @@ extension GroupRecord: StoredRow {
 
 extension StoredGroup {
   /// Reads `GroupRecord.columns`, firstSeq and removedTime: a group without its other rows.
-  public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> StoredGroup {
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> StoredGroup {
     var group = StoredGroup(record: try GroupRecord.read(&reader), members: [], lastMessage: nil, recentlySent: [])
     group.firstSeq = try reader.integer()
     group.removedTime = try reader.instant()
@@ -70,14 +70,14 @@ extension StoredGroup {
 
 extension GroupAttributes {
   /// Reads the column entries of a `groupAttributes`.
-  public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> GroupAttributes {
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> GroupAttributes {
     GroupAttributes(try reader.value())
   }
 }
 
 extension GroupCounters.Entry {
   /// Reads the columns key and value of a `groupCounter`.
-  public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> GroupCounters.Entry {
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> GroupCounters.Entry {
     let key = try reader.text()
     return GroupCounters.Entry(key: key, value: try reader.integer())
   }

@@ -110,7 +110,7 @@ extension SentMessage {
   public static let columnNames = "seq, timestamp, sender, msgID, clientMsgID"
 
   /// Reads `columnNames`.
-  public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> SentMessage {
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> SentMessage {
     let (seq, timestamp) = (try reader.integer(), try reader.instant())
     let (sender, msgID) = (try reader.value(UserID.self), try reader.text())
     return SentMessage(sender: sender, clientMsgID: try reader.text(), msgID: msgID, seq: seq, timestamp: timestamp)
@@ -119,7 +119,7 @@ extension SentMessage {
 
 extension StoredReaction {
   /// Reads the columns kind, reaction and count of a `reaction`, and whether its reader gives it.
-  public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> StoredReaction {
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> StoredReaction {
     let (number, reaction) = (try reader.integer(), try reader.text())
     return StoredReaction(number: number, reaction: reaction, count: try reader.value(), isByReader: try reader.flag())
   }

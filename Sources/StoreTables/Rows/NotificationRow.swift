@@ -11,7 +11,8 @@ extension SystemNotification: StoredRow {
   /// The operator's profile, which a store fills in when it writes the row.
   public static let profileColumns = [StoredColumn("opNickName", String?.self), StoredColumn("opFaceURL", String?.self)]
 
-  public static func code<Coder: ColumnCoder>(_ row: inout SystemNotification, _ coder: inout Coder) throws(StoreError) {
+  @inlinable public static func code<Coder: ColumnCoder>(_ row: inout SystemNotification, _ coder: inout Coder) throws(StoreError)
+  {
     var (timestamp, kind, groupID, opUser) = (row.timestamp, row.kind, row.groupID, row.opUser)
     var (applicationID, reason, data) = (row.applicationID, row.reason, row.data)
     var (groupName, platform) = (row.groupName, row.platform)
@@ -37,7 +38,7 @@ extension NumberedNotification {
     [StoredColumn("number", Int64.self)] + SystemNotification.columns + SystemNotification.profileColumns
 
   /// Reads `columns`.
-  public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> NumberedNotification {
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> NumberedNotification {
     let number = try reader.integer()
     var notification = try SystemNotification.read(&reader)
     let nickName = try reader.value(String?.self) ?? ""

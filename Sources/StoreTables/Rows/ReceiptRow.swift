@@ -8,8 +8,17 @@ public struct ReceiptMessage: Sendable {
   /// How many members there were when it was sent, the sender apart.
   public let others: Int
 
-  /// Reads a message's seq and sender, and the list of its members.
-  public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> ReceiptMessage {
+  @usableFromInline init(seq: Int64, sender: UserID, others: Int) {
+    (self.seq, self.sender, self.others) = (seq, sender, others)
+  }
+
+  /// The members when message `m` was sent.
+  public static let membersSQL = """
+    coalesce((SELECT l.userIDs FROM receiptMembers AS l WHERE l.number = m.number AND l.seq <= m.seq ORDER BY l.seq DESC LIMIT 1), '')
+    """
+
+  /// Reads a message's seq and sender, and `membersSQL`.
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> ReceiptMessage {
     let (seq, sender) = (try reader.integer(), try reader.value(UserID.self))
     // Only counted: a list has hundreds of names, and a page of messages as many lists.
     let names = try reader.text().utf8.split(separator: UInt8(ascii: " "))
@@ -26,7 +35,7 @@ public struct ReceiptMessage: Sendable {
 extension MessageReaders {
   /// Reads a message's sender and isRevoked, and the list of its members, NULL where it was sent
   /// without needReadReceipt: nobody has read it yet.
-  public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> MessageReaders {
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> MessageReaders {
     let (sender, isRevoked) = (try reader.value(UserID.self), try reader.flag())
     return MessageReaders(sender: sender, isRevoked: isRevoked, members: try reader.value(), readers: [])
   }

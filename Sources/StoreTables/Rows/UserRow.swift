@@ -6,7 +6,7 @@ extension UserInfo: StoredRow {
   public static let columns = describe()
   public static var blank: UserInfo { UserInfo(userID: .administrator) }
 
-  public static func code<Coder: ColumnCoder>(_ row: inout UserInfo, _ coder: inout Coder) throws(StoreError) {
+  @inlinable public static func code<Coder: ColumnCoder>(_ row: inout UserInfo, _ coder: inout Coder) throws(StoreError) {
     var (userID, nickName, faceURL) = (row.userID, Optional(row.nickName), Optional(row.faceURL))
     try coder.column("userID", &userID)
     // NULL where an outer join has found no row.

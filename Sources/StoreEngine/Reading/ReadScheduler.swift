@@ -1,5 +1,6 @@
 import DequeModule
 import GroupModel
+import GroupRuntime
 import Synchronization
 
 /// Shares the readers of a store fairly: users take turns, however many reads each requests, and

@@ -4,8 +4,8 @@ import GroupRuntime
 
 /// A value of which a column keeps a list.
 public protocol ListedValue: Sendable {
-  static var kindOfList: ColumnKind { get }
-  static var domainOfList: StoredDomain { get }
+  static var listKind: ColumnKind { get }
+  static var listDomain: StoredDomain { get }
   /// What NULL stands for; nil = the column is never NULL.
   static var listOfNull: [Self]? { get }
   /// Reads the next column; nil = NULL.
@@ -15,8 +15,8 @@ public protocol ListedValue: Sendable {
 }
 
 extension Array: ColumnValue where Element: ListedValue {
-  @inlinable public static var kind: ColumnKind { Element.kindOfList }
-  public static var domain: StoredDomain { Element.domainOfList }
+  @inlinable public static var kind: ColumnKind { Element.listKind }
+  public static var domain: StoredDomain { Element.listDomain }
   @inlinable public static var ofNull: [Element]? { Element.listOfNull }
   @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> [Element]? {
     try Element.readList(&reader)
@@ -28,8 +28,8 @@ extension Array: ColumnValue where Element: ListedValue {
 
 /// Bytes are one value, no list.
 extension UInt8: ListedValue {
-  @inlinable public static var kindOfList: ColumnKind { .bytes }
-  public static var domainOfList: StoredDomain { .bytes }
+  @inlinable public static var listKind: ColumnKind { .bytes }
+  public static var listDomain: StoredDomain { .bytes }
   @inlinable public static var listOfNull: [UInt8]? { nil }
   @inlinable public static func readList<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> [UInt8]? {
     try reader.optionalBytes()
@@ -41,22 +41,22 @@ extension UInt8: ListedValue {
 
 /// The members of a group when a message was sent. UserIDs have no spaces; one stands between two.
 extension UserID: ListedValue {
-  @inlinable public static var kindOfList: ColumnKind { .text }
-  public static var domainOfList: StoredDomain {
-    .text("userIDs with a space between two") { $0.split(separator: " ").allSatisfy { UserID(stored: String($0)) != nil } }
-  }
-  @inlinable public static var listOfNull: [UserID]? { nil }
+  public static var listKind: ColumnKind { .text }
+  public static var listDomain: StoredDomain { .text("userIDs with a space between two") { users(in: $0) != nil } }
+  public static var listOfNull: [UserID]? { nil }
   public static func readList<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> [UserID]? {
     guard let text = try reader.optionalText() else { return nil }
-    var users: [UserID] = []
-    for name in text.utf8.split(separator: UInt8(ascii: " ")) {
-      guard let user = UserID(stored: String(Substring(name))) else { throw reader.unexpectedValue() }
-      users.append(user)
-    }
+    guard let users = users(in: text) else { throw reader.unexpectedValue() }
     return users
   }
   public static func write<Writer: ColumnWriter>(_ list: [UserID], to writer: inout Writer) {
     writer.append(list.map(\.rawValue).joined(separator: " "))
+  }
+
+  private static func users(in text: String) -> [UserID]? {
+    let names = text.utf8.split(separator: UInt8(ascii: " "))
+    let users = names.compactMap { UserID(stored: String(Substring($0))) }
+    return users.count == names.count ? users : nil
   }
 }
 
@@ -64,14 +64,15 @@ extension UserID: ListedValue {
 
 extension ColumnReader {
   /// The next column, a list or a dictionary as JSON; nil = NULL.
-  public mutating func json<Value: Decodable>(_ type: Value.Type = Value.self) throws(StoreError) -> Value? {
+  @inlinable public mutating func json<Value: Decodable>(_ type: Value.Type = Value.self) throws(StoreError) -> Value? {
     guard let text = try optionalText() else { return nil }
-    do {
-      return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
-    } catch {
-      throw unexpectedValue()
-    }
+    guard let value = decoded(text, as: type) else { throw unexpectedValue() }
+    return value
   }
+}
+
+@usableFromInline func decoded<Value: Decodable>(_ json: String, as type: Value.Type) -> Value? {
+  try? JSONDecoder().decode(Value.self, from: Data(json.utf8))
 }
 
 /// A list or a dictionary as JSON with sorted keys; nil for the empty one. JSON writes NUL as
@@ -90,12 +91,7 @@ public func jsonColumn<Value: Encodable & Collection>(_ value: Value) throws(Sto
 /// Fields of the application.
 extension Dictionary: ColumnValue where Key == String, Value == String {
   @inlinable public static var kind: ColumnKind { .text }
-  public static var domain: StoredDomain {
-    .json("a JSON object of texts") { data in
-      _ = try JSONDecoder().decode(Self.self, from: data)
-      return true
-    }
-  }
+  public static var domain: StoredDomain { .json("a JSON object of texts", as: Self.self) { _ in true } }
   @inlinable public static var ofNull: [String: String]? { [:] }
   @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> [String: String]? {
     try reader.json()
@@ -107,42 +103,42 @@ extension Dictionary: ColumnValue where Key == String, Value == String {
 
 /// A value of which a column keeps a list as JSON; NULL is the empty one.
 public protocol JSONListed: ListedValue {
-  associatedtype JSON: Codable
+  associatedtype JSON: Codable & Sendable
   /// Nil where the JSON stands for no such value.
   init?(json: JSON)
   /// The JSON that `init(json:)` reads.
   var json: JSON { get }
   /// What is expected of a list, as part of a sentence.
-  static var listDescription: String { get }
+  static var listMeaning: String { get }
 }
 
 extension JSONListed {
-  @inlinable public static var kindOfList: ColumnKind { .text }
-  public static var domainOfList: StoredDomain {
-    .json(listDescription) { data in
-      try JSONDecoder().decode([JSON].self, from: data).allSatisfy { Self(json: $0) != nil }
-    }
+  @inlinable public static var listKind: ColumnKind { .text }
+  public static var listDomain: StoredDomain {
+    .json(listMeaning, as: [JSON].self) { $0.allSatisfy { Self(json: $0) != nil } }
   }
   @inlinable public static var listOfNull: [Self]? { [] }
-  public static func readList<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> [Self]? {
+  @inlinable public static func readList<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> [Self]? {
     guard let list = try reader.json([JSON].self) else { return nil }
     let values = list.compactMap(Self.init(json:))
     guard values.count == list.count else { throw reader.unexpectedValue() }
     return values
   }
-  public static func write<Writer: ColumnWriter>(_ list: [Self], to writer: inout Writer) throws(StoreError) {
-    writer.append(try jsonColumn(list.map(\.json)))
+  @inlinable public static func write<Writer: ColumnWriter>(_ list: [Self], to writer: inout Writer) throws(StoreError) {
+    // Each message has one, as a rule the empty one.
+    if list.isEmpty { return writer.append(null: .text) }
+    writer.append(try jsonColumn(list.map { $0.json }))
   }
 }
 
 extension String: JSONListed {
-  public static var listDescription: String { "a JSON list of texts" }
+  public static var listMeaning: String { "a JSON list of texts" }
   public init?(json: String) { self = json }
   public var json: String { self }
 }
 
 extension Role: JSONListed {
-  public static var listDescription: String { "a JSON list of roles" }
+  public static var listMeaning: String { "a JSON list of roles" }
   public init?(json: String) { self.init(wireName: json) }
   public var json: String { wireName }
 }
@@ -150,7 +146,7 @@ extension Role: JSONListed {
 /// Attributes are pairs: a JSON object would merge two keys that are equal to Unicode and different
 /// on the wire.
 extension GroupAttributes.Entry: JSONListed {
-  public static var listDescription: String { "a JSON list of pairs of texts" }
+  public static var listMeaning: String { "a JSON list of pairs of texts" }
   public init?(json: [String]) {
     guard json.count == 2 else { return nil }
     self.init(key: json[0], value: json[1])
@@ -160,12 +156,10 @@ extension GroupAttributes.Entry: JSONListed {
 
 /// Ranges of `seq`, each written as its bounds.
 extension ClosedRange: ListedValue, JSONListed where Bound == Int64 {
-  public static var listDescription: String { "a JSON list of ranges" }
-  public static var domainOfList: StoredDomain {
-    .json(listDescription) { data in
-      try JSONDecoder().decode([[Int64]].self, from: data).allSatisfy { bounds in
-        Self(json: bounds) != nil && bounds.allSatisfy { StoredDomain.numbers ~= $0 }
-      }
+  public static var listMeaning: String { "a JSON list of ranges" }
+  public static var listDomain: StoredDomain {
+    .json(listMeaning, as: [[Int64]].self) { list in
+      list.allSatisfy { Self(json: $0) != nil && $0.allSatisfy(StoredDomain.numbers.contains) }
     }
   }
   public init?(json: [Int64]) {

@@ -2,29 +2,49 @@ import GroupModel
 import GroupRuntime
 import Synchronization
 
-/// Changes that wait for the writer. Callers add to it on any thread and never wait for the disk;
-/// the writer takes out one batch at a time.
-final class WriteQueue: Sendable {
+/// A change of a user that waits to be written.
+package enum PresenceUpdate: Sendable, Equatable {
+  /// The user exists; the sessions are unchanged.
+  case known
+  /// The first session has begun.
+  case online
+  /// The last session has ended.
+  case offline(since: WallInstant)
+}
+
+/// Decides which commits of a process may be written where several share a database.
+package protocol CommitAdmission: Sendable {
+  /// The commit as it is written; nil where this process may not write it.
+  func admit(_ commit: Commit) -> Commit?
+}
+
+/// Changes that wait for the writer. Callers add to it on any thread and never wait for the disk; the
+/// writer takes out one batch at a time.
+package final class CommitQueue: Sendable {
   /// The writer's next work.
-  struct Batch {
-    var commits: [Commit] = []
-    var users: [UserID: PresenceUpdate] = [:]
-    var probe = false
-    var tasks: Set<MaintenanceTask> = []
+  package struct Batch: Sendable {
+    package var commits: [Commit] = []
+    package var users: [UserID: PresenceUpdate] = [:]
+    package var probe = false
+    package var tasks: Set<MaintenanceTask> = []
+    /// `CommitQueue.leaseCount` when it was taken out.
+    package var leaseCount = 0
   }
 
   private struct State {
     var commits: [Commit] = []
-    // Held by the commits, as `Commit.weight` counts them.
+    /// Held by the commits, as `Commit.weight` counts them.
     var bytes = 0
-    // Users stay here until they are durable, so that readers find them; only the last update
-    // counts.
+    /// Users stay here until they are durable, so that readers find them; only the last update counts.
     var users: [UserID: PresenceUpdate] = [:]
     var flushUsers = false
     var probe = false
     var tasks: Set<MaintenanceTask> = []
     var isWriterAwake = false
     var isClosed = false
+    /// Nil = this process has the database alone.
+    var admission: (any CommitAdmission)?
+    var leaseCount = 0
 
     var hasWork: Bool { !commits.isEmpty || flushUsers || probe || !tasks.isEmpty }
 
@@ -50,23 +70,26 @@ final class WriteQueue: Sendable {
   private let maxPending: Int
   private let maxBytes: Int
 
-  /// - Parameters:
-  ///   - maxCommits: the most commits of one batch.
-  ///   - maxPending: the most commits that wait; one beyond fails in its turn without being tried.
-  ///   - maxBytes: the most bytes that waiting commits hold; one beyond fails in the same way.
-  init(maxCommits: Int, maxPending: Int, maxBytes: Int) {
-    self.maxCommits = maxCommits
-    self.maxPending = maxPending
-    self.maxBytes = maxBytes
+  /// - Parameter options: a commit beyond its bounds fails in its turn without being tried.
+  package init(_ options: EngineOptions) {
+    maxCommits = options.commitsPerTransaction
+    maxPending = options.pendingCommits
+    maxBytes = options.pendingBytes
   }
 
-  enum EnqueueResult { case wake, queued, full(wake: Bool), closed }
+  enum Enqueued { case wake, queued, full(wake: Bool), closed, refused }
 
   /// Adds a commit; the caller wakes the writer where the result says so.
-  func enqueue(_ commit: Commit) -> EnqueueResult {
+  func enqueue(_ commit: Commit) -> Enqueued {
     let weight = commit.weight
     return state.withLock { state in
       if state.isClosed { return .closed }
+      var commit = commit
+      if let admission = state.admission {
+        // Under the lock: `breakAll` finds whatever was let through before the lease was lost.
+        guard let admitted = admission.admit(commit) else { return .refused }
+        commit = admitted
+      }
       if state.commits.count >= maxPending || state.bytes >= maxBytes {
         // It keeps its place, because completions come in order, but its changes leave memory.
         commit.generation.markBroken()
@@ -79,31 +102,43 @@ final class WriteQueue: Sendable {
     }
   }
 
-  /// Makes users known; they become durable with the next commit or with the next `request`.
-  func markKnown(_ users: [UserID]) {
+  /// Asks for each commit from now on.
+  package func use(_ admission: any CommitAdmission) { state.withLock { $0.admission = admission } }
+
+  /// The lease was lost: what waits was decided under it, and fails. Other nodes note the presence of
+  /// users now.
+  package func breakAll() {
     state.withLock { state in
-      for user in users where state.users[user] == nil { state.users[user] = .known }
+      state.leaseCount += 1
+      for user in state.users.keys { state.users[user] = .known }
+      for commit in state.commits { commit.generation.markBroken() }
     }
   }
 
-  /// Replaces the update that waits for a user.
-  func setPresence(_ update: PresenceUpdate, of user: UserID) {
-    state.withLock { $0.users[user] = update }
+  /// How many leases were lost: a batch that was taken out before belongs to none.
+  package var leaseCount: Int { state.withLock { $0.leaseCount } }
+
+  /// Makes users known; they become durable with the next commit or `request(flushUsers:)`.
+  package func markKnown(_ users: [UserID]) {
+    state.withLock { state in for user in users where state.users[user] == nil { state.users[user] = .known } }
   }
 
+  /// Replaces the update that waits for a user.
+  package func setPresence(_ update: PresenceUpdate, of user: UserID) { state.withLock { $0.users[user] = update } }
+
   /// The users among these that wait to become durable.
-  func pendingUsers(among users: [UserID]) -> Set<UserID> {
+  package func pendingUsers(among users: [UserID]) -> Set<UserID> {
     state.withLock { state in Set(users.filter { state.users[$0] != nil }) }
   }
 
   /// The update of a user that waits to become durable.
-  func pendingUpdate(of user: UserID) -> PresenceUpdate? { state.withLock { $0.users[user] } }
+  package func pendingUpdate(of user: UserID) -> PresenceUpdate? { state.withLock { $0.users[user] } }
 
   /// All updates that wait to become durable. The next update pays for a copy while this is kept.
-  var pendingUpdates: [UserID: PresenceUpdate] { state.withLock { $0.users } }
+  package var pendingUpdates: [UserID: PresenceUpdate] { state.withLock { $0.users } }
 
   /// Requests work besides commits; true where the writer must be woken.
-  func request(flushUsers: Bool = false, probe: Bool = false, _ tasks: Set<MaintenanceTask> = []) -> Bool {
+  package func request(flushUsers: Bool = false, probe: Bool = false, _ tasks: Set<MaintenanceTask> = []) -> Bool {
     state.withLock { state in
       if state.isClosed { return false }
       state.flushUsers = state.flushUsers || (flushUsers && !state.users.isEmpty)
@@ -114,18 +149,24 @@ final class WriteQueue: Sendable {
   }
 
   /// The next batch; nil where nothing waits, and the writer may sleep.
-  func nextBatch() -> Batch? {
+  package func nextBatch() -> Batch? {
     state.withLock { state in
       guard state.hasWork else {
         state.isWriterAwake = false
         return nil
       }
       let batch = Batch(
-        commits: state.takeCommits(maxCommits), users: state.users, probe: state.probe, tasks: state.tasks)
+        commits: state.takeCommits(maxCommits), users: state.users, probe: state.probe, tasks: state.tasks,
+        leaseCount: state.leaseCount)
       state.flushUsers = false
       state.probe = false
       return batch
     }
+  }
+
+  /// The users that wait, once no commit is added any more.
+  package func lastBatch() -> Batch? {
+    state.withLock { $0.users.isEmpty ? nil : Batch(users: $0.users, leaseCount: $0.leaseCount) }
   }
 
   /// Removes updates that are durable now; later ones still wait.
@@ -137,17 +178,17 @@ final class WriteQueue: Sendable {
   }
 
   /// Removes a task that has nothing left to do, or cannot go on.
-  func remove(_ task: MaintenanceTask) { state.withLock { _ = $0.tasks.remove(task) } }
+  package func remove(_ task: MaintenanceTask) { state.withLock { _ = $0.tasks.remove(task) } }
 
   /// How many commits wait to be taken out.
-  var pendingCommits: Int { state.withLock { $0.commits.count } }
+  package var pendingCommits: Int { state.withLock { $0.commits.count } }
 
-  var isClosed: Bool { state.withLock { $0.isClosed } }
+  package var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Ends all adding. The commits and users that wait are still taken out, maintenance tasks are
   /// not.
   /// - Returns: false where the queue was closed before.
-  func close() -> Bool {
+  package func close() -> Bool {
     state.withLock { state in
       defer { state.isClosed = true }
       state.tasks = []

@@ -1,0 +1,27 @@
+import GroupModel
+import GroupRuntime
+
+/// Rows that are too old to be asked for.
+package struct ExpiredRows {
+  package let table: String
+  /// Holds the instant that decides.
+  package let column: String
+  /// The index on it.
+  package let index: String
+  /// Earlier ones are too old.
+  package let before: WallInstant
+
+  /// The time that an application is kept after it was handled or its group was disbanded.
+  package static let applicationLifetime = Duration.seconds(7 * 86_400)
+
+  /// Those of all tables.
+  package static func all(at now: WallInstant) -> [ExpiredRows] {
+    [
+      ExpiredRows(
+        table: "notification", column: "timestamp", index: "notificationByTime", before: now - SystemNotification.lifetime),
+      ExpiredRows(table: "application", column: "endTime", index: "applicationByEnd", before: now - applicationLifetime),
+      ExpiredRows(table: "departure", column: "time", index: "departureByTime", before: now - DepartureRecord.lifetime),
+      ExpiredRows(table: "formerMember", column: "memorableUntil", index: "formerMemberByEnd", before: now),
+    ]
+  }
+}

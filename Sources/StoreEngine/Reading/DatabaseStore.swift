@@ -1,0 +1,162 @@
+import GroupModel
+import GroupRuntime
+
+/// What the statements of a read see of the database.
+package enum ReadIsolation: Sendable {
+  /// All of them see the same instant.
+  case snapshot
+  /// There is only one, which sees one instant by itself.
+  case singleStatement
+}
+
+/// A store in a database. Its ports are made of the queries and the writer of a dialect; what is one
+/// query stands in the dialect.
+package protocol DatabaseStore: GroupStore, MessageStore, UserStore, PersonalStore, WebhookStore, StoreHealth {
+  associatedtype Queries: StoreQueries
+
+  /// The bounds and clocks of the store.
+  var engineOptions: EngineOptions { get }
+  /// What the writer has.
+  var core: WriterCore { get }
+
+  /// Waits for commits of which nobody knows yet whether they are durable: a group must not be read
+  /// before.
+  func waitForFates() async throws(StoreError)
+
+  /// Reads with one of the connections that reads share, when it is the requester's turn.
+  /// - Throws: `.unavailable`, also where the store is closed, or `.inconsistent` where a page is
+  ///   damaged.
+  func read<Value: Sendable>(
+    _ isolation: ReadIsolation, _ body: @escaping @Sendable (Queries) throws -> Value
+  ) async throws(StoreError) -> Value
+
+  /// Reads in a snapshot for a search, which waits for others and lets no other read wait.
+  func readForSearch<Value: Sendable>(
+    of reader: UserID?, _ body: @escaping @Sendable (Queries) throws -> Value
+  ) async throws(StoreError) -> Value
+}
+
+extension DatabaseStore {
+  private var queue: CommitQueue { core.queue }
+
+  /// Whether the last write succeeded; after a failed one the store tries again about once a
+  /// second.
+  package var canPersist: Bool { core.canPersist }
+
+  /// Counts the transactions of commits.
+  package var commitMeter: CommitMeter { core.meter }
+
+  /// The clocks that the store goes by.
+  package var clocks: any Clocks { engineOptions.clocks }
+
+  /// How many commits wait for a transaction.
+  package var pendingCommits: Int { queue.pendingCommits }
+
+  // MARK: Users
+
+  /// Makes users known at once, and durable with the next commit or within about a second.
+  package func remember(_ users: [UserID]) { queue.markKnown(users) }
+
+  /// At once, and durable with the next commit or within about a second.
+  package func notePresence(of user: UserID, offlineSince: WallInstant?) {
+    queue.setPresence(offlineSince.map { .offline(since: $0) } ?? .online, of: user)
+  }
+
+  /// A user who was online at a crash counts as offline from about that second on.
+  package func offlineSince(of user: UserID) async throws(StoreError) -> WallInstant? {
+    switch queue.pendingUpdate(of: user) {
+    case .online: nil
+    case .offline(let since): since
+    case .known, nil: try await read(.singleStatement) { try $0.offlineSince(of: user) }
+    }
+  }
+
+  /// The users among these that are known.
+  package func known(among users: [UserID]) async throws(StoreError) -> Set<UserID> {
+    // The queue first: users who have left it since are in the database.
+    let waiting = queue.pendingUsers(among: users)
+    let others = users.filter { !waiting.contains($0) }
+    return waiting.union(try await read(.singleStatement) { try $0.known(among: others) })
+  }
+
+  /// The profiles of users, by one query.
+  package func profiles(of users: [UserID]) async throws(StoreError) -> [UserID: UserProfile] {
+    if users.isEmpty { return [:] }
+    return try await read(.singleStatement) { try $0.profiles(of: users) }
+  }
+
+  /// The texts of users, by one query.
+  package func infos(of users: [UserID]) async throws(StoreError) -> [UserInfo] {
+    // The queue first: users who have left it since are in the database.
+    let waiting = queue.pendingUsers(among: users)
+    return try await read(.singleStatement) { try $0.infos(of: users, known: waiting) }
+  }
+
+  /// Counted in milliseconds for a hundred thousand.
+  package func knownCount() async throws(StoreError) -> Int {
+    let waiting = Array(queue.pendingUpdates.keys)
+    return try await read(.snapshot) { db in
+      let stored = try db.knownCount()
+      return try waiting.isEmpty ? stored : stored + waiting.count - db.known(among: waiting).count
+    }
+  }
+
+  // MARK: What is kept for a user
+
+  /// The marks of those who may decide an application.
+  package func readMarks(ofDecidersOf application: GroupApplication) async throws(StoreError) -> [UserID: WallInstant] {
+    try await read(.singleStatement) { db in
+      guard let user = application.toUser else { return try db.applicationMarks(ofManagersOf: application.groupID) }
+      let mark = try db.readMark(.applications, of: user)
+      return mark > 0 ? [user: WallInstant(milliseconds: mark)] : [:]
+    }
+  }
+
+  /// Up to when the user has read applications.
+  package func applicationsReadThrough(by user: UserID) async throws(StoreError) -> WallInstant {
+    WallInstant(milliseconds: try await read(.singleStatement) { try $0.readMark(.applications, of: user) })
+  }
+
+  /// Notifications of the user, and of the managers of groups that the user manages.
+  package func notifications(
+    of user: UserID, since: WallInstant, before: Int64, limit: Int
+  ) async throws(StoreError) -> [NumberedNotification] {
+    let newest = try await read(.singleStatement) { try $0.newestNotifications(of: user, since: since) }
+    return Array(newest.drop { before > 0 && $0.number >= before }.prefix(max(0, limit)))
+  }
+
+  /// The number of those notifications that are newer than the mark.
+  package func unreadNotifications(of user: UserID, since: WallInstant) async throws(StoreError) -> Int {
+    try await read(.snapshot) { db in
+      let mark = try db.readMark(.notifications, of: user)
+      return try db.newestNotifications(of: user, since: since).count { $0.number > mark }
+    }
+  }
+
+  /// Up to which number the user has read notifications.
+  package func notificationsReadThrough(by user: UserID) async throws(StoreError) -> Int64 {
+    try await read(.singleStatement) { try $0.readMark(.notifications, of: user) }
+  }
+
+  // MARK: Webhooks
+
+  /// Entries that were given up, by their number.
+  package func webhookFailures(after: Int64, limit: Int, bytes: Int) async throws(StoreError) -> [WebhookFailure] {
+    try await read(.snapshot) { db in
+      var failures: [WebhookFailure] = []
+      var (last, sum) = (after, 0)
+      // Pages, because nobody knows the bytes of an entry before it is read.
+      while sum < bytes, failures.count < limit {
+        let wanted = min(64, limit - failures.count)
+        let page = try db.webhookFailures(after: last, limit: wanted)
+        for failure in page where sum < bytes {
+          sum += failure.entry.data.count
+          failures.append(failure)
+        }
+        guard page.count == wanted, let number = page.last?.number else { break }
+        last = number
+      }
+      return failures
+    }
+  }
+}

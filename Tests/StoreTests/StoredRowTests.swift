@@ -1,0 +1,133 @@
+import GroupModel
+import GroupRuntime
+import StoreTables
+import Testing
+import ThrongTestKit
+
+@Suite("The description of stored rows")
+struct StoredRowTests {
+  /// What comes back of a row that was written. Each value is one of its column's.
+  private func readBack<Row: StoredRow>(_ row: Row) throws -> Row {
+    var values = StoredValues()
+    try row.write(to: &values)
+    #expect(values.row.count == Row.columns.count)
+    for (column, value) in zip(Row.columns, values.row) {
+      // A file has no truth values.
+      let value = if case .flag(let flag) = value { StoredValue.integer(flag ? 1 : 0) } else { value }
+      #expect(column.domain.contains(value), "\(Row.self).\(column.name): \(value)")
+    }
+    var reader = RowOfValues(Row.columns.map(\.name), values.row)
+    return try Row.read(&reader)
+  }
+
+  @Test func `what a codec writes it reads`() throws {
+    var member = Member.sample(bob, ordinal: 7)
+    (member.role, member.inviter, member.unreadSinceSeq, member.unreadBase) = (.custom(300), alice, nil, 3)
+    (member.nameCard, member.customInfo, member.muteUntil, member.mutedAt) = ("a\0b", ["k": "v"], .distantFuture, 5)
+    (member.earlierVisibleRanges, member.receiveOption) = ([1...2, 4...9], .receiveFromManagers)
+    member.setUnheardRanges([3...Member.noEnd])
+    #expect(try readBack(member) == member)
+
+    var former = FormerMember(userID: bob, visibleRanges: [1...1], muteUntil: 8, bannedUntil: 9, leftTime: 7)
+    (former.mutedAt, former.banReason, former.quitTime) = (6, "reason", 7)
+    #expect(try readBack(former) == former)
+
+    var record = GroupRecord.sample()
+    (record.mute, record.changeSeq, record.customInfo) = (
+      GroupMute(mode: .custom, roles: [.admin, .custom(200)], muteUntil: 4), 5, ["a": ""]
+    )
+    (record.nextOrdinal, record.importedThroughSeq, record.serverCustomInfo, record.mutedAt) = (3, 2, "{}", 1)
+    #expect(try readBack(record) == record)
+
+    let info = UserInfo(userID: bob, nickName: "N", customInfo: ["k": "v"])
+    #expect(try readBack(info) == info)
+    let notification = SystemNotification.sample(.kickedOff, data: "data")
+    #expect(try readBack(notification) == notification)
+    for application in [GroupApplication.sample("a"), .sample("b").handled()] {
+      #expect(try readBack(application) == application)
+    }
+  }
+
+  @Test func `a message comes back with what has changed since`() throws {
+    var message = Message.sample(4, clientMsgID: "c", isFromManager: true)
+    var values = StoredValues()
+    try message.write(to: &values)
+    let names = Message.columns.map(\.name) + ["changeSeq", "editTime", "pinned"]
+    var plain = RowOfValues(names, values.row + [.null, .null, .null])
+    #expect(try Message.read(of: message.groupID, &plain) == message)
+    (message.changeSeq, message.editTime, message.isPinned) = (9, 8, true)
+    var changed = RowOfValues(names, values.row + [.integer(9), .integer(8), .integer(7)])
+    #expect(try Message.read(of: message.groupID, &changed) == message)
+  }
+
+  @Test func `an entry of a webhook has data, or a place`() throws {
+    let entry = WebhookEntry(id: "i", .groupFull, data: [123, 125], in: .group(club), at: 1, since: 2, number: 5)
+    let row = try readBack(WebhookRow(entry, number: 5))
+    let back = try row.entry()
+    #expect(row.groupNumber == nil && back == entry && back.data == entry.data && back.storedNumber == 5 && back.since == 2)
+    let failure = try readBack(WebhookFailure(number: 3, entry: entry, attempts: 4, lastError: "why"))
+    #expect(failure.entry == entry && failure.attempts == 4 && failure.lastError == "why" && failure.entry.storedNumber == 0)
+    #expect(throws: StoreError.self) { try WebhookRow.blank.entry() }
+  }
+
+  @Test func `a value of another kind is inconsistent, and names the column`() throws {
+    var values = StoredValues()
+    try Member.sample(bob).write(to: &values)
+    for (index, column) in Member.columns.enumerated() {
+      var row = values.row
+      row[index] = column.kind == .text ? .integer(5) : .text("x")
+      var reader = RowOfValues(Member.columns.map(\.name), row)
+      let error = #expect(throws: StoreError.self) { try Member.read(&reader) }
+      #expect(error?.kind == .inconsistent && error?.description.contains(" \(column.name) ") == true)
+    }
+  }
+
+  @Test func `no table names a column twice, and its key comes first`() {
+    for table in StoredTable.all {
+      #expect(Set(table.columns.map(\.name)).count == table.columns.count, "\(table.name)")
+      #expect(table.keyCount >= 1 && table.keyCount <= table.columns.count, "\(table.name)")
+    }
+    #expect(Set(StoredTable.all.map(\.name)).count == StoredTable.all.count)
+  }
+
+  @Test func `arguments have the places of their columns`() {
+    let columns = [StoredColumn("a", Int64.self), StoredColumn("b", String.self), StoredColumn("c", Bool.self)]
+    #expect(columns.names == "a, b, c" && columns.names(of: "t") == "t.a, t.b, t.c")
+    #expect(columns.places("?") == "?1, ?2, ?3" && columns.places("$", from: 4) == "$4, $5, $6")
+    #expect(columns.place(of: "c") == 3)
+    #expect(columns.assignments("$", from: 2, to: ["a", "c"]) == "a = $2, c = $4")
+    #expect(columns.without("a").excluded == "b = excluded.b, c = excluded.c")
+  }
+}
+
+/// Reads the columns of a row that stand in memory.
+private struct RowOfValues: ColumnReader {
+  private let names: [String]
+  private let values: [StoredValue]
+  private var index = 0
+
+  init(_ names: [String], _ values: [StoredValue]) { (self.names, self.values) = (names, values) }
+
+  private mutating func next<Value>(_ take: (StoredValue) -> Value?) throws(StoreError) -> Value? {
+    defer { index += 1 }
+    if values[index] == .null { return nil }
+    guard let value = take(values[index]) else {
+      throw StoreError(.inconsistent, "column \(names[index]) holds a value that does not belong there")
+    }
+    return value
+  }
+
+  mutating func optionalInteger() throws(StoreError) -> Int64? {
+    try next { if case .integer(let number) = $0 { number } else { nil } }
+  }
+  mutating func optionalFlag() throws(StoreError) -> Bool? { try next { if case .flag(let flag) = $0 { flag } else { nil } } }
+  mutating func optionalText() throws(StoreError) -> String? { try next { if case .text(let text) = $0 { text } else { nil } } }
+  mutating func optionalBytes() throws(StoreError) -> [UInt8]? {
+    try next { if case .bytes(let bytes) = $0 { bytes } else { nil } }
+  }
+  mutating func optionalBlock() throws(StoreError) -> SeqBlock? { try optionalBytes().flatMap(SeqBlock.init(bytes:)) }
+  func isNext(_ name: StaticString) -> Bool { names[index] == "\(name)" }
+  func unexpectedValue() -> StoreError {
+    StoreError(.inconsistent, "column \(names[index - 1]) holds a value that does not belong there")
+  }
+}
