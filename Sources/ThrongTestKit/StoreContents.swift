@@ -105,7 +105,7 @@ struct StoreContents {
   private mutating func apply(_ change: StoreChange) throws(StoreError) -> Undo {
     switch change {
     case .putGroup(let record, let isNew): try put(record, isNew)
-    case .putMember(let member, in: let group): try put(member, group)
+    case .putMember(let member, in: let group, isKnown: _): try put(member, group)
     case .removeMember(let user, from: let group, let time): try remove(user, group, time)
     case .putFormer(let former, in: let group): try set(former, of: former.userID, group)
     case .forgetFormer(let user, in: let group): try set(nil, of: user, group)

@@ -5,7 +5,8 @@ public enum StoreChange: Sendable, Equatable {
   /// A new group, or the new state of a known one. `isNew` is for a groupID that is not in use.
   case putGroup(GroupRecord, isNew: Bool)
   /// A new member, or the new state of a known one; forgets that the user ever left this group.
-  case putMember(Member, in: GroupID)
+  /// `isKnown` is for one who is a member already, of whom no departure can be left.
+  case putMember(Member, in: GroupID, isKnown: Bool = false)
   /// Removes a member; `GroupStore.departures` lists the group from then on if its type is listed.
   case removeMember(UserID, from: GroupID, at: WallInstant)
   /// A former member, or the new state of one.

@@ -236,7 +236,7 @@ public struct GroupState: Sendable {
   /// Moves back the ends of mutes and bans that were decided at an instant still to come.
   private mutating func correctEnds(by correction: ClockCorrection) {
     let (members, former) = roster.correctEnds(by: correction)
-    for member in members { corrections.append(.putMember(member, in: record.id)) }
+    for member in members { corrections.append(.putMember(member, in: record.id, isKnown: true)) }
     for former in former { corrections.append(.putFormer(former, in: record.id)) }
     let lead = correction.lead(of: record.mutedAt)
     guard lead > .zero else { return }

@@ -42,7 +42,7 @@ extension StoreChange {
   fileprivate var group: GroupID? {
     switch self {
     case .putGroup(let record, isNew: _): record.id
-    case .putMember(_, in: let group), .removeMember(_, from: let group, at: _), .putFormer(_, in: let group),
+    case .putMember(_, in: let group, isKnown: _), .removeMember(_, from: let group, at: _), .putFormer(_, in: let group),
       .forgetFormer(_, in: let group), .putAttributes(_, in: let group), .putCounters(_, in: let group),
       .putReceiptMembers(_, from: _, in: let group), .addReadReceipts(_, of: _, in: let group),
       .putChangeSeq(_, at: _, in: let group), .removeReactions(seq: _, in: let group),

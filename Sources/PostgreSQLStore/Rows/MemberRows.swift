@@ -5,7 +5,16 @@ import StoreTables
 
 /// Statements of `member` and `departure` rows.
 enum MemberRows {
-  // A new member is no longer one who has left: the trigger `memberInserted` sees to it.
+  // Before the row of the member: the trigger `memberInserted` finds nothing then.
+  fileprivate static let endDeparturesSQL = """
+    WITH ended AS (SELECT number FROM dismissedGroup WHERE groupID = $1),
+    removed AS (DELETE FROM member AS m USING ended WHERE m.number = ended.number AND m.userID = $2 RETURNING m.number),
+    told AS (
+      INSERT INTO notification (addressee, number, \(NotificationRows.columns.names))
+      SELECT $2, n.number, \(NotificationRows.columns.names(of: "n")) FROM removed
+      JOIN notification AS n ON n.addressee = '@members:' || removed.number ON CONFLICT DO NOTHING)
+    DELETE FROM departure WHERE userID = $2 AND groupID = $1
+    """
   fileprivate static let putSQL = """
     INSERT INTO member (number, \(Member.columns.names)) VALUES (\(numberOfGroup), \(Member.columns.places("$", from: 2)))
     ON CONFLICT (number, userID) DO UPDATE SET \(Member.columns.without("userID").excluded)
@@ -34,6 +43,10 @@ enum MemberRows {
 }
 
 extension WriteTransaction {
+  func endDepartures(of user: UserID, from group: GroupID) throws {
+    try run(MemberRows.endDeparturesSQL, [group.rawValue, user.rawValue])
+  }
+
   func put(_ member: Member, in group: GroupID) throws {
     try run(MemberRows.putSQL) { arguments in
       arguments.append(group.rawValue)

@@ -130,7 +130,7 @@ enum NotificationOrder {
       case .notify(_, .users(let recipients)): users.formUnion(recipients.map(\.rawValue))
       case .notify(_, .managers(of: let group)): managed.insert(group.rawValue)
       // The same transaction may notify the new manager.
-      case .putMember(let member, in: _) where member.role.isManager: users.insert(member.userID.rawValue)
+      case .putMember(let member, in: _, isKnown: _) where member.role.isManager: users.insert(member.userID.rawValue)
       case .dismiss(let group, _, notifying: .some): disbanded.insert(group.rawValue)
       default: continue
       }

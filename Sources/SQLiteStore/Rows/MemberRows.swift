@@ -5,15 +5,9 @@ import StoreTables
 
 /// Statements of `member` and `departure` rows.
 enum MemberRows {
-  fileprivate static let insertSQL = """
+  fileprivate static let putSQL = """
     INSERT INTO member (number, \(Member.columns.names)) SELECT number, \(Member.columns.places("?"))
-    FROM groupRecord WHERE groupID = ? ON CONFLICT (number, userID) DO NOTHING
-    """
-  // Takes the arguments of `insertSQL`.
-  fileprivate static let updateSQL = """
-    UPDATE member SET \(Member.columns.assignments("?", to: Member.columns.without("userID").map(\.name)))
-    WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?\(Member.columns.count + 1))
-    AND userID = ?\(Member.columns.place(of: "userID"))
+    FROM groupRecord WHERE groupID = ? ON CONFLICT (number, userID) DO UPDATE SET \(Member.columns.without("userID").excluded)
     """
   fileprivate static let selectSQL = """
     SELECT \(Member.columns.names) FROM member WHERE number = ? AND userID > ? ORDER BY userID LIMIT ?
@@ -34,18 +28,14 @@ enum MemberRows {
 
 extension SQLiteTransaction {
   func put(_ member: Member, in group: GroupID) throws {
-    let bind = { (binding: inout StatementBinding) in
+    let changed = try db.run(MemberRows.putSQL) { binding in
       try member.write(to: &binding)
       binding.append(group.rawValue)
     }
-    // Only a new member can have left before.
-    if try db.run(MemberRows.insertSQL, binding: bind) == 1 { return try endDepartures(of: member.userID, from: group) }
-    guard try db.run(MemberRows.updateSQL, binding: bind) == 1 else {
-      throw StoreError(.inconsistent, "no group \(group) to be a member of")
-    }
+    guard changed == 1 else { throw StoreError(.inconsistent, "no group \(group) to be a member of") }
   }
 
-  private func endDepartures(of user: UserID, from group: GroupID) throws {
+  func endDepartures(of user: UserID, from group: GroupID) throws {
     try db.run("DELETE FROM departure WHERE userID = ? AND groupID = ?") { binding in
       binding.append(user.rawValue)
       binding.append(group.rawValue)

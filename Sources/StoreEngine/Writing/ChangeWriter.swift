@@ -10,6 +10,10 @@ package protocol ChangeWriter: AnyObject {
   func insert(_ record: GroupRecord) throws
   /// Stores the record of a known group.
   func update(_ record: GroupRecord) throws
+  /// Ends what is left of earlier memberships of a group of that ID: the user's departure, and the
+  /// rows of disbanded groups that are not cleared away yet. The notification of their end becomes one
+  /// of the user's own.
+  func endDepartures(of user: UserID, from group: GroupID) throws
   /// Stores a member.
   func put(_ member: Member, in group: GroupID) throws
   /// Removes a member; leaves a departure where the group's type is listed.
@@ -79,7 +83,10 @@ extension ChangeWriter {
     switch change {
     case .putGroup(let record, isNew: true): try insert(record)
     case .putGroup(let record, isNew: false): try update(record)
-    case .putMember(let member, in: let group): try put(member, in: group)
+    case .putMember(let member, in: let group, isKnown: let isKnown):
+      // Only who is new can have left before.
+      if !isKnown { try endDepartures(of: member.userID, from: group) }
+      try put(member, in: group)
     case .removeMember(let user, from: let group, let time): try removeMember(user, from: group, at: time)
     case .putFormer(let former, in: let group): try put(former, in: group)
     case .forgetFormer(let user, in: let group): try forgetFormer(user, in: group)

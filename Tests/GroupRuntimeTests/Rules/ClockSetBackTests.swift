@@ -275,7 +275,7 @@ import ThrongTestKit
     let (mary, carl) = (try #require(state.roster["mary"]), try #require(state.roster.former["carl"]))
     #expect(mary.muteUntil == scene.clocks.wall + Self.hour && mary.mutedAt == scene.clocks.wall)
     #expect(
-      corrections == [.putMember(mary, in: "g"), .putFormer(carl, in: "g"), .putGroup(state.record, isNew: false)])
+      corrections == [.putMember(mary, in: "g", isKnown: true), .putFormer(carl, in: "g"), .putGroup(state.record, isNew: false)])
     #expect(state.corrections.popAll().isEmpty)
     try scene.commit(corrections)
     try await scene.reload()

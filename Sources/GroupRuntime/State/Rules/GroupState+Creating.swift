@@ -286,7 +286,7 @@ extension GroupState {
       guard older > 0, member.firstVisibleSeq < visible,
         let changed = roster.update(member.userID, { $0.firstVisibleSeq = visible })
       else { continue }
-      turn.store(.putMember(changed, in: record.id))
+      turn.store(.putMember(changed, in: record.id, isKnown: true))
     }
   }
 }

@@ -225,7 +225,7 @@ extension GroupState {
       change(&member)
       member.changeTime = now
     }
-    if let changed { turn.store(.putMember(changed, in: record.id)) }
+    if let changed { turn.store(.putMember(changed, in: record.id, isKnown: true)) }
   }
 
   /// Removes a member, and stores the record of the former member where one is of use.

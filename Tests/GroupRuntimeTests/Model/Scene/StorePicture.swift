@@ -41,7 +41,7 @@ struct StorePicture: MessageStore {
     }
     switch change {
     case .putGroup(let record, _): self.record = record
-    case .putMember(let member, _):
+    case .putMember(let member, _, _):
       members[member.userID] = member
       departures[member.userID] = nil
     case .removeMember(let user, _, let time):
