@@ -62,14 +62,14 @@ let package = Package(
     .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
   ],
   targets: [
-    // Layer 6: the executable.
+    // Layer 8: the executable.
     .executableTarget(
       name: "throng",
       dependencies: [
         "Authentication", "GroupModel", "LoadGenerator", "ServerConfiguration", "ThrongServer", argumentParser,
       ],
       swiftSettings: strict, linkerSettings: hardened),
-    // Layer 5: composition.
+    // Layer 7: composition.
     .target(
       name: "ThrongServer",
       dependencies: [
@@ -92,7 +92,7 @@ let package = Package(
     .target(
       name: "ThrongClient", dependencies: [.target(name: "CTLSClient", condition: .when(platforms: [.linux]))],
       swiftSettings: strict),
-    // Layer 4: sessions, adapters.
+    // Layer 6: sessions, adapters.
     .target(
       name: "Gateway",
       dependencies: [
@@ -120,11 +120,13 @@ let package = Package(
       name: "Webhooks",
       dependencies: ["CHTTPClient", "GroupModel", "GroupRuntime", "WireProtocol", collections, crypto, heap, logging, metrics],
       swiftSettings: strict),
-    // Layer 3: groups, and how they are stored.
+    // Layer 5: what stores in a database do alike.
     .target(
       name: "StoreEngine", dependencies: ["GroupModel", "GroupRuntime", "StoreTables", "WireProtocol", collections, logging],
       swiftSettings: strict),
+    // Layer 4: the stored rows.
     .target(name: "StoreTables", dependencies: ["GroupModel", "GroupRuntime", "WireProtocol"], swiftSettings: strict),
+    // Layer 3: groups.
     .target(
       name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections, heap],
       swiftSettings: strict),

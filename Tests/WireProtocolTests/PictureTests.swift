@@ -30,14 +30,6 @@ import WireProtocol
     }
   }
 
-  @Test func theLayersAreThoseOfThePackage() throws {
-    var drawn: [String: Set<String>] = [:]
-    for group in try Self.picture("layers").matches(of: /<g data-layer="([^"]+)">((?:[^<]|<(?!\/g>))+)<\/g>/) {
-      drawn[String(group.1)] = Set(group.2.matches(of: /class="target"[^>]*>([^<]+)</).map { String($0.1) })
-    }
-    #expect(drawn == (try Self.packageLayers()))
-  }
-
   @Test func theFunctionsOnTheWayOfAMessageExist() throws {
     let steps = try Self.picture("message-way").matches(of: /data-file="([^"]+)">([^<]+)</)
     #expect(steps.count > 15)
@@ -74,24 +66,6 @@ import WireProtocol
       let named = Set(try Self.picture(name).matches(of: /\bon[A-Z][A-Za-z]+/).map { String($0.0) })
       #expect(named.subtracting(known) == [], "\(name)")
     }
-  }
-
-  /// The targets of Package.swift by the layer that the comment before them says, without tests and
-  /// their tools.
-  private static func packageLayers() throws -> [String: Set<String>] {
-    let text = try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)
-    let start = try #require(text.range(of: "\n  targets: [\n")).upperBound
-    let targets = text[start...].prefix(upTo: try #require(text.range(of: "\n  cxxLanguageStandard")).lowerBound)
-    var (layers, layer): ([String: Set<String>], String) = ([:], "")
-    // An entry begins at the fourth column; what it holds is further in.
-    for entry in targets.split(separator: /\n(?= {4}[\/.])/).map({ $0.trimmingPrefix("\n") }) {
-      if let heading = entry.firstMatch(of: /^ {4}\/\/ (?:Layer ([0-9])|(Beside))/) {
-        layer = heading.1.map(String.init) ?? "beside"
-      }
-      guard let name = entry.firstMatch(of: /^ {4}\.(?:executableT|t)arget\(\s*name: "([^"]+)"/)?.1 else { continue }
-      if !entry.contains("path: \"Tests/") { layers[layer, default: []].insert(String(name)) }
-    }
-    return layers
   }
 
   private static func pictureNames() throws -> [String] {
