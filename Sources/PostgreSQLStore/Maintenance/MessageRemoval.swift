@@ -1,7 +1,6 @@
 import GroupModel
 import GroupRuntime
 import StoreEngine
-import StoreEngine
 import StoreTables
 
 /// Removes the oldest messages of a group, with what belongs to them.

@@ -21,10 +21,6 @@ final class PostgreSQLCleanup: @unchecked Sendable {
   private var lastRemoval: MonotonicInstant?
   private var hasFailed = false
 
-  /// Between two deletions of expired rows.
-  private static let deletionInterval = Duration.seconds(3600)
-  /// Between two rounds of retention.
-  private static let removalInterval = Duration.seconds(5)
   /// Groups or reactions that are found at a time.
   private static let foundAtOnce = 100
 
@@ -99,13 +95,13 @@ final class PostgreSQLCleanup: @unchecked Sendable {
 
   private func removeMessages(_ db: PostgreSQLConnection, _ trustsClock: Bool) throws {
     let now = options.clocks.monotonic
-    guard !options.history.isEmpty, lastRemoval.map({ now - $0 >= Self.removalInterval }) ?? true else { return }
+    guard !options.history.isEmpty, lastRemoval.map({ now - $0 >= HistoryBounds.interval }) ?? true else { return }
     lastRemoval = now
     try retention.runRound(db, writer, trustsClock: trustsClock) { self.stopped }
   }
 
   private func deleteExpiredRows() throws {
-    guard options.clocks.monotonic - lastDeletion >= Self.deletionInterval else { return }
+    guard options.clocks.monotonic - lastDeletion >= ExpiredRows.interval else { return }
     lastDeletion = options.clocks.monotonic
     try deleteExpired()
   }

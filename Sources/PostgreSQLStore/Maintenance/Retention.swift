@@ -1,7 +1,6 @@
 import GroupModel
 import GroupRuntime
 import StoreEngine
-import StoreEngine
 import Synchronization
 
 /// Removes messages beyond the limits of their groups, a bounded number of rows in each transaction

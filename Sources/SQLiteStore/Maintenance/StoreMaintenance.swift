@@ -23,8 +23,6 @@ final class StoreMaintenance: Sendable {
   private let alarms: any Alarms
   private let logger: Logger
 
-  /// Between two deletions of expired rows.
-  private static let deletionInterval = Duration.seconds(3600)
   /// The least difference between the two clocks that counts as a jump.
   private static let clockJump = Duration.seconds(60)
 
@@ -70,7 +68,7 @@ final class StoreMaintenance: Sendable {
     let now = clocks.now
     return lastDeletion.withLock { last in
       let passed = now.wall.milliseconds(since: last.wall)
-      guard .milliseconds(abs(passed)) >= Self.deletionInterval else { return false }
+      guard .milliseconds(abs(passed)) >= ExpiredRows.interval else { return false }
       let jump = passed - now.monotonic.milliseconds(since: last.monotonic)
       last = now
       return .milliseconds(abs(jump)) < Self.clockJump

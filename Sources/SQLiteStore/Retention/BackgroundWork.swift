@@ -30,8 +30,6 @@ final class BackgroundWork: Sendable {
   private let removes: Bool
   private let indexes: Bool
 
-  /// The time between two rounds of removal.
-  static let interval = Duration.seconds(5)
   /// No step begins that much after the beginning of a transaction. Its COMMIT takes as long again.
   static let stepTime = Duration.milliseconds(1)
   /// The most time between two ticks, so that a checkpoint may reach the end of the log.
@@ -66,7 +64,7 @@ final class BackgroundWork: Sendable {
       state.used = .zero
       var tasks = state.unfinished
       state.unfinished = []
-      if state.lastRound.map({ now - $0 >= Self.interval }) ?? true {
+      if state.lastRound.map({ now - $0 >= HistoryBounds.interval }) ?? true {
         state.lastRound = now
         tasks.formUnion(removes ? [.removeMessages, .shrinkFile] : [.shrinkFile])
       }

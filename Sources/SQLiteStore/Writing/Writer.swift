@@ -113,7 +113,7 @@ extension Writer {
       try transaction.finishAppends()
       appended = transaction.appended
     }
-    if wrote { core.noteSuccess() }
+    if wrote { noteSuccess() }
     return appended
   }
 

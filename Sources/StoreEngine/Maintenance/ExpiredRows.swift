@@ -14,6 +14,9 @@ package struct ExpiredRows {
   /// The time that an application is kept after it was handled or its group was disbanded.
   package static let applicationLifetime = Duration.seconds(7 * 86_400)
 
+  /// Between two deletions.
+  package static let interval = Duration.seconds(3600)
+
   /// Those of all tables.
   package static func all(at now: WallInstant) -> [ExpiredRows] {
     [

@@ -8,6 +8,9 @@ package struct HistoryBounds: Sendable {
   /// Messages from before it are too old, for each type; absent = no age.
   package let oldest: [GroupType: WallInstant]
 
+  /// Between two rounds of removal.
+  package static let interval = Duration.seconds(5)
+
   /// - Parameter trustsClock: whether messages may be removed for their age.
   package init(_ limits: [GroupType: HistoryLimits], at now: WallInstant, trustsClock: Bool) {
     self.limits = limits

@@ -4,6 +4,7 @@ import Logging
 import PostgreSQLStore
 import SQLiteStore
 import ServerConfiguration
+import StoreEngine
 
 /// A store with everything that a server needs of it.
 protocol ServerStore: GroupStore, MessageStore, UserStore, PersonalStore, WebhookStore, StoreHealth, HistoryStore {

@@ -4,6 +4,7 @@ import GroupModel
 import GroupRuntime
 import Logging
 import SQLiteStore
+import StoreEngine
 import WebSocketTransport
 import Webhooks
 import WireProtocol

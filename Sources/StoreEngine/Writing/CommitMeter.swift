@@ -2,46 +2,46 @@ import Synchronization
 
 /// Counts the transactions of a store that hold commits of groups: how long each took, and how many
 /// commits shared it. Only the store's writer records.
-public final class CommitMeter: Sendable {
+package final class CommitMeter: Sendable {
   /// Counts since the start. The last bucket of each has no bound.
-  public struct Counts: Sendable, Equatable {
+  package struct Counts: Sendable, Equatable {
     /// Transactions by their duration.
-    public var durations = [UInt64](repeating: 0, count: durationBounds.count + 1)
+    package var durations = [UInt64](repeating: 0, count: durationBounds.count + 1)
     /// The time that all transactions took.
-    public var nanoseconds: Int64 = 0
+    package var nanoseconds: Int64 = 0
     /// Transactions by the commits that shared them.
-    public var sizes = [UInt64](repeating: 0, count: sizeBounds.count + 1)
+    package var sizes = [UInt64](repeating: 0, count: sizeBounds.count + 1)
     /// Commits of all transactions.
-    public var commits = 0
+    package var commits = 0
     /// Commits that failed.
-    public var failures = 0
+    package var failures = 0
 
     /// Nothing has been counted.
-    public init() {}
+    package init() {}
   }
 
   /// The longest duration of each bucket but the last, in microseconds.
-  public static let durationBounds: [Int64] = [
+  package static let durationBounds: [Int64] = [
     100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000,
     10_000_000,
   ]
   /// The most commits of each bucket but the last.
-  public static let sizeBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
+  package static let sizeBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
 
   private let state = Mutex(Counts())
 
   /// Nothing has been counted.
-  public init() {}
+  package init() {}
 
   /// Counts since the start.
-  public var counts: Counts { state.withLock { $0 } }
+  package var counts: Counts { state.withLock { $0 } }
 
   /// Counts a transaction.
   /// - Parameters:
   ///   - nanoseconds: from its beginning until it was durable, or had failed.
   ///   - commits: how many commits it held.
   ///   - failures: how many of them failed.
-  public func record(nanoseconds: Int64, commits: Int, failures: Int) {
+  package func record(nanoseconds: Int64, commits: Int, failures: Int) {
     // No closures: each stored message may be a transaction of its own.
     var duration = 0
     while duration < CommitMeter.durationBounds.count, CommitMeter.durationBounds[duration] * 1000 < nanoseconds { duration += 1 }
