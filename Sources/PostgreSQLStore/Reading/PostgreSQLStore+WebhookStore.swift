@@ -24,38 +24,20 @@ extension PostgreSQLStore {
   ) async throws(StoreError) -> [WebhookEntry] {
     let leadership = options.leadership
     return try await read { db in
-      try db.inSnapshot {
-        var entries: [WebhookEntry] = []
-        var (last, sum) = (after, 0)
-        // Pages, because nobody knows the bytes of an entry before it is read.
-        while sum < bytes, entries.count < limit {
-          let wanted = min(64, limit - entries.count)
-          let page = try WebhookRows.page(in: lane, after: last, limit: wanted, db) { lane != nil || leadership.owns($0) }
-          for entry in page.entries where sum < bytes {
-            sum += entry.estimatedBytes
-            entries.append(entry)
-          }
-          guard page.rowCount == wanted, let number = page.lastNumber else { break }
-          last = number
+      var entries: [WebhookEntry] = []
+      var (last, sum) = (after, 0)
+      // Pages, because nobody knows the bytes of an entry before it is read.
+      while sum < bytes, entries.count < limit {
+        let wanted = min(64, limit - entries.count)
+        let page = try WebhookRows.page(in: lane, after: last, limit: wanted, db) { lane != nil || leadership.owns($0) }
+        for entry in page.entries where sum < bytes {
+          sum += entry.estimatedBytes
+          entries.append(entry)
         }
-        return entries
+        guard page.rowCount == wanted, let number = page.lastNumber else { break }
+        last = number
       }
-    }
-  }
-}
-
-extension PostgreSQLConnection {
-  /// Reads with several statements that all see the same moment.
-  fileprivate func inSnapshot<Value>(_ body: () throws -> Value) throws -> Value {
-    try run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    do {
-      let value = try body()
-      try run("COMMIT")
-      return value
-    } catch {
-      // A connection that is lost has ended the transaction already.
-      _ = try? run("ROLLBACK")
-      throw error
+      return entries
     }
   }
 }
