@@ -22,6 +22,9 @@ final class Answers: Sendable {
   /// The indices of the commits in the order of their answers.
   var order: [Int] { state.withLock { $0.order } }
 
+  /// All answers; nil = some have not come.
+  var complete: [Answer]? { state.withLock { $0.complete } }
+
   func whenAllCame(_ action: @escaping @Sendable ([Answer]) -> Void) {
     let all = state.withLock { state -> [Answer]? in
       state.whenAllCame = action

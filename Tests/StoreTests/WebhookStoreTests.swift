@@ -68,6 +68,22 @@ struct WebhookStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
+  func `beside a commit that fails the others are told of their own entries`(_ backing: Backing) async throws {
+    try await backing.withStore { (store) async throws in
+      let answers = await store.putTogether([
+        ([.create(), .appendWebhook(.sample("a"))], CommitGeneration()),
+        ([.appendWebhook(.sample("b")), .append(.sample(7))], CommitGeneration()),
+        ([.append(.sample(1)), .appendWebhook(.sample("c")), .appendWebhook(.sample("d", .user(alice)))], CommitGeneration()),
+      ])
+      #expect(answers.map(\.failure) == [nil, .inconsistent, nil])
+      let told = answers.map { (try? $0.get()) ?? [] }
+      #expect(told.map { $0.map(\.id) } == [["a"], [], ["c", "d"]])
+      let read = try await all(store)
+      #expect(read.map(\.id) == ["a", "c", "d"] && read.map(\.storedNumber) == told.joined().map(\.storedNumber))
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
   func `what is removed is gone, and its number is not used again`(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       try await store.put([.appendWebhook(.sample("a")), .appendWebhook(.sample("b"))]).get()
