@@ -18,8 +18,8 @@ private final class OutboxModel {
     func gain(of lane: Lane) -> Int64? { gains[lane] }
   }
 
-  /// A read under way: the rows of the moment at which it began, of which each is looked at when its
-  /// owner may have changed meanwhile.
+  /// A read under way: the rows of the moment at which it began, of which each is looked at when
+  /// its owner may have changed meanwhile.
   private struct PendingRead {
     let read: StoreRead
     let lane: Lane?
@@ -59,6 +59,7 @@ private final class OutboxModel {
   private var processes: [Process] = []
   private var owners: [Lane: Int] = [:]
   private var clock: Int64 = 0
+  private var isReceiverDown = false
   /// The store.
   private var rows: [WebhookEntry] = []
   private var lastNumber: Int64 = 0
@@ -156,7 +157,8 @@ private final class OutboxModel {
     }
   }
 
-  /// Entries of commits beside those of the groups, such as of counters, are posted before earlier ones.
+  /// Entries of commits beside those of the groups, such as of counters, are posted before earlier
+  /// ones.
   private func postEarly(_ entries: [WebhookEntry], at index: Int) {
     processes[index].arriving += entries
     for lane in Set(entries.map(\.lane)) {
@@ -238,7 +240,8 @@ private final class OutboxModel {
     let entry = processes[index].inFlight.remove(at: place)
     if isWell { accept(entry) }
     let refusals: [OutboxQueue.Outcome] = [.failed(isAnswered: true), .failed(isAnswered: false), .notSent]
-    handle(.attemptEnded(entry, isWell ? .delivered : refusals[number(0...2)], error: "e"), at: index)
+    let outcome = isWell ? .delivered : isReceiverDown ? refusals[1] : refusals[number(0...2)]
+    handle(.attemptEnded(entry, outcome, error: "e"), at: index)
   }
 
   private func accept(_ entry: WebhookEntry) {
@@ -373,12 +376,15 @@ private final class OutboxModel {
     clock += 200
     let index = number(0...processes.count - 1)
     fireTimers(at: index)
+    if happens(onceIn: isReceiverDown ? 20 : 300) { isReceiverDown.toggle() }
+    // Groups are a little behind the store.
+    if happens(onceIn: 2) { post(at: index) }
     switch number(isCalm ? 4...15 : 0...18) {
     case 0...2: act()
     case 3: if happens(onceIn: 10) { retryLetters(at: index) }
     case 4, 5: post(at: index)
     case 6, 7: wake(index)
-    case 8, 9, 10: end(at: index, isWell: !happens(onceIn: 4))
+    case 8, 9, 10: end(at: index, isWell: !isReceiverDown && !happens(onceIn: 4))
     case 11...15: useStore(at: index, isWell: !happens(onceIn: 12))
     case 16:
       guard isShared, happens(onceIn: calm) else { break }

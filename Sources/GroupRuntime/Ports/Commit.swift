@@ -28,8 +28,8 @@ public final class CommitGeneration: Sendable {
 
 /// A decision's changes on their way to the store.
 public struct Commit: Sendable {
-  /// The after-events that the changes add, in their order, with their numbers and the profiles that
-  /// were stored; or why nothing is durable.
+  /// The after-events that the changes add, in their order, with their numbers and the profiles
+  /// that were stored; or why nothing is durable.
   public typealias Answer = Result<[WebhookEntry], StoreError>
 
   public let changes: [StoreChange]

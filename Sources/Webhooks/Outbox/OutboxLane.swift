@@ -127,7 +127,31 @@ struct OutboxLane {
     }
   }
 
-  /// The store's entry was done before it was read.
+  /// Lets the store's entries come once more behind a number, but for one that is being posted.
+  /// - Returns: those that have left memory.
+  mutating func readAgain(after number: Int64) -> [WebhookEntry] {
+    var removed: [WebhookEntry] = []
+    var behind: Deque<(number: Int64?, entry: WebhookEntry)> = []
+    let (known, isHeadKept) = (entries, isInFlight)
+    entries = []
+    for entry in known {
+      if entry.storedNumber > number, !isHeadKept || !entries.isEmpty {
+        removed.append(entry)
+      } else if let last = removed.last {
+        behind.append((last.storedNumber, entry))
+      } else {
+        entries.append(entry)
+      }
+    }
+    storedCount -= removed.count
+    if !isHeadKept, known.first != entries.first { restart() }
+    lastNumber = number
+    leave()
+    backlog?.behind.prepend(contentsOf: behind)
+    return removed
+  }
+
+  /// The store's entry was done before it was read, or is being posted.
   mutating func skip(_ number: Int64) { lastNumber = number }
 
   /// The store has no more.

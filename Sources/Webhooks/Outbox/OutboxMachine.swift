@@ -1,8 +1,8 @@
 import GroupModel
 import GroupRuntime
 
-/// The way of after-events to the application and out of the store, as a value: `handle` takes what has
-/// happened, and answers what is to be done. `OutboxQueue` decides which entry is posted next.
+/// The way of after-events to the application and out of the store, as a value: `handle` takes what
+/// has happened, and answers what is to be done. `OutboxQueue` decides which entry is posted next.
 struct OutboxMachine {
   /// What changes the store at present. Reads of the next entries go on beside a commit.
   enum State {
@@ -37,7 +37,8 @@ struct OutboxMachine {
   }
 
   private static let readBytes = 4 << 20
-  /// After a failure of the store, and where too many wait that cannot be given up; in milliseconds.
+  /// After a failure of the store, and where too many wait that cannot be given up; in
+  /// milliseconds.
   private static let pause: Int64 = 1000
 
   private let configuration: WebhookOutbox.Configuration
@@ -243,8 +244,8 @@ struct OutboxMachine {
     if batch.surplus > 0 { actions.append(.tell(.deadLettersRemoved(batch.surplus))) }
   }
 
-  /// Counts what waits for this process. A count beside other work is wrong by that work: where nothing
-  /// is left and the count says otherwise, the store is searched, and it is made again.
+  /// Counts what waits for this process. A count beside other work is wrong by that work: where
+  /// nothing is left and the count says otherwise, the store is searched, and it is made again.
   private mutating func didCount(_ counts: WebhookCounts, in context: Context) {
     review?.end()
     pending = max(0, counts.pending - queue.finishingCount)

@@ -161,7 +161,12 @@ struct OutboxQueue {
     if var lane = lanes.removeValue(forKey: entry.lane) {
       defer { put(lane, entry.lane) }
       adopt(&lane, gain: gain)
-      if number <= lane.lastNumber { return postLate(entry, in: &lane) }
+      if number <= lane.lastNumber {
+        // A read has found it before, or one of a later commit was posted before it, such as one of
+        // counters or of retryWebhooks: the store knows.
+        if !lane.holds(number) { for entry in lane.readAgain(after: number - 1) { stored.remove(entry) } }
+        return .left
+      }
       // Behind the scan, earlier entries of the lane may be in the store only.
       guard lane.backlog == nil, scan.isPast(number), hasRoom(for: lane) else {
         lane.leave(posted: number)
@@ -177,18 +182,6 @@ struct OutboxQueue {
     var lane = OutboxLane(gain: gain)
     append(entry, to: &lane)
     put(lane, entry.lane)
-    return .queued
-  }
-
-  /// A read has found it before, or one of a later commit was posted before it, such as one of counters
-  /// or of retryWebhooks.
-  private mutating func postLate(_ entry: WebhookEntry, in lane: inout OutboxLane) -> Admission {
-    if lane.holds(entry.storedNumber) { return .left }
-    guard scan.isPast(entry.storedNumber), stored.hasRoom(in: bounds) else {
-      scan.leave(entry.storedNumber)
-      return .left
-    }
-    insert(entry, in: &lane)
     return .queued
   }
 
@@ -215,11 +208,6 @@ struct OutboxQueue {
   private mutating func append(_ entry: WebhookEntry, to lane: inout OutboxLane) {
     stored.add(entry)
     lane.append(entry)
-  }
-
-  private mutating func insert(_ entry: WebhookEntry, in lane: inout OutboxLane) {
-    stored.add(entry)
-    lane.insert(entry)
   }
 
   /// Stores a lane, and lists it where its first entry is ready, or it has space for more.
@@ -467,7 +455,11 @@ struct OutboxQueue {
     guard lane.backlog != nil, lane.gain == current.gain, lane.lastNumber >= current.read.after else { return }
     for entry in entries where entry.storedNumber > lane.lastNumber {
       lane.pass(entry.storedNumber)
-      if finished.contains(entry.storedNumber) { lane.skip(entry.storedNumber) } else { append(entry, to: &lane) }
+      if finished.contains(entry.storedNumber) || lane.holds(entry.storedNumber) {
+        lane.skip(entry.storedNumber)
+      } else {
+        append(entry, to: &lane)
+      }
     }
     if isWhole, lane.backlog?.leftCount == current.leftCount { lane.endBacklog() }
   }
@@ -506,7 +498,8 @@ struct OutboxQueue {
     } else if !lane.holds(number) {
       // Another process has stored it, for example by retryWebhooks, while this one posted others.
       guard stored.hasRoom(in: bounds) else { return false }
-      insert(entry, in: &lane)
+      stored.add(entry)
+      lane.insert(entry)
     }
     return true
   }

@@ -8,8 +8,8 @@ struct DeadLetter: Equatable {
   let error: String
 }
 
-/// The changes of entries that are done and wait for a commit. Delivered ones leave the store together:
-/// its pages that become empty as a whole are not written. `kill -9` posts them again.
+/// The changes of entries that are done and wait for a commit. Delivered ones leave the store
+/// together: its pages that become empty as a whole are not written. `kill -9` posts them again.
 struct PendingChanges {
   /// The changes of one commit.
   struct Batch {

@@ -4,8 +4,8 @@ import GroupRuntime
 import Logging
 import Synchronization
 
-/// Posts after-events until the application has them (Protocol.md, "Webhooks"). `OutboxMachine` decides
-/// what is done. The client's thread does it; callers only hand entries over and wake it.
+/// Posts after-events until the application has them (Protocol.md, "Webhooks"). `OutboxMachine`
+/// decides what is done. The client's thread does it; callers only hand entries over and wake it.
 public final class WebhookOutbox: WebhookPoster {
   /// The bounds of an outbox.
   public struct Configuration: Sendable {
@@ -42,8 +42,8 @@ public final class WebhookOutbox: WebhookPoster {
   private let log: WebhookLog
   private let logger: Logger
   private let machine: Mutex<OutboxMachine>
-  /// Entries on their way to the machine. Threads that must not wait take this lock and not the machine's,
-  /// which the client's thread holds for longer and gives way to all others.
+  /// Entries on their way to the machine. Threads that must not wait take this lock and not the
+  /// machine's, which the client's thread holds for longer and gives way to all others.
   private let arriving = Mutex<[WebhookEntry]>([])
   private let signal = WorkSignal()
 
@@ -103,8 +103,8 @@ public final class WebhookOutbox: WebhookPoster {
   private func handle(_ input: OutboxInput? = nil) {
     let context = OutboxMachine.Context(now: clocks.now, ownership: ownership)
     let actions = machine.withLock { machine in
-      // Under the machine's lock, so that no later entry comes before these. Entries of which an input
-      // tells must not look new once their numbers are gone.
+      // Under the machine's lock, so that no later entry comes before these. Entries of which an
+      // input tells must not look new once their numbers are gone.
       let entries = arriving.withLock { exchange(&$0, with: []) }
       return machine.handle(.posted(entries), in: context) + (input.map { machine.handle($0, in: context) } ?? [])
     }
@@ -274,8 +274,8 @@ private final class WorkSignal: Sendable {
     case idle
     /// The thread was asked. Next: idle.
     case due
-    /// Nothing can be posted before the end of an attempt or a timer, which ask for work themselves.
-    /// Next: due, idle.
+    /// Nothing can be posted before the end of an attempt or a timer, which ask for work
+    /// themselves. Next: due, idle.
     case blocked
   }
 
