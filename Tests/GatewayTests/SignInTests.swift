@@ -251,7 +251,7 @@ import ThrongTestKit
   private func delayedCount(in live: LiveGateway) async -> Int {
     var count = 0
     for entry in await live.openSessions()[0] {
-      if let session = entry.session, await session.processing == .delayed { count += 1 }
+      if let session = entry.session, await session.waits == .refusal { count += 1 }
     }
     return count
   }
@@ -264,7 +264,7 @@ import ThrongTestKit
       for _ in 0..<20 { _ = live.services.connectionLimiter.noteBadToken(from: "127.0.0.1", at: live.backend.clocks.monotonic) }
       try await alice.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"bad"}}"#, ping)
       let session = try #require(await live.openSessions()[0].first?.session)
-      try await waitUntil("the answer is delayed") { await session.processing == .delayed }
+      try await waitUntil("the answer is delayed") { await session.waits == .refusal }
       let kicked = try await live.backend.result("kickUser", #""userID":"alice""#)["kicked"]
       #expect(kicked == 1)
       #expect(try await alice.closed().code == 4503)

@@ -53,7 +53,7 @@ extension Session {
 
   /// A connection whose sign-in is queued has been in time: it gets another second.
   private func endSignInTime() {
-    guard processing == .busy else { return close(.notSignedIn) }
+    guard waits.contains(.signIn) else { return close(.notSignedIn) }
     deadlines[.signIn] = services.clocks.monotonic + .seconds(1)
     schedule()
   }

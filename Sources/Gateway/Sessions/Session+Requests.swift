@@ -107,9 +107,9 @@ extension Session {
   /// - Parameter text: of the batch; nil on one node.
   func handle(_ calls: [Call], _ text: [UInt8]?) {
     let slot = replies.open()
-    processing = .busy
+    waits.insert(.batch)
     handle(calls[...], text, BatchReply(maxBytes: services.configuration.readyReplyBytes * 3 / 2)) { session, batch in
-      session.processing = .ready
+      session.waits.remove(.batch)
       session.sendInOrder(batch.text, at: slot)
       session.drainReceiveQueue()
     }

@@ -14,20 +14,18 @@ extension Session {
   struct DeferredRequest {
     let request: Request
     let pending: PendingRequest
-    /// The session's processing before it.
-    let processing: Processing
   }
 
   private func deferRequest(_ request: Request, _ pending: PendingRequest) {
-    deferred = DeferredRequest(request: request, pending: pending, processing: processing)
-    processing = .busy
+    deferred = DeferredRequest(request: request, pending: pending)
+    waits.insert(.turn)
   }
 
   /// Starts the deferred request, if the limits allow it now.
   func resumeDeferred() {
     guard let next = deferred, deadlines[.writing] == nil else { return }
     deferred = nil
-    processing = next.processing
+    waits.remove(.turn)
     if next.pending.isRead { startRead(next.request, next.pending) } else { startWrite(next.request, next.pending) }
   }
 

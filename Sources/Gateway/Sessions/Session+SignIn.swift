@@ -43,13 +43,12 @@ extension Session {
     guard case .anonymous = phase, pendingClose == nil else { return reply(self, .error(.notSignedIn)) }
     let device: Login.Device
     do throws(WireError) { device = try login.device() } catch { return reply(self, .failure(error)) }
-    let previous = processing
-    processing = .busy
+    waits.insert(.signIn)
     context.enqueueSignIn(on: connection.loop) {
       self.assumeIsolated { session in
         // The connection may have closed meanwhile.
         guard case .anonymous = session.phase else { return }
-        session.processing = previous
+        session.waits.remove(.signIn)
         // The server may drain.
         guard session.pendingClose == nil else { return reply(session, .error(.notSignedIn)) }
         session.verify(login, on: device, then: reply)
@@ -118,10 +117,9 @@ extension Session {
   private func answerBadToken(_ answer: @escaping @Sendable (isolated Session) -> Void) {
     let now = services.clocks.monotonic
     guard services.noteBadToken(from: address, at: now) else { return answer(self) }
-    let previous = processing
-    processing = .delayed
+    waits.insert(.refusal)
     delayedRefusal = { session in
-      session.processing = previous
+      session.waits.remove(.refusal)
       answer(session)
       session.drainReceiveQueue()
     }
@@ -136,8 +134,7 @@ extension Session {
     let identity = Identity(userID: owner.userID, sessionID: SessionID.make(), tokenExpiresAt: owner.expiresAt)
     phase = .signingIn(identity)
     platform = device.platform
-    let previous = processing
-    processing = .busy
+    waits.insert(.signIn)
     deadlines[.signIn] = nil
     holdOutput()
     let entry = SessionEntry(
@@ -146,12 +143,12 @@ extension Session {
     services.sessions.begin(entry, of: identity.userID)
     services.users.remember([identity.userID])
     context.signIns.begin()
-    Task { await self.attachGroups(of: identity, previous: previous, then: reply) }
+    Task { await self.attachGroups(of: identity, then: reply) }
   }
 
   /// Attaches the session to the user's groups in memory before the reply. A group that is loaded
   /// later looks for its members' sessions itself.
-  private func attachGroups(of identity: Identity, previous: Processing, then reply: @escaping ReplyHandler) async {
+  private func attachGroups(of identity: Identity, then reply: @escaping ReplyHandler) async {
     let user = identity.userID
     do throws(StoreError) {
       let quotas = services.dispatcher.quotas
@@ -171,15 +168,15 @@ extension Session {
       let presence = Group.Presence(
         of: user, awaySince: offlineSince.flatMap { services.isPastGrace(offlineSince: $0) ? $0 : nil })
       await services.sessions.attachGroups(presence, in: record.memberships)
-      completeSignIn(identity, previous: previous, then: reply)
+      completeSignIn(identity, then: reply)
     } catch {
       context.signInEnded(on: connection.loop)
       services.observer.storeFailed(error)
-      failSignIn(of: user, previous: previous, then: reply)
+      failSignIn(of: user, then: reply)
     }
   }
 
-  private func completeSignIn(_ identity: Identity, previous: Processing, then reply: @escaping ReplyHandler) {
+  private func completeSignIn(_ identity: Identity, then reply: @escaping ReplyHandler) {
     // The session may have closed or been replaced meanwhile.
     guard case .signingIn = phase else { return }
     let limit = services.configuration.sessionsPerPlatform[platform, default: 0]
@@ -188,7 +185,7 @@ extension Session {
     if services.tracer.isActive { traceSignIn(identity) }
     setCaller(identity.userID)
     scheduleExpiry()
-    processing = previous
+    waits.remove(.signIn)
     reply(self, signInReply(identity))
     releaseOutput()
     announceDrain()
@@ -197,10 +194,10 @@ extension Session {
 
   /// The store has failed: 10002, and no session is replaced. The connection closes after the
   /// reply, because groups of the user may have attached it.
-  private func failSignIn(of user: UserID, previous: Processing, then reply: @escaping ReplyHandler) {
+  private func failSignIn(of user: UserID, then reply: @escaping ReplyHandler) {
     guard case .signingIn = phase else { return services.forgetIfAbsent(user) }
     signOut()
-    processing = previous
+    waits.remove(.signIn)
     closeAfterReplies(.tryAgainLater)
     reply(self, .error(.temporary))
   }

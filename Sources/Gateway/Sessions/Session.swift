@@ -37,13 +37,15 @@ actor Session: ConnectionHandler {
     let reason: String
   }
 
-  /// Whether received texts are processed, or why they wait.
-  enum Processing {
-    case ready
-    /// A sign-in, a batch or a deferred request is in flight.
-    case busy
-    /// An answer to a bad token is delayed (Protocol.md, "Ways to sign in").
-    case delayed
+  /// What received texts wait for; nothing = they are processed.
+  struct Waits: OptionSet {
+    let rawValue: UInt8
+    static let signIn = Waits(rawValue: 1)
+    static let batch = Waits(rawValue: 2)
+    /// The turn of a deferred request.
+    static let turn = Waits(rawValue: 4)
+    /// The delayed answer to a bad token (Protocol.md, "Ways to sign in").
+    static let refusal = Waits(rawValue: 8)
   }
 
   /// Reading stops at this many requests in flight or texts queued, and resumes below.
@@ -56,7 +58,7 @@ actor Session: ConnectionHandler {
   let services: GatewayServices
   let context: LoopContext
   var phase = Phase.anonymous(requests: 0)
-  var processing = Processing.ready
+  var waits: Waits = []
   var platform = Platform.unknown
   /// The caller of each request, while a user is signed in.
   private(set) var caller: Caller?
@@ -210,7 +212,7 @@ actor Session: ConnectionHandler {
   }
 
   private var canProcess: Bool {
-    processing == .ready && replies.count < Session.inFlight.stop && !areRepliesFull
+    waits.isEmpty && replies.count < Session.inFlight.stop && !areRepliesFull
   }
 
   /// Whether the limit of bytes behind a slower reply is reached.

@@ -90,7 +90,7 @@ import ThrongTestKit
       try await late.send(#"{"jsonrpc":"2.0","id":1,"method":"login","params":{"token":"bad"}}"#)
       try await waitUntil("the answer is delayed") {
         for session in await cluster[2].live.openSessions().joined() {
-          if await session.session?.processing == .delayed { return true }
+          if await session.session?.waits == .refusal { return true }
         }
         return false
       }
