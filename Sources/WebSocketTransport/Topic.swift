@@ -1,7 +1,7 @@
 import CTransport
 
 /// How a topic treats an entry for a connection that is too slow (Protocol.md, "Slow connections").
-public enum Lane: Sendable {
+public enum Reliability: Sendable {
   /// Never skipped; a connection over its bound closes with 4002.
   case lossless
   /// Skipped and counted when the connection is over its bound.
@@ -59,11 +59,11 @@ public final class Topic: @unchecked Sendable {
   /// after it in order.
   ///
   /// `kind` has at least one bit; a subscriber gets the entry if its mask has one of them.
-  public func publish(_ payload: [UInt8], lane: Lane, kind: UInt8 = 1, except: Connection? = nil) {
+  public func publish(_ payload: [UInt8], _ reliability: Reliability, kind: UInt8 = 1, except: Connection? = nil) {
     loop.preconditionCurrent()
     precondition(kind != 0, "an entry without a kind has no recipient")
     payload.withUnsafeBytes {
-      ct_topic_publish(topic, $0.baseAddress, $0.count, lane == .skippable, kind, except?.id ?? 0)
+      ct_topic_publish(topic, $0.baseAddress, $0.count, reliability == .skippable, kind, except?.id ?? 0)
     }
   }
 

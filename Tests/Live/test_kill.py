@@ -22,16 +22,16 @@ class Sender:
         self.open = {}
 
     async def run(self, total):
-        ends = await asyncio.gather(*(self._lane(lane, total) for lane in range(UNDER_WAY)), return_exceptions=True)
+        ends = await asyncio.gather(*(self._work(worker, total) for worker in range(UNDER_WAY)), return_exceptions=True)
         for end in ends:
             if not isinstance(end, Gone):  # Gone is the kill that the test is about
                 raise end
 
-    async def _lane(self, lane, total):
+    async def _work(self, worker, total):
         number = 0
         while True:
             group = self.groups[number % len(self.groups)]
-            name = f"{self.round}/{self.client.user}/{lane}/{number}"
+            name = f"{self.round}/{self.client.user}/{worker}/{number}"
             self.open[name] = group
             result = await self.client.call("sendGroupTextMessage", groupID=group, text=name, clientMsgID=name)
             assert result["status"] == "Stored"

@@ -578,14 +578,14 @@ async def test_ten_rounds_of_kill_9(hooked, receiver, record_property):
     acknowledged = {}
     groups = []
 
-    async def work(client, round_, lane, did_one):
+    async def work(client, round_, worker, did_one):
         number = 0
         while True:
             if number % 20 == 5:
                 result = await client.call("createGroup", groupType="Public", groupName="g", joinMode="Any")
                 acknowledged[("groupCreated", result["groupID"])] = None
             elif number % 20 == 10:
-                name = f"{round_}-{client.user[-1]}-{lane}-{number}"
+                name = f"{round_}-{client.user[-1]}-{worker}-{number}"
                 await client.call("setGroupInfo", groupID=groups[0], groupName=name)
                 acknowledged[("groupInfoChanged", name)] = None
             else:
@@ -613,7 +613,7 @@ async def test_ten_rounds_of_kill_9(hooked, receiver, record_property):
         def did_one():
             if next(left, None) is None:
                 reached.set()
-        works = [work(user, round_, lane, did_one) for user in users for lane in range(6)]
+        works = [work(user, round_, worker, did_one) for user in users for worker in range(6)]
         world = await kill_during(world, works, reached)
     await receiver.wait(lambda r: set(acknowledged) <= {key(request) for request in r.of()}, 120)
     for group in groups:

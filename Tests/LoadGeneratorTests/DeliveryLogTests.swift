@@ -23,7 +23,7 @@ import Testing
     #expect(deliveryLog.recordReply(deliveryLog.recordSend(stamp: 101, sender: 0), .dropped)?.isVoid == true)
     #expect(deliveryLog.recordReply(deliveryLog.recordSend(stamp: 101, sender: 0), .failed(code: 7008, "slow"))?.isVoid == true)
     #expect(deliveryLog.acceptedInGroup == [0, 0])
-    #expect(deliveryLog.tallies[1] == DeliveryLog.Tally(sent: 2, dropped: 1, errors: 1), "stamp 101 is of lane 1")
+    #expect(deliveryLog.tallies[1] == DeliveryLog.Tally(sent: 2, dropped: 1, errors: 1), "stamp 101 is of flow 1")
     #expect(deliveryLog.errors == ["7008 slow": 1])
   }
 

@@ -8,7 +8,7 @@ import Testing
 
   @Test func percentilesOfAThousandKnownLatencies() throws {
     let recorder = Recorder()
-    for value in (1...1000).shuffled() { recorder.record(UInt64(value) * Self.millisecond, lane: 0) }
+    for value in (1...1000).shuffled() { recorder.record(UInt64(value) * Self.millisecond, flow: 0) }
     let figures = try #require(Report.Latencies(recorder.allLatencies))
     let expected: [(Double, Double)] = [
       (figures.p50, 500), (figures.p90, 900), (figures.p99, 990), (figures.p999, 999), (figures.max, 1000), (figures.mean, 500.5),
@@ -47,11 +47,11 @@ import Testing
   @Test func lanesAreToldApartAndAddUp() {
     let recorder = Recorder()
     recorder.counters.pointee.windowStart = 0
-    for lane in 0..<Stamp.lanes {
-      for _ in 0...lane { _ = recorder.recordDelivery(stamp: Stamp.value(at: 4, lane: lane), isPacer: false, now: 100) }
+    for flow in 0..<Stamp.flows {
+      for _ in 0...flow { _ = recorder.recordDelivery(stamp: Stamp.value(at: 4, flow: flow), isPacer: false, now: 100) }
     }
-    #expect((0..<Stamp.lanes).map { recorder.matchedByLane[$0] } == [1, 2, 3, 4])
-    #expect((0..<Stamp.lanes).map { recorder.latencies[$0].totalCount } == [1, 2, 3, 4])
+    #expect((0..<Stamp.flows).map { recorder.matchedByFlow[$0] } == [1, 2, 3, 4])
+    #expect((0..<Stamp.flows).map { recorder.latencies[$0].totalCount } == [1, 2, 3, 4])
     #expect(recorder.allLatencies.totalCount == 10)
   }
 
@@ -69,7 +69,7 @@ import Testing
 
   @Test func absurdLatenciesAreTheLongestOnes() {
     let recorder = Recorder()
-    recorder.record(.max, lane: 0)
+    recorder.record(.max, flow: 0)
     #expect(recorder.allLatencies.totalCount == 1)
     #expect(recorder.allLatencies.max >= Recorder.longest - Recorder.longest / 500)
   }

@@ -79,9 +79,9 @@ import Testing
   }
 
   @Test func theLaneIsInTheLowestBits() {
-    for lane in 0..<Stamp.lanes {
-      let value = Stamp.value(at: 1_000_003, lane: lane)
-      #expect(value & 3 == UInt64(lane))
+    for flow in 0..<Stamp.flows {
+      let value = Stamp.value(at: 1_000_003, flow: flow)
+      #expect(value & 3 == UInt64(flow))
       #expect(value & ~3 == 1_000_000)
     }
   }

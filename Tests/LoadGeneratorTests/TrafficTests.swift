@@ -4,7 +4,7 @@ import Testing
 @testable import LoadGenerator
 
 @Suite struct TrafficTests {
-  /// Messages are their number and their stamp; sender k sends in lane l from `senders[k]`.
+  /// Messages are their number and their stamp; sender k sends in flow f from `senders[k]`.
   private func traffic(_ plain: PlainRun, senders: [Int], pace: Traffic.Pace) -> Traffic {
     let participants = Participants(senders: senders, groups: 1, groupOf: { _ in 0 }, sendersReceive: true)
     let traffic = Traffic(plain.run.pool, plain.dialect, participants: participants, pace: pace) { _, _ in
@@ -43,7 +43,7 @@ import Testing
     }
     #expect(first.count == 250 && second.count == 250)
     let stamps = (first + second).sorted { $0.number < $1.number }.map(\.stamp)
-    #expect(stamps == (0..<500).map { Stamp.value(at: start + $0 * Clock.millisecond, lane: 0) })
+    #expect(stamps == (0..<500).map { Stamp.value(at: start + $0 * Clock.millisecond, flow: 0) })
     plain.run.poll(until: Clock.now())
     #expect(messages(plain, 1).isEmpty && messages(plain, 2).isEmpty, "the window has an end")
     #expect(traffic.deliveryLog.total.sent == 500 && traffic.deliveryLog.unanswered == 500)
@@ -61,7 +61,7 @@ import Testing
       all += messages(plain, 0)
       return all.count == 140
     }
-    #expect((0..<4).map { lane in all.count { $0.stamp & 3 == lane } } == [100, 0, 30, 10])
+    #expect((0..<4).map { flow in all.count { $0.stamp & 3 == flow } } == [100, 0, 30, 10])
     #expect(traffic.deliveryLog.tallies.map(\.sent) == [100, 0, 30, 10])
     let instants = all.sorted { $0.number < $1.number }.map { $0.stamp & ~3 }
     #expect(instants == instants.sorted(), "what is due first goes out first")

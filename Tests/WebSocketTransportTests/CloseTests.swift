@@ -129,10 +129,10 @@ import WebSocketTransport
         let topic = Topic(on: running.loop)
         topic.subscribe(connection)
         connection.send(Array("own".utf8))
-        topic.publish(Array("from the topic".utf8), lane: .skippable)
+        topic.publish(Array("from the topic".utf8), .skippable)
         connection.close(code: 4502, reason: "replaced — " + String(repeating: "é", count: 100))
         connection.send(Array("never".utf8))
-        topic.publish(Array("never".utf8), lane: .lossless)
+        topic.publish(Array("never".utf8), .lossless)
         #expect(topic.subscriberCount == 0)
       }
       #expect(try client.receiveText() == "own")

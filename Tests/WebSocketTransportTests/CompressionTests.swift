@@ -29,9 +29,9 @@ import Testing
       try running.onLoop { topic.subscribe(connection, mask: mask) }
     }
 
-    func publish(_ text: String, kind: UInt8 = 1, except index: Int? = nil, lane: Lane = .lossless) throws {
+    func publish(_ text: String, _ reliability: Reliability = .lossless, kind: UInt8 = 1, except index: Int? = nil) throws {
       let (topic, connection, payload) = (topic, index.map { clients[$0].connection }, Array(text.utf8))
-      try running.onLoop { topic.publish(payload, lane: lane, kind: kind, except: connection) }
+      try running.onLoop { topic.publish(payload, reliability, kind: kind, except: connection) }
     }
 
     /// Whether each client's next frame, with this text, came compressed.
@@ -103,16 +103,16 @@ import Testing
     let topic = room.topic
     let (before, after) = (Array(secret.utf8), Array(text.utf8))
     try room.running.onLoop {
-      topic.publish(before, lane: .lossless)
+      topic.publish(before, .lossless)
       if sameTurn {
         if joining { topic.beginEpoch() }
-        topic.publish(after, lane: .lossless)
+        topic.publish(after, .lossless)
       }
     }
     if !sameTurn {
       try room.running.onLoop {
         if joining { topic.beginEpoch() }
-        topic.publish(after, lane: .lossless)
+        topic.publish(after, .lossless)
       }
     }
     let frames = try room.clients.map { client in
@@ -141,7 +141,7 @@ import Testing
         let fresh = try guesses.map { text in
           try room.running.onLoop { [topic = room.topic] in
             topic.beginEpoch()
-            topic.publish(Array(text.utf8), lane: .lossless)
+            topic.publish(Array(text.utf8), .lossless)
           }
           return try room.clients.map { try $0.socket.receive().compressedBytes }[0]
         }
@@ -185,9 +185,9 @@ import Testing
       _ = try room.receive("b")
       let (topic, sender) = (room.topic, room.clients[0].connection)
       try running.onLoop {
-        topic.publish(Array("1".utf8), lane: .lossless)
-        topic.publish(Array("2".utf8), lane: .lossless, except: sender)
-        topic.publish(Array("3".utf8), lane: .lossless)
+        topic.publish(Array("1".utf8), .lossless)
+        topic.publish(Array("2".utf8), .lossless, except: sender)
+        topic.publish(Array("3".utf8), .lossless)
       }
       let sent = try (0..<2).map { _ in try room.clients[0].socket.receive() }
       #expect(sent.map(\.text) == ["1", "3"] && sent.map(\.isCompressed) == [true, false])
@@ -250,7 +250,7 @@ import Testing
       for n in 0..<20 {
         let (topic, connection) = (room.topic, room.clients[0].connection)
         try running.onLoop {
-          topic.publish(Array("room \(n)".utf8), lane: .lossless)
+          topic.publish(Array("room \(n)".utf8), .lossless)
           topic.send(Array("own \(n)".utf8), to: connection)
           connection.send(Array("reply \(n)".utf8))
         }
@@ -289,7 +289,7 @@ import Testing
         "\(n) " + String((0..<4000).map { _ in "0123456789abcdef".randomElement(using: &random) ?? "x" })
       }
       for text in texts {
-        try room.publish(text, lane: .skippable)
+        try room.publish(text, .skippable)
         #expect(try room.receive(text, except: 0) == [true, true], "\(text.prefix(3))")
       }
       try running.onLoop { connection.resumeWriting(first: []) }
@@ -310,8 +310,8 @@ import Testing
       _ = try room.receive("a")
       let (topic, connection) = (room.topic, room.clients[0].connection)
       try running.onLoop {
-        topic.publish(Array("b".utf8), lane: .lossless)
-        topic.publish(Array("c".utf8), lane: .lossless)
+        topic.publish(Array("b".utf8), .lossless)
+        topic.publish(Array("c".utf8), .lossless)
         connection.close(code: 4001, reason: "")
       }
       let frames = try (0..<3).map { _ in try room.clients[0].socket.receive() }

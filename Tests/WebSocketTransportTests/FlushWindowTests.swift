@@ -18,7 +18,7 @@ import Testing
       let topic = try running.onLoop { [connections = pairs.map(\.connection)] in
         let topic = Topic(on: running.loop)
         for connection in connections { topic.subscribe(connection) }
-        topic.publish("first", lane: .lossless)
+        topic.publish("first", .lossless)
         return topic
       }
       for pair in pairs { #expect(try pair.client.receiveText() == "first", "nothing came before it: it leaves at once") }
@@ -30,10 +30,10 @@ import Testing
     let window = Duration.milliseconds(400)
     let begin = ContinuousClock.now
     try await withCooldown(window) { running, topic, pairs in
-      for entry in 0..<5 { try running.onLoop { topic.publish("\(entry)", lane: .lossless) } }
+      for entry in 0..<5 { try running.onLoop { topic.publish("\(entry)", .lossless) } }
       for pair in pairs { for entry in 0..<5 { #expect(try pair.client.receiveText() == "\(entry)") } }
       #expect(ContinuousClock.now - begin >= window * 0.75, "a loop's clock is read once per turn")
-      try running.onLoop { topic.publish("more", lane: .lossless) }
+      try running.onLoop { topic.publish("more", .lossless) }
       for pair in pairs { #expect(try pair.client.receiveText() == "more") }
       #expect(ContinuousClock.now - begin >= window * 1.5)
     }
@@ -50,7 +50,7 @@ import Testing
         return topic
       }
       for entry in 0..<3 {
-        for text in ["\(entry)a", "\(entry)b"] { try running.onLoop { topic.publish(text, lane: .lossless) } }
+        for text in ["\(entry)a", "\(entry)b"] { try running.onLoop { topic.publish(text, .lossless) } }
         for text in ["\(entry)a", "\(entry)b"] { #expect(try client.receiveText() == text) }
         // A tick takes a hundred windows.
         for _ in 0..<2 { try ticks.next() }
@@ -62,10 +62,10 @@ import Testing
     try await withCooldown(Self.endless) { running, topic, pairs in
       let connection = pairs[0].connection
       let other = try running.onLoop {
-        topic.publish("waits", lane: .lossless)
+        topic.publish("waits", .lossless)
         let other = Topic(on: running.loop)
         other.subscribe(connection)
-        other.publish("other", lane: .lossless)
+        other.publish("other", .lossless)
         return other
       }
       #expect(try pairs[0].client.receiveText() == "other")
@@ -79,7 +79,7 @@ import Testing
     try await withCooldown(Self.endless) { running, topic, pairs in
       let connection = pairs[0].connection
       try running.onLoop {
-        topic.publish("waits", lane: .lossless)
+        topic.publish("waits", .lossless)
         topic.send("for you", to: connection)
       }
       for text in ["waits", "for you"] { #expect(try pairs[0].client.receiveText() == text) }
@@ -95,11 +95,11 @@ import Testing
       try running.onLoop {
         let other = Topic(on: running.loop)
         other.subscribe(connection)
-        for text in ["waits", "waits, too"] { topic.publish(text, lane: .lossless) }
-        other.publish("of another topic", lane: .lossless)
+        for text in ["waits", "waits, too"] { topic.publish(text, .lossless) }
+        other.publish("of another topic", .lossless)
         connection.send(Array("reply".utf8))
         connection.sendAfterTopics(Array("last".utf8))
-        topic.publish("too late", lane: .lossless)
+        topic.publish("too late", .lossless)
         connection.close(code: 4503, reason: "")
       }
       let received = try (0..<5).map { _ in try pairs[0].client.receiveText() }
@@ -115,7 +115,7 @@ import Testing
   @Test func moreThanOneWriteTakesDoesNotWait() async throws {
     try await withCooldown(Self.endless) { running, topic, pairs in
       let large = String(repeating: "x", count: 200_000)
-      try running.onLoop { for _ in 0..<2 { topic.publish(large, lane: .lossless) } }
+      try running.onLoop { for _ in 0..<2 { topic.publish(large, .lossless) } }
       for pair in pairs { for _ in 0..<2 { #expect(try pair.client.receiveText() == large) } }
     }
   }
@@ -124,7 +124,7 @@ import Testing
     try await withCooldown(Self.endless) { running, topic, pairs in
       let connection = pairs[0].connection
       try running.onLoop {
-        topic.publish("waits", lane: .lossless)
+        topic.publish("waits", .lossless)
         topic.unsubscribe(connection)
       }
       #expect(try pairs[0].client.receiveText() == "waits")
@@ -134,7 +134,7 @@ import Testing
       try running.onLoop {
         let topic = Topic(on: running.loop)
         topic.subscribe(connection)
-        topic.publish("last words", lane: .lossless)
+        topic.publish("last words", .lossless)
       }
       #expect(try client.receiveText() == "last words")
     }
@@ -158,7 +158,7 @@ import Testing
       for entry in 0..<30 {
         for (number, topic) in topics.enumerated() {
           let text = "\(entry) of \(number)"
-          try running.onLoop { topic.publish(text, lane: .lossless) }
+          try running.onLoop { topic.publish(text, .lossless) }
           #expect(try client.receiveText() == text)
         }
       }

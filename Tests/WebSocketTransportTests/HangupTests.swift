@@ -28,7 +28,7 @@ import WebSocketTransport
       for client in lost { client.socket.resetAtEnd() }
       lost = []
     } afterwards: {
-      topics.withLock { $0.first?.publish("to connections that are gone", lane: .lossless) }
+      topics.withLock { $0.first?.publish("to connections that are gone", .lossless) }
     }
   }
 

@@ -11,7 +11,7 @@ import WebSocketTransport
         topic.subscribe(connection)
         connection.send(Array("own".utf8))
       }
-      try running.onLoop { topic.publish(Array("topic".utf8), lane: .lossless) }
+      try running.onLoop { topic.publish(Array("topic".utf8), .lossless) }
       try running.onLoop { connection.resumeWriting(first: Array("first".utf8)) }
       #expect(try client.receiveText() == "first")
       #expect(try client.receiveText() == "own")

@@ -5,8 +5,8 @@ import WebSocketTransport
 @Suite struct SlowConsumerTests {
   private static let queue = 256 * 1024
 
-  private static func text(_ number: Int, _ lane: Lane) -> [UInt8] {
-    Array("\(lane == .lossless ? "L" : "S")\(number) ".utf8) + [UInt8](repeating: 0x2e, count: 30_000)
+  private static func text(_ number: Int, _ reliability: Reliability) -> [UInt8] {
+    Array("\(reliability == .lossless ? "L" : "S")\(number) ".utf8) + [UInt8](repeating: 0x2e, count: 30_000)
   }
 
   /// The letter and number at the front of `text`.
@@ -15,17 +15,17 @@ import WebSocketTransport
   /// Publishes until the counters show the slow connection's treatment, and awaits the quick one
   /// after every entry.
   private static func publish(
-    _ running: TestServer.Running, _ topic: Topic, quick: WebSocketClient, lane: @escaping @Sendable (Int) -> Lane,
+    _ running: TestServer.Running, _ topic: Topic, quick: WebSocketClient, reliability: @escaping @Sendable (Int) -> Reliability,
     until done: (TransportCounters) -> Bool
   ) throws -> Int {
     var number = 0
     while number < 3000 {
       let next = number
       let counters = try running.onLoop {
-        topic.publish(text(next, lane(next)), lane: lane(next))
+        topic.publish(text(next, reliability(next)), reliability(next))
         return running.loop.counters()
       }
-      #expect(label(try quick.receiveText()) == label(String(decoding: text(number, lane(number)), as: UTF8.self)))
+      #expect(label(try quick.receiveText()) == label(String(decoding: text(number, reliability(number)), as: UTF8.self)))
       number += 1
       if done(counters) { break }
     }
@@ -41,15 +41,15 @@ import WebSocketTransport
         topic.subscribe(first)
         topic.subscribe(second)
       }
-      let lane: @Sendable (Int) -> Lane = { $0 % 50 == 0 ? .lossless : .skippable }
-      let published = try Self.publish(running, topic, quick: quick, lane: lane) { $0.skippedEntries > 20 }
-      try running.onLoop { topic.publish(Array("end ".utf8), lane: .lossless) }
+      let reliability: @Sendable (Int) -> Reliability = { $0 % 50 == 0 ? .lossless : .skippable }
+      let published = try Self.publish(running, topic, quick: quick, reliability: reliability) { $0.skippedEntries > 20 }
+      try running.onLoop { topic.publish(Array("end ".utf8), .lossless) }
       var labels: [Substring] = []
       while labels.last != "end" { labels.append(Self.label(try slow.receiveText())) }
       labels.removeLast()
       let skipped = try running.onLoop { running.loop.counters().skippedEntries }
       #expect(skipped > 20 && labels.count == published - skipped)
-      let lossless = (0..<published).filter { lane($0) == .lossless }.map { "L\($0)" }
+      let lossless = (0..<published).filter { reliability($0) == .lossless }.map { "L\($0)" }
       #expect(labels.filter { $0.hasPrefix("L") }.map(String.init) == lossless)
       let numbers = labels.compactMap { Int($0.dropFirst()) }
       #expect(numbers.count == labels.count && numbers == numbers.sorted())
@@ -65,12 +65,12 @@ import WebSocketTransport
         topic.subscribe(first)
         topic.subscribe(second)
       }
-      _ = try Self.publish(running, topic, quick: quick, lane: { _ in .lossless }) { _ in
+      _ = try Self.publish(running, topic, quick: quick, reliability: { _ in .lossless }) { _ in
         (try? running.onLoop { topic.subscriberCount }) == 1
       }
       #expect(try running.server.closed.next() == 4002)
       #expect(try slow.receiveClose().code == 4002)
-      try running.onLoop { topic.publish(Array("still here ".utf8), lane: .lossless) }
+      try running.onLoop { topic.publish(Array("still here ".utf8), .lossless) }
       #expect(Self.label(try quick.receiveText()) == "still")
     }
   }
@@ -93,7 +93,7 @@ import WebSocketTransport
       try running.onLoop { topic.subscribe(connection) }
       for turn in 0..<100 {
         try running.onLoop {
-          for entry in 0..<5 { topic.publish(Self.text(turn * 5 + entry, .skippable), lane: .skippable) }
+          for entry in 0..<5 { topic.publish(Self.text(turn * 5 + entry, .skippable), .skippable) }
         }
       }
       for number in 0..<500 { #expect(Self.label(try slow.receiveText()) == "S\(number)") }
@@ -108,7 +108,7 @@ import WebSocketTransport
       for number in 0..<400 {
         try running.onLoop {
           topic.publish(
-            Self.text(number, .lossless), lane: .lossless, kind: number % 7 == 0 ? 0b10 : 0b01,
+            Self.text(number, .lossless), .lossless, kind: number % 7 == 0 ? 0b10 : 0b01,
             except: number % 5 == 0 ? connection : nil)
         }
       }

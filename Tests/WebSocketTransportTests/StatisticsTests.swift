@@ -12,8 +12,8 @@ import Testing
       let topic = try running.onLoop { Topic(on: running.loop) }
       try running.onLoop {
         for connection in connections { topic.subscribe(connection) }
-        topic.publish(Array("a".utf8), lane: .lossless)
-        topic.publish(Array("b".utf8), lane: .lossless)
+        topic.publish(Array("a".utf8), .lossless)
+        topic.publish(Array("b".utf8), .lossless)
       }
       for (client, _) in clients {
         #expect(try client.receiveText() == "a")
@@ -96,7 +96,7 @@ import Testing
         ["quiet": 1, "busy": 5, "middle": 3, "": 9].map { name, entries in
           let topic = Topic(on: running.loop, name: name)
           topic.subscribe(connection)
-          for _ in 0..<entries { topic.publish(Array("x".utf8), lane: .lossless) }
+          for _ in 0..<entries { topic.publish(Array("x".utf8), .lossless) }
           return topic
         }
       }

@@ -22,7 +22,7 @@ import Testing
       let topic = try running.onLoop { Topic(on: running.loop) }
       try running.onLoop {
         topic.subscribe(opened.connection)
-        for number in 0..<200 { topic.publish(Array("\(number)".utf8) + [UInt8](repeating: 0x2e, count: 3000), lane: .lossless) }
+        for number in 0..<200 { topic.publish(Array("\(number)".utf8) + [UInt8](repeating: 0x2e, count: 3000), .lossless) }
       }
       for number in 0..<200 { #expect(try client.receiveText().prefix { $0 != "." } == "\(number)") }
       try client.sendClose(1000)
@@ -49,7 +49,7 @@ import Testing
       for turn in 0..<20 {
         try running.onLoop {
           for number in 0..<10 {
-            topic.publish(Array("\(turn * 10 + number)".utf8) + [UInt8](repeating: 0x2e, count: 3000), lane: .lossless)
+            topic.publish(Array("\(turn * 10 + number)".utf8) + [UInt8](repeating: 0x2e, count: 3000), .lossless)
           }
         }
         for number in 0..<10 {

@@ -95,7 +95,7 @@ import Testing
     }
     number += 3
     try running.onLoop { for connection in connections { topic.subscribe(connection, mask: 3) } }
-    for number in numbers { try running.onLoop { topic.publish(Array("0:\(number).".utf8), lane: .lossless, kind: 3) } }
+    for number in numbers { try running.onLoop { topic.publish(Array("0:\(number).".utf8), .lossless, kind: 3) } }
   }
 
   /// - Parameter isCalm: subscribers miss few entries, so that some follow the stream for long.
@@ -135,7 +135,7 @@ import Testing
         clients[other].expected[place, default: []].append(number)
       }
       let bytes = payload(place)
-      return Step { topic.publish(bytes, lane: .skippable, kind: kind, except: except == nil ? nil : connection) }
+      return Step { topic.publish(bytes, .skippable, kind: kind, except: except == nil ? nil : connection) }
     }
   }
 

@@ -13,7 +13,7 @@ import Testing
         return topic
       }
       for turn in 0..<20 {
-        try running.onLoop { for entry in 0..<3 { topic.publish("\(turn).\(entry)", lane: .lossless) } }
+        try running.onLoop { for entry in 0..<3 { topic.publish("\(turn).\(entry)", .lossless) } }
       }
       for (client, _) in pairs {
         for turn in 0..<20 { for entry in 0..<3 { #expect(try client.receiveText() == "\(turn).\(entry)") } }
@@ -31,11 +31,11 @@ import Testing
         let topic = Topic(on: running.loop)
         topic.subscribe(first)
         topic.subscribe(second)
-        topic.publish("1", lane: .skippable, except: first)
-        topic.publish("2", lane: .skippable)
-        topic.publish("3", lane: .skippable, except: first)
-        topic.publish("4", lane: .skippable, except: second)
-        topic.publish("5", lane: .skippable)
+        topic.publish("1", .skippable, except: first)
+        topic.publish("2", .skippable)
+        topic.publish("3", .skippable, except: first)
+        topic.publish("4", .skippable, except: second)
+        topic.publish("5", .skippable)
       }
       for text in ["2", "4", "5"] { #expect(try a.receiveText() == text) }
       for text in ["1", "2", "3", "5"] { #expect(try b.receiveText() == text) }
@@ -51,9 +51,9 @@ import Testing
         let topic = Topic(on: running.loop)
         topic.subscribe(first)
         topic.subscribe(second)
-        topic.publish("1", lane: .lossless)
+        topic.publish("1", .lossless)
         topic.send("only you", to: first)
-        topic.publish("2", lane: .lossless)
+        topic.publish("2", .lossless)
         topic.send("you too", to: outsider)
       }
       for text in ["1", "only you", "2"] { #expect(try a.receiveText() == text) }
@@ -68,12 +68,12 @@ import Testing
       try running.onLoop {
         let topic = Topic(on: running.loop)
         topic.subscribe(connection, mask: 0b01)
-        topic.publish("a1", lane: .lossless, kind: 0b01)
-        topic.publish("a2", lane: .lossless, kind: 0b10)
-        topic.publish("a3", lane: .lossless, kind: 0b11)
+        topic.publish("a1", .lossless, kind: 0b01)
+        topic.publish("a2", .lossless, kind: 0b10)
+        topic.publish("a3", .lossless, kind: 0b11)
         topic.subscribe(connection, mask: 0b10)
-        topic.publish("b1", lane: .lossless, kind: 0b01)
-        topic.publish("b2", lane: .lossless, kind: 0b10)
+        topic.publish("b1", .lossless, kind: 0b01)
+        topic.publish("b2", .lossless, kind: 0b10)
         #expect(topic.subscriberCount == 1)
       }
       for text in ["a1", "a3", "b2"] { #expect(try client.receiveText() == text) }
@@ -85,13 +85,13 @@ import Testing
       let (client, connection) = try running.connect()
       try running.onLoop {
         let topic = Topic(on: running.loop)
-        topic.publish("0", lane: .lossless)
+        topic.publish("0", .lossless)
         topic.subscribe(connection)
-        topic.publish("1", lane: .lossless)
+        topic.publish("1", .lossless)
         topic.unsubscribe(connection)
-        topic.publish("2", lane: .lossless)
+        topic.publish("2", .lossless)
         topic.subscribe(connection)
-        topic.publish("3", lane: .lossless)
+        topic.publish("3", .lossless)
         connection.send(Array("end".utf8))
       }
       // A frame for the connection alone may overtake a topic.
@@ -115,8 +115,8 @@ import Testing
       for turn in 0..<10 {
         try running.onLoop {
           for (number, topic) in topics.enumerated() {
-            topic.publish("\(number):\(turn)a", lane: .skippable, except: number == 3 ? connection : nil)
-            topic.publish("\(number):\(turn)b", lane: .lossless)
+            topic.publish("\(number):\(turn)a", .skippable, except: number == 3 ? connection : nil)
+            topic.publish("\(number):\(turn)b", .lossless)
           }
         }
       }
@@ -140,7 +140,7 @@ import Testing
       try running.onLoop {
         var topic: Topic? = Topic(on: running.loop)
         topic?.subscribe(connection)
-        topic?.publish("testament", lane: .lossless)
+        topic?.publish("testament", .lossless)
         topic = nil
       }
       #expect(try client.receiveText() == "testament")
@@ -159,7 +159,7 @@ import Testing
       #expect(try running.onLoop { running.loop.longestSubscriptionSearch } < 20)
       try running.onLoop { for topic in topics.shuffled().prefix(5000) { topic.unsubscribe(connection) } }
       #expect(try running.onLoop { topics.reduce(0) { $0 + $1.subscriberCount } } == 5000)
-      try running.onLoop { for topic in topics { topic.publish("x", lane: .lossless) } }
+      try running.onLoop { for topic in topics { topic.publish("x", .lossless) } }
       for _ in 0..<5000 { #expect(try client.receiveText() == "x") }
       try client.sendClose(1000)
       #expect(try running.server.closed.next() == 1000)

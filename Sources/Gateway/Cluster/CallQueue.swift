@@ -19,10 +19,10 @@ struct RoutedCall: Sendable {
 /// value: `OwnerRouter` acts.
 struct CallQueue: Sendable {
   /// Calls that a node has. It answers in the order of its link which of them it does not take.
-  private struct Sent: Sendable {
+  private struct Flight: Sendable {
     let node: NodeNumber
-    /// Answers to calls of an earlier `Sent` are not counted.
-    let generation: UInt64
+    /// Answers to calls of an earlier flight are not counted.
+    let number: UInt64
     /// The number of the newest.
     var last: UInt64
     var count = 0
@@ -34,12 +34,12 @@ struct CallQueue: Sendable {
   struct Batch: Sendable {
     var calls: Deque<RoutedCall> = []
     /// For `didAnswer`.
-    var generation: UInt64 = 0
+    var flight: UInt64 = 0
   }
 
   /// Ascending by number.
   private var waiting: Deque<RoutedCall> = []
-  private var sent: Sent?
+  private var sent: Flight?
   /// A batch is leaving: later calls queue.
   private var isLeaving = false
   /// A call of the batch has come back meanwhile.
@@ -66,33 +66,33 @@ struct CallQueue: Sendable {
   // MARK: Calls that leave
 
   /// Lets a new call leave, unless it has to wait.
-  /// - Returns: the generation it leaves with.
+  /// - Returns: the number of its flight.
   mutating func leave(_ number: UInt64, by route: OwnerRouter.Route) -> UInt64? {
     guard waiting.isEmpty, !isLeaving, mayLeave(number, by: route) else { return nil }
     return note(1, through: number, by: route, number)
   }
 
-  /// - Returns: the generation; 0 for calls that no other node gets.
+  /// - Returns: the number of the flight; 0 for calls that no other node gets.
   private mutating func note(
-    _ count: Int, through last: UInt64, by route: OwnerRouter.Route, _ generation: UInt64
+    _ count: Int, through last: UInt64, by route: OwnerRouter.Route, _ flight: UInt64
   ) -> UInt64 {
     guard case .node(let node) = route else { return 0 }
-    var sent = sent ?? Sent(node: node, generation: generation, last: last)
+    var sent = sent ?? Flight(node: node, number: flight, last: last)
     sent.last = last
     sent.count += count
     self.sent = sent
-    return sent.generation
+    return sent.number
   }
 
   /// Takes all calls that wait, if they may leave: `endBatch` follows.
-  /// - Parameter generation: a number that was never used.
-  mutating func beginBatch(by route: OwnerRouter.Route, _ generation: UInt64) -> Batch? {
+  /// - Parameter flight: a number that was never used.
+  mutating func beginBatch(by route: OwnerRouter.Route, _ flight: UInt64) -> Batch? {
     guard !isLeaving, let first = waiting.first, let last = waiting.last, mayLeave(first.number, by: route) else { return nil }
     isLeaving = true
     hasReturned = false
     let calls = waiting
     waiting = []
-    return Batch(calls: calls, generation: note(calls.count, through: last.number, by: route, generation))
+    return Batch(calls: calls, flight: note(calls.count, through: last.number, by: route, flight))
   }
 
   /// Whether the next call of the batch may leave: none before it has come back.
@@ -125,8 +125,8 @@ struct CallQueue: Sendable {
 
   /// A node has answered a call, or sent it back.
   /// - Returns: whether the call counted, and was the last that the node had.
-  mutating func didAnswer(_ generation: UInt64) -> (counts: Bool, isLast: Bool) {
-    guard sent?.generation == generation else { return (false, false) }
+  mutating func didAnswer(_ flight: UInt64) -> (counts: Bool, isLast: Bool) {
+    guard sent?.number == flight else { return (false, false) }
     sent?.count -= 1
     guard sent?.count == 0 else { return (true, false) }
     sent = nil
@@ -134,16 +134,16 @@ struct CallQueue: Sendable {
   }
 
   /// The node to ask for an answer behind those of all calls that it has, where calls wait for them.
-  mutating func nodeToAsk(by route: OwnerRouter.Route) -> (node: NodeNumber, generation: UInt64)? {
+  mutating func nodeToAsk(by route: OwnerRouter.Route) -> (node: NodeNumber, flight: UInt64)? {
     guard !waiting.isEmpty, !isLeaving, route != .nobody, let sent, !sent.isAsked else { return nil }
     self.sent?.isAsked = true
-    return (sent.node, sent.generation)
+    return (sent.node, sent.number)
   }
 
   /// The node will send no more calls back.
   /// - Returns: how many it is still performing.
-  mutating func didHear(_ generation: UInt64) -> Int {
-    guard let sent, sent.generation == generation else { return 0 }
+  mutating func didHear(_ flight: UInt64) -> Int {
+    guard let sent, sent.number == flight else { return 0 }
     self.sent = nil
     return sent.count
   }

@@ -127,7 +127,7 @@ final class OwnerRouter: GroupOwnership, Sendable {
         number: state.lastNumber, deadline: deadline, request: request, mayWait: mayWait, here: here, completion: completion)
       let isFull = state.waitingCount >= OwnerRouter.maxWaiting
       let step = state.withQueue(of: shard) { queue -> Step in
-        if let generation = queue.leave(call.number, by: route) { return .leave(generation) }
+        if let flight = queue.leave(call.number, by: route) { return .leave(flight) }
         if isFull { return .refuse }
         queue.wait(call)
         return .wait
@@ -135,7 +135,7 @@ final class OwnerRouter: GroupOwnership, Sendable {
       return (call, step)
     }
     switch step {
-    case .leave(let generation): attempt(call, at: shard, by: route, generation)
+    case .leave(let flight): attempt(call, at: shard, by: route, flight)
     case .refuse: finish(call, of: shard, .error(.temporary))
     case .wait: askForAnswers(of: shard, by: route)
     }
@@ -153,7 +153,7 @@ final class OwnerRouter: GroupOwnership, Sendable {
   }
 
   /// Performs a call that may leave.
-  private func attempt(_ call: RoutedCall, at shard: Shard, by route: Route, _ generation: UInt64) {
+  private func attempt(_ call: RoutedCall, at shard: Shard, by route: Route, _ flight: UInt64) {
     switch route {
     case .here:
       call.here()
@@ -163,31 +163,31 @@ final class OwnerRouter: GroupOwnership, Sendable {
     case .node(let node):
       requests.send(call.request, to: node, mayWait: call.mayWait, timeout: OwnerRouter.replyWait) { [self] outcome in
         switch outcome {
-        case .reply(.reply(let reply)): didAnswer(call, of: shard, generation, reply)
+        case .reply(.reply(let reply)): didAnswer(call, of: shard, flight, reply)
         case .reply(.rows(let rows)):
           if case .reply(let reply)? = rows.first {
-            didAnswer(call, of: shard, generation, reply)
+            didAnswer(call, of: shard, flight, reply)
           } else {
-            didSendBack(call, of: shard, node, generation)
+            didSendBack(call, of: shard, node, flight)
           }
         // Nothing was done: the request may look for the owner again.
-        case .reply(.moved), .notSent: didSendBack(call, of: shard, node, generation)
+        case .reply(.moved), .notSent: didSendBack(call, of: shard, node, flight)
         case .lost, .reply:
           // Rows are only read.
           guard case .call(_, let caller, _) = call.request else {
-            return didAnswer(call, of: shard, generation, .error(.temporary))
+            return didAnswer(call, of: shard, flight, .error(.temporary))
           }
           didLose.withLock { $0 }(caller)
-          didAnswer(call, of: shard, generation, .failure(.outcomeUnknown))
+          didAnswer(call, of: shard, flight, .failure(.outcomeUnknown))
         }
       }
     }
   }
 
-  private func didAnswer(_ call: RoutedCall, of shard: Shard, _ generation: UInt64, _ reply: Reply) {
+  private func didAnswer(_ call: RoutedCall, of shard: Shard, _ flight: UInt64, _ reply: Reply) {
     let (counts, mustRetry) = state.withLock { state in
       state.withQueue(of: shard) { queue in
-        let (counts, isLast) = queue.didAnswer(generation)
+        let (counts, isLast) = queue.didAnswer(flight)
         return (counts, isLast && queue.hasWaiting)
       }
     }
@@ -196,14 +196,14 @@ final class OwnerRouter: GroupOwnership, Sendable {
     if mustRetry { retry(shard, at: clocks.monotonic) }
   }
 
-  private func didSendBack(_ call: RoutedCall, of shard: Shard, _ node: NodeNumber, _ generation: UInt64) {
+  private func didSendBack(_ call: RoutedCall, of shard: Shard, _ node: NodeNumber, _ flight: UInt64) {
     let isLate = clocks.monotonic >= call.deadline
     let (counts, isLast, isRefused) = state.withLock { state in
       let isRefused = isLate || state.waitingCount >= OwnerRouter.maxWaiting
       return state.withQueue(of: shard) { queue in
         // It waits before the later ones are let go.
         if !isRefused { queue.wait(call) }
-        let (counts, isLast) = queue.didAnswer(generation)
+        let (counts, isLast) = queue.didAnswer(flight)
         return (counts, isLast, isRefused)
       }
     }
@@ -216,9 +216,9 @@ final class OwnerRouter: GroupOwnership, Sendable {
   /// Calls wait for those that a node may yet send back: it says in the order of its link that it has
   /// sent back all. What it has begun to perform is not waited for.
   private func askForAnswers(of shard: Shard, by route: Route) {
-    guard let (node, generation) = state.withLock({ $0.withQueue(of: shard) { $0.nodeToAsk(by: route) } }) else { return }
+    guard let (node, flight) = state.withLock({ $0.withQueue(of: shard) { $0.nodeToAsk(by: route) } }) else { return }
     requests.send(.uptime, to: node, timeout: OwnerRouter.ownerWait) { [self] _ in
-      let count = state.withLock { $0.withQueue(of: shard) { $0.didHear(generation) } }
+      let count = state.withLock { $0.withQueue(of: shard) { $0.didHear(flight) } }
       // Otherwise it has answered all of them, and what follows was decided then.
       guard count > 0 else { return }
       underWay.add(-count, to: shard)
@@ -259,8 +259,8 @@ final class OwnerRouter: GroupOwnership, Sendable {
     state.withLock { state in
       // No call has this number.
       state.lastNumber += 1
-      let generation = state.lastNumber
-      return state.withQueue(of: shard) { $0.beginBatch(by: route, generation) }
+      let flight = state.lastNumber
+      return state.withQueue(of: shard) { $0.beginBatch(by: route, flight) }
     }
   }
 
@@ -271,10 +271,10 @@ final class OwnerRouter: GroupOwnership, Sendable {
         state.withQueue(of: shard) { queue -> (Bool, Bool) in
           if queue.mayGoOn(call) { return (true, true) }
           queue.wait(call)
-          return (false, batch.generation == 0 || queue.didAnswer(batch.generation).counts)
+          return (false, batch.flight == 0 || queue.didAnswer(batch.flight).counts)
         }
       }
-      if mayGoOn { attempt(call, at: shard, by: route, batch.generation) }
+      if mayGoOn { attempt(call, at: shard, by: route, batch.flight) }
       if !counts { underWay.add(1, to: shard) }
     }
   }

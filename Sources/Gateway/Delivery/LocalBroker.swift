@@ -154,7 +154,7 @@ private final class Shard: @unchecked Sendable {
 
   func append(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
     let own = session.flatMap { $0.loop == loop.index ? Connection(number: $0.connection, on: loop) : nil }
-    topic().publish(frame, lane: kind.lane, kind: kind.bit, except: own)
+    topic().publish(frame, kind.reliability, kind: kind.bit, except: own)
   }
 
   func close() { opened = nil }
@@ -177,7 +177,7 @@ extension EventClass {
   }
 
   /// Slow connections may miss skippable frames.
-  fileprivate var lane: Lane {
+  fileprivate var reliability: Reliability {
     switch self {
     case .control, .storedChat: .lossless
     case .notice, .liveChat: .skippable

@@ -12,8 +12,8 @@ enum Clock {
     return UInt64(time.tv_sec) &* second &+ UInt64(time.tv_nsec)
   }
 
-  /// An instant to begin at, which a stamp of lane 0 holds exactly.
-  static func start() -> UInt64 { Stamp.value(at: now(), lane: 0) }
+  /// An instant to begin at, which a stamp of flow 0 holds exactly.
+  static func start() -> UInt64 { Stamp.value(at: now(), flow: 0) }
 
   /// A length of time in nanoseconds.
   static func nanoseconds(_ seconds: Double) -> UInt64 { UInt64(max(0, seconds) * 1e9) }

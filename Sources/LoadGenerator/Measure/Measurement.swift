@@ -35,7 +35,7 @@ struct Measurement {
   func run(from start: UInt64, into report: inout Report) {
     let joined = bench.serverUsage()
     for number in receivers { run.pool.table[number].countsDeliveries = true }
-    counters.pointee.windowStart = Stamp.value(at: start + Clock.nanoseconds(bench.options.warmUp), lane: 0)
+    counters.pointee.windowStart = Stamp.value(at: start + Clock.nanoseconds(bench.options.warmUp), flow: 0)
     counters.pointee.windowEnd = counters.pointee.windowStart + Clock.nanoseconds(bench.options.duration)
     run.onTick = progress()
     run.traffic = traffic

@@ -30,27 +30,27 @@ final class Recorder {
 
   let counters: UnsafeMutablePointer<Counters>
   let latencies: UnsafeMutablePointer<Latencies>
-  /// Deliveries of the window's messages by lane.
-  let matchedByLane: UnsafeMutablePointer<Int>
+  /// Deliveries of the window's messages by flow.
+  let matchedByFlow: UnsafeMutablePointer<Int>
   /// The messages of the closed loop that have not come back to its pacer.
   let inFlight: UnsafeMutablePointer<InFlight>
 
   init() {
     counters = .allocate(capacity: 1)
     counters.initialize(to: Counters())
-    latencies = .allocate(capacity: Stamp.lanes)
-    for lane in 0..<Stamp.lanes { (latencies + lane).initialize(to: Recorder.emptyHistogram()) }
-    matchedByLane = .allocate(capacity: Stamp.lanes)
-    matchedByLane.initialize(repeating: 0, count: Stamp.lanes)
+    latencies = .allocate(capacity: Stamp.flows)
+    for flow in 0..<Stamp.flows { (latencies + flow).initialize(to: Recorder.emptyHistogram()) }
+    matchedByFlow = .allocate(capacity: Stamp.flows)
+    matchedByFlow.initialize(repeating: 0, count: Stamp.flows)
     inFlight = .allocate(capacity: 1)
     inFlight.initialize(to: InFlight())
   }
 
   deinit {
     counters.deallocate()
-    latencies.deinitialize(count: Stamp.lanes)
+    latencies.deinitialize(count: Stamp.flows)
     latencies.deallocate()
-    matchedByLane.deallocate()
+    matchedByFlow.deallocate()
     inFlight.deinitialize(count: 1)
     inFlight.deallocate()
   }
@@ -70,22 +70,22 @@ final class Recorder {
     if isPacer { inFlight.pointee.recordReturn(stamp, at: now) }
     guard stamp >= counters.pointee.windowStart, stamp < counters.pointee.windowEnd else { return false }
     counters.pointee.matched &+= 1
-    let lane = Int(stamp & 3)
-    matchedByLane[lane] &+= 1
-    if counters.pointee.timesDeliveries { record(now > stamp ? now &- stamp : 0, lane: lane) }
+    let flow = Int(stamp & 3)
+    matchedByFlow[flow] &+= 1
+    if counters.pointee.timesDeliveries { record(now > stamp ? now &- stamp : 0, flow: flow) }
     return true
   }
 
   /// Counts one latency (nanoseconds).
   @inline(__always)
-  func record(_ latency: UInt64, lane: Int) {
-    latencies[lane].record(min(latency, Recorder.longest))
+  func record(_ latency: UInt64, flow: Int) {
+    latencies[flow].record(min(latency, Recorder.longest))
   }
 
-  /// The latencies of all lanes.
+  /// The latencies of all flows.
   var allLatencies: Latencies {
     var sum = latencies[0]
-    for lane in 1..<Stamp.lanes { sum.add(latencies[lane]) }
+    for flow in 1..<Stamp.flows { sum.add(latencies[flow]) }
     return sum
   }
 }

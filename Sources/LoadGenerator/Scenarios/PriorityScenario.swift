@@ -18,7 +18,7 @@ public struct PriorityScenario: Scenario {
 
   public var metrics: Set<Metric> { Metric.ofMessages }
 
-  /// The priorities by lane.
+  /// The priorities by flow.
   private static let priorities: [Priority] = [.high, .normal, .low, .lowest]
 
   public func run(_ bench: Benchmark) throws -> Report {
@@ -40,8 +40,8 @@ public struct PriorityScenario: Scenario {
     let start = Clock.start()
     let participants = Participants(senders: Array(members..<sessions), groups: 1, groupOf: { _ in 0 }, sendersReceive: true)
     let schedules = rates.map { Schedule(rate: $0, start: start) }
-    let traffic = Traffic(run.pool, groups.dialect, participants: participants, pace: .schedules(schedules)) { _, lane in
-      messages[lane]
+    let traffic = Traffic(run.pool, groups.dialect, participants: participants, pace: .schedules(schedules)) { _, flow in
+      messages[flow]
     }
     Measurement(run: run, traffic: traffic, bench: bench, receivers: Array(0..<sessions)).run(from: start, into: &report)
     report.priorities = figures(traffic, run.pool.recorder)
@@ -50,10 +50,10 @@ public struct PriorityScenario: Scenario {
   }
 
   private func figures(_ traffic: Traffic, _ recorder: Recorder) -> [Report.PriorityFigures] {
-    PriorityScenario.priorities.enumerated().map { lane, priority in
+    PriorityScenario.priorities.enumerated().map { flow, priority in
       Report.PriorityFigures(
-        name: priority.rawValue, rate: rates[lane], tally: traffic.deliveryLog.tallies[lane],
-        deliveries: recorder.matchedByLane[lane], latencies: Report.Latencies(recorder.latencies[lane]))
+        name: priority.rawValue, rate: rates[flow], tally: traffic.deliveryLog.tallies[flow],
+        deliveries: recorder.matchedByFlow[flow], latencies: Report.Latencies(recorder.latencies[flow]))
     }
   }
 }

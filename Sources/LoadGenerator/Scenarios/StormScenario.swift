@@ -37,10 +37,10 @@ public struct StormScenario: Scenario {
     try groups.createAndJoin(run, bench, creators: creators, others: (0..<total).filter { !creators.contains($0) })
     report.connecting = Report.Connecting(
       connections: total, seconds: Clock.seconds(from: begin, to: Clock.now()), toldToWait: run.toldToWait)
-    let before = established > 0 ? measureBefore(bench, run, groups, lane: 0) : nil
+    let before = established > 0 ? measureBefore(bench, run, groups, flow: 0) : nil
     let (server, generator, told) = (bench.serverUsage(), ProcessUsage.ofSelf(), run.toldToWait)
     let start = Clock.now()
-    let during = established > 0 ? traffic(bench, run, groups, lane: 1) : nil
+    let during = established > 0 ? traffic(bench, run, groups, flow: 1) : nil
     run.traffic = during
     run.reset(0..<connections)
     // All join again, the creator too: joining as a member counts as success.
@@ -66,21 +66,21 @@ public struct StormScenario: Scenario {
 
   // MARK: - Established connections
 
-  private func traffic(_ bench: Benchmark, _ run: Run, _ groups: ThrongGroups, lane: Int) -> Traffic {
+  private func traffic(_ bench: Benchmark, _ run: Run, _ groups: ThrongGroups, flow: Int) -> Traffic {
     let senders = Array(connections..<connections + established)
     let message = groups.dialect.message(to: 1, size: bench.options.size)
     let participants = Participants(senders: senders, groups: 2, groupOf: { _ in 1 }, sendersReceive: true)
     let now = Clock.start()
-    let schedules = (0...lane).map { Schedule(rate: $0 == lane ? rate : 0, start: now) }
+    let schedules = (0...flow).map { Schedule(rate: $0 == flow ? rate : 0, start: now) }
     return Traffic(run.pool, groups.dialect, participants: participants, pace: .schedules(schedules)) { _, _ in message }
   }
 
   /// Measures their latencies before the storm.
-  private func measureBefore(_ bench: Benchmark, _ run: Run, _ groups: ThrongGroups, lane: Int) -> Traffic {
+  private func measureBefore(_ bench: Benchmark, _ run: Run, _ groups: ThrongGroups, flow: Int) -> Traffic {
     let counters = run.pool.recorder.counters
     for number in connections..<connections + established { run.pool.table[number].countsDeliveries = true }
-    counters.pointee.windowStart = Stamp.value(at: Clock.now() + Clock.nanoseconds(bench.options.warmUp), lane: 0)
-    let traffic = traffic(bench, run, groups, lane: lane)
+    counters.pointee.windowStart = Stamp.value(at: Clock.now() + Clock.nanoseconds(bench.options.warmUp), flow: 0)
+    let traffic = traffic(bench, run, groups, flow: flow)
     run.traffic = traffic
     run.pollRepeatedly(until: counters.pointee.windowStart + Clock.nanoseconds(bench.options.duration))
     return traffic

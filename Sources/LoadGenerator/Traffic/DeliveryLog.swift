@@ -1,7 +1,7 @@
 /// Counts the messages that were sent, their replies, and the deliveries that must therefore
 /// arrive.
 struct DeliveryLog {
-  /// The window's messages of one lane.
+  /// The window's messages of one flow.
   struct Tally: Equatable {
     var sent = 0
     var delivered = 0
@@ -24,7 +24,7 @@ struct DeliveryLog {
     let isVoid: Bool
   }
 
-  private(set) var tallies = Array(repeating: Tally(), count: Stamp.lanes)
+  private(set) var tallies = Array(repeating: Tally(), count: Stamp.flows)
   /// The window's messages that every other member of the group must get, by group.
   private(set) var acceptedInGroup: [Int]
   /// The same by sender, which does not get its own.
@@ -51,17 +51,17 @@ struct DeliveryLog {
   /// The number of messages without a reply.
   var unanswered: Int { pendingReplies.count }
 
-  /// The window's tally over all lanes.
+  /// The window's tally over all flows.
   var total: Tally {
-    tallies.reduce(into: Tally()) { sum, lane in
-      sum.sent += lane.sent
-      sum.delivered += lane.delivered
-      sum.stored += lane.stored
-      sum.queued += lane.queued
-      sum.dropped += lane.dropped
-      sum.droppedLater += lane.droppedLater
-      sum.errors += lane.errors
-      sum.unanswered += lane.unanswered
+    tallies.reduce(into: Tally()) { sum, flow in
+      sum.sent += flow.sent
+      sum.delivered += flow.delivered
+      sum.stored += flow.stored
+      sum.queued += flow.queued
+      sum.dropped += flow.dropped
+      sum.droppedLater += flow.droppedLater
+      sum.errors += flow.errors
+      sum.unanswered += flow.unanswered
     }
   }
 

@@ -25,7 +25,7 @@ struct InFlight {
 
   /// The stamp of a message sent now; stamps rise even if the clock does not.
   func nextStamp(at instant: UInt64) -> UInt64 {
-    max(Stamp.value(at: instant, lane: 0), last + UInt64(Stamp.lanes))
+    max(Stamp.value(at: instant, flow: 0), last + UInt64(Stamp.flows))
   }
 
   /// Adds a sent message; its stamp is the newest.

@@ -2,15 +2,15 @@ import Glibc
 
 /// The instant inside a message's text, `~T<18 digits>~`, which is found in any envelope.
 ///
-/// The two lowest bits of the nanoseconds are the message's lane, such as its priority.
+/// The two lowest bits of the nanoseconds are the message's flow, such as its priority.
 enum Stamp {
   /// The length of a stamp in bytes.
   static let length = 21
-  /// The number of lanes in two bits.
-  static let lanes = 4
+  /// The number of flows in two bits.
+  static let flows = 4
 
-  /// The stamp's number for an instant (nanoseconds) and a lane.
-  static func value(at instant: UInt64, lane: Int) -> UInt64 { instant & ~3 | UInt64(lane) }
+  /// The stamp's number for an instant (nanoseconds) and a flow.
+  static func value(at instant: UInt64, flow: Int) -> UInt64 { instant & ~3 | UInt64(flow) }
 
   /// Writes the `length` bytes of a stamp.
   static func write(_ value: UInt64, to place: UnsafeMutableRawPointer) {

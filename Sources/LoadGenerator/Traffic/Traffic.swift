@@ -23,7 +23,7 @@ struct Participants {
 final class Traffic {
   /// The rule that decides when a message is sent.
   enum Pace {
-    /// Open loop: one schedule per lane, independent of replies.
+    /// Open loop: one schedule per flow, independent of replies.
     case schedules([Schedule])
     /// Closed loop: a number of messages in flight; one is done when it comes back to the pacer or
     /// expires.
@@ -53,7 +53,7 @@ final class Traffic {
   private let pool: ClientPool
   private var inFlight: UnsafeMutablePointer<InFlight> { pool.recorder.inFlight }
   private let dialect: any Dialect
-  private let template: (_ sender: Int, _ lane: Int) -> MessageTemplate
+  private let template: (_ sender: Int, _ flow: Int) -> MessageTemplate
   private var pace: Pace
   private var nextSender = 0
   /// The senders' connections that are open.
@@ -64,7 +64,7 @@ final class Traffic {
   private var scratch: UnsafeMutableRawPointer
   private var scratchSize = 4096
 
-  /// - Parameter template: the messages of a sender (its index among the senders) in a lane.
+  /// - Parameter template: the messages of a sender (its index among the senders) in a flow.
   init(
     _ pool: ClientPool, _ dialect: any Dialect, participants: Participants, pace: Pace,
     template: @escaping (Int, Int) -> MessageTemplate
@@ -107,37 +107,37 @@ final class Traffic {
       for _ in 0..<Traffic.burst {
         if inFlight.pointee.count >= size { return inFlight.pointee.deadline }
         let stamp = inFlight.pointee.nextStamp(at: Clock.now())
-        guard send(lane: 0, stampedAt: stamp) else { return .max }
+        guard send(flow: 0, stampedAt: stamp) else { return .max }
         inFlight.pointee.insert(stamp)
       }
       return now
     case .eachSender:
       guard now < end else { return .max }
       if now < backoffUntil { return backoffUntil }
-      while let sender = idle.popLast() { _ = send(sender: sender, lane: 0, stamp: Stamp.value(at: Clock.now(), lane: 0)) }
+      while let sender = idle.popLast() { _ = send(sender: sender, flow: 0, stamp: Stamp.value(at: Clock.now(), flow: 0)) }
       return .max
     }
   }
 
   private func send(_ schedules: inout [Schedule], _ now: UInt64, before end: UInt64) -> UInt64 {
     for _ in 0..<Traffic.burst {
-      var lane = 0
-      for other in schedules.indices.dropFirst() where schedules[other].next < schedules[lane].next { lane = other }
-      let due = schedules[lane].next
+      var flow = 0
+      for other in schedules.indices.dropFirst() where schedules[other].next < schedules[flow].next { flow = other }
+      let due = schedules[flow].next
       guard due < end else { return .max }
-      guard schedules[lane].popDue(at: now) != nil else { return due }
+      guard schedules[flow].popDue(at: now) != nil else { return due }
       if pool.recorder.counters.pointee.windowStart <= due { delays.record(min(now - due, Recorder.longest)) }
-      guard send(lane: lane, stampedAt: due) else { return .max }
+      guard send(flow: flow, stampedAt: due) else { return .max }
     }
     return now
   }
 
   /// Sends from the next open sender.
-  private func send(lane: Int, stampedAt instant: UInt64) -> Bool {
+  private func send(flow: Int, stampedAt instant: UInt64) -> Bool {
     for _ in participants.senders.indices {
       let sender = nextSender
       nextSender = (nextSender + 1) % participants.senders.count
-      if send(sender: sender, lane: lane, stamp: Stamp.value(at: instant, lane: lane)) { return true }
+      if send(sender: sender, flow: flow, stamp: Stamp.value(at: instant, flow: flow)) { return true }
     }
     return false
   }
@@ -148,10 +148,10 @@ final class Traffic {
     failure = failure ?? "no connection is left to send from"
   }
 
-  private func send(sender: Int, lane: Int, stamp: UInt64) -> Bool {
+  private func send(sender: Int, flow: Int, stamp: UInt64) -> Bool {
     let connection = participants.senders[sender]
     guard pool.table[connection].phase == .open else { return false }
-    let template = template(sender, lane)
+    let template = template(sender, flow)
     if template.longest + FrameWriter.longestHead > scratchSize {
       scratch.deallocate()
       scratchSize = template.longest + FrameWriter.longestHead
@@ -177,7 +177,7 @@ final class Traffic {
     guard case .stored = outcome, !counters.pointee.timesDeliveries else { return }
     if counters.pointee.isMeasuring { timelyStored += 1 }
     if resolved.entry.stamp >= counters.pointee.windowStart, resolved.entry.stamp < counters.pointee.windowEnd {
-      pool.recorder.record(now > resolved.entry.stamp ? now - resolved.entry.stamp : 0, lane: 0)
+      pool.recorder.record(now > resolved.entry.stamp ? now - resolved.entry.stamp : 0, flow: 0)
     }
   }
 

@@ -9,7 +9,7 @@ from harness.tokens import make_token
 from .loading import copies
 
 
-async def churn(stage, lanes, **options):
+async def churn(stage, workers, **options):
     """Sign-ins and disconnections, so many at a time."""
     end = stage.deadline
 
@@ -20,7 +20,7 @@ async def churn(stage, lanes, **options):
                 await asyncio.sleep(0.01)
             socket.cut()
 
-    await asyncio.gather(*(cycle() for _ in range(lanes)))
+    await asyncio.gather(*(cycle() for _ in range(workers)))
 
 
 async def pour(stage, socket, payload, per_second):

@@ -139,7 +139,7 @@ private final class Server: TransportDelegate {
         if String(validating: text, as: UTF8.self) == nil { state.fault = "a text is not UTF-8: \(text)" }
         if state.isClosed { state.fault = "a message after the end" }
       }
-      if text.first == 0x74 { topic.publish(text, lane: .lossless) } else { connection.send(text) }
+      if text.first == 0x74 { topic.publish(text, .lossless) } else { connection.send(text) }
     }
 
     func didClose(code: Int, byPeer: Bool) {

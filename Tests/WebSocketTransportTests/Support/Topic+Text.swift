@@ -1,8 +1,8 @@
 import WebSocketTransport
 
 extension Topic {
-  func publish(_ text: String, lane: Lane, kind: UInt8 = 1, except: Connection? = nil) {
-    publish(Array(text.utf8), lane: lane, kind: kind, except: except)
+  func publish(_ text: String, _ reliability: Reliability, kind: UInt8 = 1, except: Connection? = nil) {
+    publish(Array(text.utf8), reliability, kind: kind, except: except)
   }
 
   func send(_ text: String, to connection: Connection) {
