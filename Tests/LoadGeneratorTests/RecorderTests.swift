@@ -44,7 +44,7 @@ import Testing
     #expect(recorder.counters.pointee.matched == 3)
   }
 
-  @Test func lanesAreToldApartAndAddUp() {
+  @Test func flowsAreToldApartAndAddUp() {
     let recorder = Recorder()
     recorder.counters.pointee.windowStart = 0
     for flow in 0..<Stamp.flows {

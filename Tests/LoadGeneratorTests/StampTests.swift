@@ -78,7 +78,7 @@ import Testing
     return values
   }
 
-  @Test func theLaneIsInTheLowestBits() {
+  @Test func theFlowIsInTheLowestBits() {
     for flow in 0..<Stamp.flows {
       let value = Stamp.value(at: 1_000_003, flow: flow)
       #expect(value & 3 == UInt64(flow))

@@ -50,7 +50,7 @@ import Testing
     #expect(try #require(Report.Latencies(traffic.delays)).p50 > 500, "they went out late, and that is told")
   }
 
-  @Test func lanesKeepTheirOwnRates() throws {
+  @Test func flowsKeepTheirOwnRates() throws {
     let plain = try PlainRun(connections: 1)
     let start = Clock.start() - Clock.second
     openWindow(plain, from: start, seconds: 1)
