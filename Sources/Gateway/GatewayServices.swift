@@ -113,7 +113,7 @@ public final class GatewayServices: Sendable {
     unknownParameters = UnknownParameterPolicy(isStrict: configuration.refusesUnknownParameters, logger: logger, tracer: tracer)
     self.logger = logger
     let actions = AdministratorActions()
-    let links = cluster.map { ClusterLinkParts($0, clocks: clocks, logger: logger) }
+    let links = cluster.map { ClusterNetwork($0, clocks: clocks, logger: logger) }
     budgets = UserBudgets(configuration, reporter: links?.links)
     signInLimiter = SignInLimiter(configuration)
     refusals = RefusalLog(clocks: clocks, logger: logger)
@@ -136,7 +136,7 @@ public final class GatewayServices: Sendable {
     let otherNodes = links.map { OtherNodes($0.requests, $0.ports.membership, logger: logger) }
     let clusterUsers = links.flatMap { links in
       otherNodes.map {
-        ClusterUserDirectory(directory: directory, registry: registry, profiles: profiles, parts: links, otherNodes: $0)
+        ClusterUserDirectory(directory: directory, registry: registry, profiles: profiles, network: links, otherNodes: $0)
       }
     }
     absenceTimers = AbsenceTimers(
@@ -165,14 +165,21 @@ public final class GatewayServices: Sendable {
         tracer: tracer, activeGroups: activeGroups, actions: actions, nodes: otherNodes, clocks: clocks))
     self.cluster = links.flatMap { [absenceTimers, budgets, connectionLimiter, dispatcher, methods, observer] links in
       clusterUsers.map { users in
-        ClusterNode(
-          ClusterNode.Parts(
-            links: links, users: users, topics: RemoteTopics(directory: directory), directory: directory,
-            registry: registry, absenceTimers: absenceTimers, budgets: budgets, connectionLimiter: connectionLimiter,
-            grace: rules.limits.offlineGrace,
-            userStore: stores.users, presenceWebhooks: presence, poster: webhooks?.poster, clocks: clocks,
-            methods: methods, observer: observer, logger: logger),
-          dispatcher: dispatcher)
+        let topics = RemoteTopics(directory: directory)
+        let requests = PeerRequestHandler(
+          dispatcher: dispatcher, observation: dispatcher.observation, router: links.router, registry: registry, users: users,
+          directory: directory, budgets: budgets, methods: methods, clocks: clocks)
+        return ClusterNode(
+          links, users: users, topics: topics, directory: directory, registry: registry,
+          observation: dispatcher.observation,
+          presence: PresenceKeeper(
+            links.presence, store: links.ports.presence, userStore: stores.users, webhooks: presence, timers: absenceTimers,
+            clocks: clocks, grace: rules.limits.offlineGrace, observer: observer),
+          peerRequests: requests,
+          peerEntries: PeerEntryHandler(
+            links, handler: requests, users: users, topics: topics, directory: directory, budgets: budgets,
+            connectionLimiter: connectionLimiter, poster: webhooks?.poster, clocks: clocks),
+          poster: webhooks?.poster, clocks: clocks, logger: logger)
       }
     }
     administration = AdministratorRPC(

@@ -450,8 +450,8 @@ public struct LinkCounters: Sendable, Equatable {
   public internal(set) var overflows = 0
 }
 
-/// The parts of a node that come before its groups.
-struct ClusterLinkParts: Sendable {
+/// What connects this process with the other nodes. It is made before the groups, which use it.
+struct ClusterNetwork: Sendable {
   let ports: ClusterPorts
   let links: ClusterLinks
   let requests: RemoteRequests

@@ -22,7 +22,7 @@ final class ClusterBroker: Broker {
     ClusterTopic(group, local: LocalTopic(group, directory: directory), presence: presence, links: links, tracer: tracer)
   }
 
-  /// Nothing to note: each user who goes offline has a timer (`ClusterNode.presenceChanged`).
+  /// Nothing to note: each user who goes offline has a timer (`PresenceKeeper.presenceChanged`).
   func noteSuspendedRoom(of users: [UserID]) {}
 
   var usersSignedIn: Int { presence.userCount }

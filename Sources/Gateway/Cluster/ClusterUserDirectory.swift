@@ -39,20 +39,19 @@ final class ClusterUserDirectory: UserDirectory {
   private let state = Mutex(State())
 
   init(
-    directory: SessionDirectory, registry: GroupRegistry, profiles: ProfileCache, parts: ClusterLinkParts,
-    otherNodes: OtherNodes
+    directory: SessionDirectory, registry: GroupRegistry, profiles: ProfileCache, network: ClusterNetwork, otherNodes: OtherNodes
   ) {
     self.otherNodes = otherNodes
     self.directory = directory
     self.registry = registry
     self.profiles = profiles
-    presence = parts.presence
-    links = parts.links
-    requests = parts.requests
-    router = parts.router
-    membership = parts.ports.membership
-    bus = parts.ports.bus
-    store = parts.ports.presence
+    presence = network.presence
+    links = network.links
+    requests = network.requests
+    router = network.router
+    membership = network.ports.membership
+    bus = network.ports.bus
+    store = network.ports.presence
   }
 
   // MARK: Readiness
@@ -192,6 +191,11 @@ final class ClusterUserDirectory: UserDirectory {
   /// Groups in memory look for the sessions of a user again.
   func notify(_ groups: some Sequence<GroupID>, of user: UserID) {
     for group in groups { registry.resident(group)?.enqueue(.presence(Group.Presence(of: user)) {}) }
+  }
+
+  /// The same for the users whose sessions on other nodes have changed.
+  func notify(_ changes: [ClusterPresence.Change]) {
+    for change in changes { notify(change.groups, of: change.user) }
   }
 
   /// The store hears of the presence from the owner of the user's shard, so what it says may be older

@@ -105,6 +105,13 @@ final class SessionDirectory: Sendable {
   /// The sessions of all users.
   func allSessions() -> [Session] { state.withLock { $0.users.values.flatMap { $0.sessions.map(\.session) } } }
 
+  /// Closes the sessions of users who may have missed events (Protocol.md, "Close codes").
+  func loseTouch(_ users: some Collection<UserID>) {
+    for user in users {
+      for entry in sessions(of: user) { entry.session.loseTouch() }
+    }
+  }
+
   /// The notices that the end of a user's last session demands.
   struct LastSessionEnd: Sendable, Equatable {
     /// The groups to notify at once.

@@ -125,7 +125,7 @@ import ThrongTestKit
       try await cluster[0].backend.create(id, "Public", memberList("mary", "nora"))
       let mary = try await cluster[1].signIn("mary")
       let nora = try await cluster[2].signIn("nora")
-      func topics(_ node: Int) -> Int? { cluster[node].services.cluster?.parts.topics.count }
+      func topics(_ node: Int) -> Int? { cluster[node].services.cluster?.topics.count }
       try await waitUntil("both nodes have a topic") { topics(1) == 1 && topics(2) == 1 }
       #expect(try await mary.call("quitGroup", #"{"groupID":"\#(id)"}"#)["result"] == [:])
       try await nora.leave()

@@ -103,7 +103,7 @@ import ThrongTestKit
   @Test func aRowThatWasRefusedIsAskedForAgain() async throws {
     try await LiveCluster.with { cluster in
       for number in 0..<30 { try await cluster[0].backend.create("m\(number)", "Public", memberList("mary")) }
-      let router = try #require(cluster[1].services.cluster?.parts.links.router)
+      let router = try #require(cluster[1].services.cluster?.network.router)
       let before = try cluster[0].sentRequests
       // It owns its shards, and answers that they have moved.
       router.setServing(false)
@@ -118,7 +118,7 @@ import ThrongTestKit
     try await LiveCluster.with { cluster in
       let id = cluster.groupID(on: 1)
       try await cluster[0].backend.create(id, "Public", memberList("mary"))
-      let router = try #require(cluster[1].services.cluster?.parts.links.router)
+      let router = try #require(cluster[1].services.cluster?.network.router)
       router.setServing(false)
       let list = try await cluster.answer { try await cluster[0].backend.code("getJoinedGroupList", as: "mary") }
       #expect(list == 10002)
@@ -167,7 +167,7 @@ import ThrongTestKit
 extension LiveCluster.Node {
   /// The requests to other nodes since the start.
   fileprivate var sentRequests: Int {
-    get throws { try #require(services.cluster).parts.links.requests.sentCount }
+    get throws { try #require(services.cluster).network.requests.sentCount }
   }
 
   /// The groupIDs of all pages of a list of mary's, or of the application's.

@@ -79,7 +79,7 @@ import ThrongTestKit
     try await LiveCluster.with { cluster in
       let (mary, olga) = (try await cluster[1].signIn("mary"), try await cluster[2].signIn("olga"))
       let vera = try await cluster[0].signIn("vera")
-      let users = try #require(cluster[0].services.cluster).parts.users
+      let users = try #require(cluster[0].services.cluster).users
       users.setReady(true, without: [try cluster[1].number])
       #expect(try await mary.closed() == (4008, "lost touch"))
       let again = try await cluster[1].signIn("mary")
@@ -95,11 +95,11 @@ import ThrongTestKit
       try await cluster[0].backend.create(id, "Public", memberList("mary"))
       let olga = try await cluster[0].signIn("olga")
       let node = try #require(cluster[0].services.cluster)
-      node.parts.links.router.setServing(false)
+      node.network.router.setServing(false)
       let mary = try await cluster[1].signIn("mary")
       let stranger = try await cluster[1].signIn("vera")
-      #expect(!node.parts.links.router.owns(GroupID(id)!), "nobody decides for the group")
-      node.parts.links.router.setServing(true)
+      #expect(!node.network.router.owns(GroupID(id)!), "nobody decides for the group")
+      node.network.router.setServing(true)
       let said = try await olga.call("sendGroupTextMessage", #"{"groupID":"\#(id)","text":"x"}"#)
       #expect(said["result"]["seq"].integer != nil, "\(said)")
       #expect(try await mary.event("onRecvNewMessage")["message"]["text"] == "x")

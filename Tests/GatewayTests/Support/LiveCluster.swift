@@ -111,7 +111,7 @@ struct LiveCluster {
       let areRenewed = leased.allSatisfy { $0.engine.leaseRemaining > .seconds(2) }
       return areRenewed
         && linked.allSatisfy { node in
-          let statuses = node.services.cluster?.parts.links.links.statuses ?? [:]
+          let statuses = node.services.cluster?.network.links.statuses ?? [:]
           return numbers.allSatisfy { number in
             let silence = statuses[number].map(\.silence) ?? .seconds(60)
             return number == node.engine.node || silence < .milliseconds(250)

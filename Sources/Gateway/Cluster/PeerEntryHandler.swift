@@ -1,0 +1,58 @@
+import Cluster
+import GroupModel
+import GroupRuntime
+
+/// Takes what other nodes tell this one.
+final class PeerEntryHandler: Sendable {
+  private let links: ClusterLinks
+  private let requests: RemoteRequests
+  private let handler: PeerRequestHandler
+  private let presence: ClusterPresence
+  private let users: ClusterUserDirectory
+  private let topics: RemoteTopics
+  private let directory: SessionDirectory
+  private let budgets: UserBudgets
+  private let connectionLimiter: ConnectionLimiter
+  /// Nil = webhooks are off.
+  private let poster: (any WebhookPoster)?
+  private let clocks: any Clocks
+
+  /// - Parameter handler: performs what other nodes ask; `network.requests` has what this node asks them.
+  init(
+    _ network: ClusterNetwork, handler: PeerRequestHandler, users: ClusterUserDirectory, topics: RemoteTopics,
+    directory: SessionDirectory, budgets: UserBudgets, connectionLimiter: ConnectionLimiter,
+    poster: (any WebhookPoster)?, clocks: any Clocks
+  ) {
+    (links, requests, presence) = (network.links, network.requests, network.presence)
+    self.handler = handler
+    self.users = users
+    self.topics = topics
+    self.directory = directory
+    self.budgets = budgets
+    self.connectionLimiter = connectionLimiter
+    self.poster = poster
+    self.clocks = clocks
+  }
+
+  func didReceive(_ entry: ClusterEntry, from node: NodeNumber) {
+    switch entry {
+    case .snapshotBegan, .sessionBegan, .sessionCompleted, .sessionEnded:
+      users.notify(presence.didReceive(entry, from: node))
+    case .snapshotEnded:
+      users.notify(presence.didReceive(entry, from: node))
+      users.tellLate(node)
+    case .replace(let user, let key):
+      directory.sessions(of: user).first { $0.session.key == key }?.session.replace()
+    case .attach, .detach, .beginEpoch, .publish, .send, .sendToSession, .close: topics.didReceive(entry, from: node)
+    case .missed(let users): directory.loseTouch(users)
+    case .webhooksWait: poster?.searchStore()
+    case .charged(let user, let requests): budgets.charge(requests, of: user, at: clocks.monotonic)
+    case .badToken(let address): _ = connectionLimiter.noteBadToken(from: address, at: clocks.monotonic)
+    case .request(let number, let request):
+      handler.perform(request) { [links] reply, mayWait in
+        links.send(.reply(number: number, reply), to: node, mayWait: mayWait)
+      }
+    case .reply(let number, let reply): requests.didReceive(reply, to: number, from: node)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Cluster
+import GroupModel
+import GroupRuntime
+import Synchronization
+import WireProtocol
+
+/// Performs what other nodes ask of this one.
+final class PeerRequestHandler: Sendable {
+  private let dispatcher: Dispatcher
+  private let observation: Observation
+  private let router: OwnerRouter
+  private let registry: GroupRegistry
+  private let users: ClusterUserDirectory
+  private let directory: SessionDirectory
+  private let budgets: UserBudgets
+  private let methods: MethodTable
+  private let clocks: any Clocks
+  private let metrics = Mutex<@Sendable () async -> [UInt8]>({ [] })
+
+  init(
+    dispatcher: Dispatcher, observation: Observation, router: OwnerRouter, registry: GroupRegistry,
+    users: ClusterUserDirectory, directory: SessionDirectory, budgets: UserBudgets, methods: MethodTable, clocks: any Clocks
+  ) {
+    self.dispatcher = dispatcher
+    self.observation = observation
+    self.router = router
+    self.registry = registry
+    self.users = users
+    self.directory = directory
+    self.budgets = budgets
+    self.methods = methods
+    self.clocks = clocks
+  }
+
+  /// Sets what this node answers to others that ask for its metrics.
+  func onMetrics(_ body: @escaping @Sendable () async -> [UInt8]) { metrics.withLock { $0 = body } }
+
+  /// A caller whose session is on another node, with this node's budget: the owner of a group
+  /// decides.
+  private func charged(_ caller: Caller) -> Caller {
+    guard caller.session != nil, let user = caller.userID else { return caller }
+    let budget = budgets.budget(of: user, at: clocks.monotonic)
+    return caller.with(fanOut: budget.fanOut, strangers: budget.strangers)
+  }
+
+  /// - Parameter reply: is told the reply, and whether it may wait for a frame of many.
+  func perform(_ request: RemoteRequest, _ reply: @escaping @Sendable (RemoteReply, _ mayWait: Bool) -> Void) {
+    let answer: @Sendable (RemoteReply) -> Void = { reply($0, false) }
+    switch request {
+    case .call(let text, let caller, let shard):
+      // Before it hears all nodes, a group would not find all sessions of its members.
+      guard router.leads(shard) else { return answer(.moved) }
+      switch text.request(methods) {
+      case .success(let request):
+        let mayWait = request.mayWait
+        dispatcher.dispatchHere(request, by: charged(caller)) { reply(.reply($0), mayWait) }
+      case .failure(let error): answer(.reply(.failure(error)))
+      }
+    case .rows(let rows, let caller):
+      Task { answer(.rows(await registry.rows(rows, by: caller, router, clocks))) }
+    case .presence(let change, let memberships):
+      Task {
+        await users.attachOwnGroups(change, in: memberships)
+        answer(.reply(.empty))
+      }
+    case .userInfo(let user, let profile, let frame, let except):
+      Task {
+        await users.showHere(profile, of: user, frame, except: except)
+        answer(.reply(.empty))
+      }
+    case .kick(let user, let message):
+      Task { answer(.count(Int64(await directory.kick(user, message: message)))) }
+    case .sessions(let user): answer(.sessions(directory.infos(of: user)))
+    case .beginTrace(let id, let subject, let duration):
+      _ = observation.tracer.begin(subject, id: id, for: duration)
+      answer(.reply(.empty))
+    case .traceEntries(let id, let position): answer(.traceEntries(observation.tracer.batch(of: id, from: position)))
+    case .readTrace(let id, let position, let count):
+      Task { answer(.reply(await observation.readHere(id, from: position, count: count))) }
+    case .endTrace(let id): answer(.count(observation.endHere(id) ? 1 : 0))
+    case .activeGroups: Task { answer(.activeGroups(await observation.busiestHere())) }
+    case .administratorActions(let count, let instant):
+      answer(.administratorActions(observation.actionsHere(count, through: instant)))
+    case .uptime: answer(.count(observation.uptimeHere))
+    case .metrics: Task { answer(.reply(.success(.encoded(await metrics.withLock { $0 }())))) }
+    }
+  }
+}
