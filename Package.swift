@@ -92,6 +92,10 @@ let package = Package(
     .target(
       name: "ThrongClient", dependencies: [.target(name: "CTLSClient", condition: .when(platforms: [.linux]))],
       swiftSettings: strict),
+    // Beside the server: writes the files that are generated from declarations, for Scripts/generate.
+    .executableTarget(
+      name: "generator", dependencies: ["GroupModel", "GroupPermissions", "ServerConfiguration", "WireProtocol"],
+      swiftSettings: strict),
     // Layer 6: sessions, adapters.
     .target(
       name: "Gateway",
@@ -213,6 +217,8 @@ let package = Package(
     .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "GroupModel", jwt], swiftSettings: strict),
     .testTarget(
       name: "ServerConfigurationTests", dependencies: ["GroupModel", "ServerConfiguration"], swiftSettings: strict),
+    .testTarget(
+      name: "GeneratorTests", dependencies: ["GroupPermissions", "WireProtocol", "generator"], swiftSettings: strict),
     .testTarget(
       name: "GatewayTests",
       dependencies: [

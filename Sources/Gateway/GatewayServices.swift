@@ -155,7 +155,7 @@ public final class GatewayServices: Sendable {
     asyncAPI = LazyDocument { AsyncAPIDocument.text(version: product.version, path: configuration.path) }
     let serverInfo = ServerInfo(
       name: product.name, version: product.version, limits: product.limits,
-      groupTypes: PermissionPage.describe(by: rules.permissions))
+      groupTypes: GroupTypeDescription.all(by: rules.permissions))
     dispatcher = Dispatcher(
       registry: registry, stores: stores, profiles: profiles, sessions: sessions, router: links?.router, clocks: clocks,
       configuration: configuration, pageBytes: rules.limits.pageBytes,

@@ -63,6 +63,12 @@ public struct GroupTypeDescription: Sendable, Equatable {
   /// Whether messages can be recalled; otherwise 10033.
   public let allowsRecall: Bool
 
+  /// Every type of group, as getServerInfo answers it.
+  /// - Parameter permissions: of the server, whose configuration decides a row.
+  public static func all(by permissions: GroupPermissions = GroupPermissions()) -> [GroupTypeDescription] {
+    GroupType.allCases.map { GroupTypeDescription(of: $0, by: permissions) }
+  }
+
   /// The description that the tables give of a type.
   init(of type: GroupType, by permissions: GroupPermissions) {
     let policy = GroupPolicy.defaults(for: type)

@@ -9,7 +9,7 @@ import WireProtocol
 /// getServerInfo as another JSON library reads it, against the tables and, in short cases,
 /// literals.
 @Suite struct ServerInfoTests {
-  private static let types = PermissionPage.describe(by: GroupPermissions(attributeTypes: [.avChatRoom, .meeting]))
+  private static let types = GroupTypeDescription.all(by: GroupPermissions(attributeTypes: [.avChatRoom, .meeting]))
 
   private func text(
     limits: [(key: String, value: Int64)] = [], groupTypes: [GroupTypeDescription] = types

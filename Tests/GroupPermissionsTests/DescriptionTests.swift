@@ -5,10 +5,10 @@ import Testing
 /// getServerInfo's groupTypes against the three tables.
 @Suite struct DescriptionTests {
   @Test func everyTypeIsDescribedInThePagesOrder() {
-    #expect(PermissionPage.describe().map(\.type.rawValue) == ["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"])
+    #expect(GroupTypeDescription.all().map(\.type.rawValue) == ["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"])
   }
 
-  @Test(arguments: PermissionPage.describe())
+  @Test(arguments: GroupTypeDescription.all())
   func rightsAndSettingsAreThoseOfTheTables(described: GroupTypeDescription) throws {
     let type = described.type.rawValue
     let page = try ExpectedTables.rightsByAction()
@@ -25,14 +25,14 @@ import Testing
     }
   }
 
-  @Test(arguments: PermissionPage.describe())
+  @Test(arguments: GroupTypeDescription.all())
   func legacyNamesAreReadBack(described: GroupTypeDescription) {
     let expected: [GroupType: String] = [.work: "Private", .meeting: "ChatRoom"]
     #expect(described.legacyName == expected[described.type])
     if let name = described.legacyName { #expect(GroupType(wireName: name) == described.type) }
   }
 
-  @Test(arguments: PermissionPage.describe())
+  @Test(arguments: GroupTypeDescription.all())
   func factsAreThoseOfTheTable(described: GroupTypeDescription) throws {
     let rows = try ExpectedTables.cells(of: ExpectedTables.facts)
     try #require(rows.count == 9)
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func theConfigurationOfAttributesIsDescribed() throws {
-    let described = PermissionPage.describe(by: GroupPermissions(attributeTypes: [.meeting]))
+    let described = GroupTypeDescription.all(by: GroupPermissions(attributeTypes: [.meeting]))
     let members = described.filter { type in type.rights.contains { $0.action == .useAttributes && $0.requirement == .member } }
     #expect(members.map(\.type) == [.meeting])
   }

@@ -4,10 +4,6 @@ import Testing
 
 /// The tables that decide, against the expected ones, cell by cell.
 @Suite struct TableTests {
-  @Test func theMarkdownHoldsTheExpectedTables() {
-    #expect(PermissionPage.markdown() == ExpectedTables.rights + "\n\n" + ExpectedTables.policies + "\n")
-  }
-
   @Test(arguments: GroupType.allCases)
   func everyRequirementIsTheExpectedOne(type: GroupType) throws {
     let page = try ExpectedTables.rightsByAction()
@@ -55,7 +51,6 @@ import Testing
         #expect(permissions.denial(of: .useAttributes, in: type, policy: policy, by: actor) == expected)
       }
     }
-    #expect(PermissionPage.markdown(by: permissions).contains("alone) | Member | × | × | × | Member |\n"))
   }
 
   private func text(_ value: PolicyValue) -> String {

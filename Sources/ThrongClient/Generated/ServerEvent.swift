@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// Generated from the server's declarations: THRONG_UPDATE_REFERENCE=1 swift test rewrites it.
+// Generated from the server's declarations: Scripts/generate rewrites it.
 
 /// An event of the server.
 public enum ServerEvent: Hashable, Sendable {

@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// Generated from the server's declarations: THRONG_UPDATE_REFERENCE=1 swift test rewrites it.
+// Generated from the server's declarations: Scripts/generate rewrites it.
 
 /// A group. Non-members get what is always there, and joinMode; a BChatRoom has no policy fields.
 public struct GroupInfo: Codable, Hashable, Sendable {

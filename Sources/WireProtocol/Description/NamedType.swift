@@ -1,23 +1,25 @@
 import GroupModel
 
-/// An object type with a name, for the OpenRPC document and the reference page.
-struct NamedType {
-  let name: String
+/// An object type with a name, for the descriptions, the reference page and the sources of clients.
+package struct NamedType: Sendable {
+  /// As fields and parameters write it.
+  package let name: String
   /// One sentence.
-  let summary: String
-  let fields: [ResultField]
+  package let summary: String
+  /// The members of such an object.
+  package let fields: [ResultField]
 
   /// Every named type, in the order of the page.
-  static let all = [
+  package static let all = [
     groupInfo, selfInfo, groupMute, memberInfo, memberChange, userInfo, application, message, tips, systemNotification, session,
     traceEntry, activeGroup, administratorAction,
   ]
 
   /// Types of methods that no client calls.
-  static let ofAdministrators: Set = [traceEntry.name, activeGroup.name, administratorAction.name]
+  package static let ofAdministrators: Set = [traceEntry.name, activeGroup.name, administratorAction.name]
 
   /// The type of that name.
-  static func named(_ name: String) -> NamedType? { all.first { $0.name == name } }
+  package static func named(_ name: String) -> NamedType? { all.first { $0.name == name } }
 
   private static let groupInfo = NamedType(
     name: "GroupInfo",
@@ -86,7 +88,7 @@ struct NamedType {
   static let roleOrNone = "string or " + quoted([MemberInfo.notMember])
 
   /// The types of members that specifications list by name only, as in `{userID, result}`.
-  static let memberTypes: [String: String] = [
+  package static let memberTypes: [String: String] = [
     "attempts": "integer", "bannedUntil": "integer", "byMe": "boolean", "changeList": "[Message]", "changeSeq": "integer",
     "code": "integer", "count": "integer", "data": "object", "epoch": "string",
     "groupID": "string", "id": "string", "info": "GroupInfo", "inviter": "string", "key": "string", "lastError": "string",

@@ -91,7 +91,7 @@ extension EventName: WireEncodable {
 extension CloseCode: WireEncodable {
   /// Whether a client should connect again: below 4500, except after logout (Protocol.md, "Close
   /// codes").
-  var meansReconnect: Bool { rawValue < 4500 && self != .normal }
+  package var meansReconnect: Bool { rawValue < 4500 && self != .normal }
 
   /// The code as a row of `x-close-codes`.
   public func encode(into writer: inout JSONWriter) {

@@ -1,26 +1,30 @@
 /// The type of a member as specifications write it: `integer`, `[MemberInfo]`, `{userID, count?}`,
 /// `"Joined" or "Pending"`. A member of an object gives its type (`{count: integer}`), or
 /// `NamedType.memberTypes` has it.
-indirect enum TypeNotation: Equatable, Sendable {
+package indirect enum TypeNotation: Equatable, Sendable {
   /// A type of JSON, or one of `NamedType.all`.
   case name(String)
   /// One text.
   case literal(String)
+  /// A list of elements of one type.
   case array(TypeNotation)
+  /// An object of these members.
   case object([Member])
   /// One of several.
   case any([TypeNotation])
 
   /// One member of an object.
-  struct Member: Equatable, Sendable {
-    let name: String
-    let isOptional: Bool
+  package struct Member: Equatable, Sendable {
+    /// Its key in the object.
+    package let name: String
+    /// Whether it may be absent.
+    package let isOptional: Bool
     /// Nil where `NamedType.memberTypes` has it.
-    let type: TypeNotation?
+    package let type: TypeNotation?
   }
 
   /// Reads a notation; nil where it is none.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     var reader = NotationReader(text)
     guard let type = reader.type(), reader.isAtEnd else { return nil }
     self = type

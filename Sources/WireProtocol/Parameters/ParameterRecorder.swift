@@ -12,7 +12,7 @@ public struct ParameterDescription: Sendable, Equatable {
   /// A JSON Schema (draft 2020-12) of the value, as JSON text, with the description.
   public let schema: String
   /// The type of the value, for the sources of clients.
-  let type: TypeNotation
+  package let type: TypeNotation
   public let isRequired: Bool
 }
 

@@ -194,7 +194,7 @@ export declare class ThrongClient {
   positions(): Position[];
 }
 
-// Generated from the server's declarations: THRONG_UPDATE_REFERENCE=1 swift test rewrites it.
+// Generated from the server's declarations: Scripts/generate rewrites it.
 
 /** A group. Non-members get what is always there, and joinMode; a BChatRoom has no policy fields. */
 export interface GroupInfo {

@@ -1435,7 +1435,7 @@ function newID() {
   return [...globalThis.crypto.getRandomValues(new Uint32Array(4))].map((word) => word.toString(36)).join("-");
 }
 
-// Generated from the server's declarations: THRONG_UPDATE_REFERENCE=1 swift test rewrites it.
+// Generated from the server's declarations: Scripts/generate rewrites it.
 
 export const ErrorCode = Object.freeze({
   parseError: -32700,

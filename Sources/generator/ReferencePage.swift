@@ -1,12 +1,14 @@
+import WireProtocol
+
 extension MethodTable {
   /// Every method, named type, event, error and close code in Markdown.
-  public func referencePage() -> String {
+  func referencePage() -> String {
     var page = ReferenceText()
     page.paragraph("# Reference")
     page.paragraph("For everybody who writes a client or a backend: every method, type, event, error and close code.")
     page.paragraph("## Overview")
     page.paragraph(
-      "Generated from the method table; `THRONG_UPDATE_REFERENCE=1 swift test` rewrites it. A question mark behind a name says that the "
+      "Generated from the method table; `Scripts/generate` rewrites it. A question mark behind a name says that the "
         + "member may be absent. The rules are in <doc:Protocol>; who may call a method in which group is in <doc:Permissions>.")
     page.paragraph("## Methods")
     page.paragraph(

@@ -1,17 +1,11 @@
 import GroupModel
+import GroupPermissions
 
-/// The tables for readers: a page for people, data for programs. Both are made from the tables that
-/// decide.
-public enum PermissionPage {
-  /// Every type of group, as getServerInfo answers it.
-  /// - Parameter permissions: of the server, whose configuration decides a row.
-  public static func describe(by permissions: GroupPermissions = GroupPermissions()) -> [GroupTypeDescription] {
-    GroupType.allCases.map { GroupTypeDescription(of: $0, by: permissions) }
-  }
-
+/// The tables of Permissions.md, made from those that decide.
+enum PermissionTables {
   /// The rights table and the policy table in Markdown, an empty line between them
   /// (Permissions.md, "Tables").
-  public static func markdown(by permissions: GroupPermissions = GroupPermissions()) -> String {
+  static func markdown(by permissions: GroupPermissions = GroupPermissions()) -> String {
     rights(by: permissions) + "\n" + policies()
   }
 

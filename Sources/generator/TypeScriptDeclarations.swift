@@ -1,7 +1,9 @@
+import WireProtocol
+
 extension MethodTable {
   /// The last part of throng.d.ts: every named type, the parameters and the result of every method
   /// that a client may call, and every event and code.
-  public func typeScriptDeclarations() -> String {
+  func typeScriptDeclarations() -> String {
     var text = DeclarationText()
     for type in NamedType.all { text.interface(type.name, type.summary, type.fields.map(DeclarationText.member)) }
     text.interface("Methods", "The parameters and the result of each method.", methodMembers)
@@ -26,17 +28,12 @@ extension MethodTable {
   }
 
   /// The last part of throng.js: the codes by their names.
-  public func javaScriptConstants() -> String {
+  func javaScriptConstants() -> String {
     let table = { (name: String, rows: [(String, Int)]) in
       "export const \(name) = Object.freeze({\n" + rows.map { "  \($0): \($1),\n" }.joined() + "});\n"
     }
     return table("ErrorCode", ErrorCode.constants) + "\n" + table("CloseCode", CloseCode.constants)
   }
-}
-
-extension CaseIterable where Self: RawRepresentable<Int> {
-  /// The name and the number of each.
-  fileprivate static var constants: [(String, Int)] { allCases.map { ("\($0)", $0.rawValue) } }
 }
 
 extension TypeNotation {

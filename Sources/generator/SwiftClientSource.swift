@@ -1,6 +1,8 @@
+import WireProtocol
+
 extension MethodTable {
-  /// The generated sources of ThrongClient: the names of the files, and their texts.
-  public func swiftClientSources() -> [(file: String, text: String)] {
+  /// The sources of ThrongClient: the names of the files, and their texts.
+  func swiftClientSources() -> [(file: String, text: String)] {
     [
       ("Types.swift", swiftTypes()), ("Words.swift", swiftWords()), ("Methods.swift", swiftMethods()),
       ("MethodCalls.swift", swiftCalls()), ("ServerEvent.swift", swiftEvents()), ("Codes.swift", swiftCodes()),
@@ -202,16 +204,11 @@ private struct SwiftWords {
   }
 }
 
-extension CaseIterable where Self: RawRepresentable<Int> {
-  /// The name and the number of each.
-  fileprivate static var constants: [(String, Int)] { allCases.map { ("\($0)", $0.rawValue) } }
-}
-
 /// Declarations in Swift with an empty line between them.
 private struct SwiftSource {
   private(set) var text = """
     // swift-format-ignore-file
-    // Generated from the server's declarations: THRONG_UPDATE_REFERENCE=1 swift test rewrites it.
+    \(GeneratedFile.mark)
 
     """
   private var margin = ""

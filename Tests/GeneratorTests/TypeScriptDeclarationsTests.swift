@@ -1,31 +1,11 @@
-import Foundation
 import Testing
 import WireProtocol
 
+@testable import generator
+
 /// The parts of throng.js and throng.d.ts that are written from the server's declarations.
-@Suite struct DescriptionClientTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Sources/ThrongServer/Pages/Client")
-  /// Everything behind this line is generated.
-  private static let mark = "// Generated from the server's declarations: THRONG_UPDATE_REFERENCE=1 swift test rewrites it.\n"
-
+@Suite struct TypeScriptDeclarationsTests {
   private let declarations = MethodTable().typeScriptDeclarations()
-
-  private func demandCurrent(_ file: String, _ generated: String) throws {
-    let url = Self.folder.appending(path: file)
-    let kept = try String(contentsOf: url, encoding: .utf8)
-    let mark = try #require(kept.range(of: Self.mark), "\(file) has the line behind which all is generated")
-    let current = kept[..<mark.upperBound] + "\n" + generated
-    if ProcessInfo.processInfo.environment["THRONG_UPDATE_REFERENCE"] == "1" {
-      try current.write(to: url, atomically: true, encoding: .utf8)
-    } else {
-      #expect(kept == current, "THRONG_UPDATE_REFERENCE=1 swift test rewrites \(file)")
-    }
-  }
-
-  @Test func theDeclarationsAreUpToDate() throws { try demandCurrent("throng.d.ts", declarations) }
-
-  @Test func theConstantsAreUpToDate() throws { try demandCurrent("throng.js", MethodTable().javaScriptConstants()) }
 
   @Test func whatAClientMayCallIsDeclared() {
     for entry in MethodTable().entries {
