@@ -25,7 +25,8 @@ import WireProtocol
     for row in [
       "`groupName` | string, 1 to 30 bytes of UTF-8, no control characters | The group's name, for people.",
       "`count?` | integer, 1 to 200 | The most groups of the page; absent = 50.",
-      "`fromSeq?` | integer, 0 or more | The page begins next to this seq; 0 or absent = at the newest or oldest message.",
+      "`fromSeq?` | integer, 0 or more "
+        + "| The page begins next to this seq; 0 or absent = at the newest message for Older, at the oldest for Newer.",
       "`direction?` | one of Older, Newer | Whether the page goes back in time or forward; absent = Older.",
       "`isSearchable?` | boolean | Whether others find the group by searchGroups.",
       "`memberList?` | list of at most 100: {userID: string, 1 to 32 bytes of UTF-8; role?: \(role)} "

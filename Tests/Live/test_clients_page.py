@@ -55,6 +55,16 @@ async def test_a_message_is_sent_from_node(server, world, node):
         assert (await owner.expect("onRecvNewMessage", groupID=group))["message"]["text"] == text
 
 
+async def test_without_a_websocket_the_library_says_which_node_has_one(node):
+    (node / "old.mjs").write_text(
+        'import { ThrongClient } from "./throng.mjs";\n'
+        "delete globalThis.WebSocket;\n"
+        'try { new ThrongClient({ url: "ws://127.0.0.1/ws", token: "a token" }); } catch (error) { console.log(`${error}`); }\n')
+    status, said = await run(*NODE, "old.mjs", cwd=node)
+    assert (status, said) == (
+        0, "TypeError: There is no global WebSocket: Node has one from 22 on, others need a class as the option WebSocket.\n")
+
+
 @pytest.fixture
 def nowhere():
     """An address at which no server listens."""

@@ -25,10 +25,13 @@ import Testing
     #expect(Set(ErrorCode.allCases.map(\.title)).count == ErrorCode.allCases.count)
   }
 
-  @Test func aFaultOfTheServerIsTemporaryAndARefusalIsNot() {
+  /// -32603 does not say what was changed, so nobody repeats it unseen.
+  @Test func whatMayPassIsTemporaryAndARefusalOrAFaultIsNot() {
     #expect(ErrorCode.temporary.isTemporary)
     #expect(ErrorCode.requestRate.isTemporary)
-    for code in [ErrorCode.noRight, .noSuchGroup, .badValue, .invalidParams, .muted, .tokenExpired] { #expect(!code.isTemporary) }
+    for code in [ErrorCode.noRight, .noSuchGroup, .badValue, .invalidParams, .internalError, .muted, .tokenExpired] {
+      #expect(!code.isTemporary)
+    }
   }
 
   @Test func anErrorIsWrittenInTheOrderOfThePage() {

@@ -931,7 +931,7 @@ extension Methods {
     public var userID: String?
     /// The members who are silenced: this or userID. 1 to 50 elements, each 1 to 32 bytes of UTF-8.
     public var userIDList: [String]?
-    /// How long, in seconds; 0 = the member may speak again. 0 to 4294967295.
+    /// How long, in seconds; 0 = no longer. A mute of the group holds besides. 0 to 4294967295.
     public var muteTime: Int
 
     /// All members; those that may be absent are nil.
@@ -1567,7 +1567,8 @@ extension Methods {
     public var groupID: String
     /// The most messages of the page; absent = 20. 1 to 100.
     public var count: Int?
-    /// The page begins next to this seq; 0 or absent = at the newest or oldest message. 0 or more.
+    /// The page begins next to this seq; 0 or absent = at the newest message for Older, at the
+    /// oldest for Newer. 0 or more.
     public var fromSeq: Int?
     /// Whether the page goes back in time or forward; absent = Older. One of Older, Newer.
     public var direction: HistoryDirection?

@@ -1,5 +1,6 @@
-/// The reason for which the server closes a connection (Protocol.md, "Close codes"). Clients
-/// reconnect after codes below 4500.
+/// The reason for which the server closes a connection (Protocol.md, "Close codes"). Clients connect
+/// again after 1013 and 4000 to 4499. The transport's own codes for what breaks the protocol of
+/// WebSockets (1002, 1003, 1007, 1009) are none of these.
 public enum CloseCode: Int, CaseIterable, Sendable {
   case normal = 1000
   /// The store cannot be read for a sign-in at the upgrade. The code is the standard's.

@@ -139,10 +139,11 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   /// The refusals of what members would hear: whoever may not speak, and the rate of the group.
   static let ofSpeaking: [ErrorCode] = [.muted, .groupMessageRate]
 
-  /// Whether the same request may succeed later without being changed.
+  /// Whether the same request may succeed later without being changed. A fault of the server does not
+  /// say what was changed, so repeating the request is not for a client to decide by itself.
   public var isTemporary: Bool {
     switch self {
-    case .temporary, .requestRate, .internalError, .attributeCallsTooOften, .attributeWritesTooOften, .groupMessageRate: true
+    case .temporary, .requestRate, .attributeCallsTooOften, .attributeWritesTooOften, .groupMessageRate: true
     default: false
     }
   }

@@ -41,9 +41,7 @@ public struct WireError: Error, Sendable, Equatable, WireEncodable {
   /// A request that another node may or may not have performed. 10002 would say that nothing was
   /// changed, and applications repeat what is temporary.
   public static let outcomeUnknown = WireError(
-    code: .internalError, isTemporary: false,
-    message: "The request may have been performed: the answer of another node of the server was lost", field: nil,
-    retryAfterMs: nil)
+    .internalError, "The request may have been performed: the answer of another node of the server was lost")
 
   private init(unanswered code: ErrorCode) {
     self.code = code

@@ -211,7 +211,7 @@ public struct MuteGroupMember: GroupMethod {
 
   /// When the mute ends.
   public struct Result: WireObject {
-    /// 0 = the members may speak again.
+    /// 0 = the members are not muted by themselves any more.
     public let muteUntil: WallInstant
     /// Nil = the request named one member, not a list.
     public let memberList: [MemberResult]?
@@ -233,7 +233,8 @@ public struct MuteGroupMember: GroupMethod {
   public init(from reader: inout some ParameterReader) throws(WireError) {
     targets = try reader.requiredTargets(
       upTo: 50, one: "The member who is silenced.", several: "The members who are silenced: this or userID.")
-    muteTime = try reader.requiredInteger("muteTime", in: .seconds, "How long, in seconds; 0 = the member may speak again.")
+    muteTime = try reader.requiredInteger(
+      "muteTime", in: .seconds, "How long, in seconds; 0 = no longer. A mute of the group holds besides.")
   }
 }
 

@@ -197,7 +197,8 @@ public struct GetGroupHistoryMessageList: GroupMethod {
     count = try reader.count(upTo: 100, otherwise: 20, "The most messages of the page; absent = 20.")
     fromSeq =
       try reader.optionalInteger(
-        "fromSeq", in: .places, "The page begins next to this seq; 0 or absent = at the newest or oldest message.") ?? 0
+        "fromSeq", in: .places,
+        "The page begins next to this seq; 0 or absent = at the newest message for Older, at the oldest for Newer.") ?? 0
     direction = try reader.optionalWord("direction", "Whether the page goes back in time or forward; absent = Older.") ?? .older
   }
 }

@@ -817,7 +817,7 @@ export interface Methods {
       userID?: string;
       /** The members who are silenced: this or userID. 1 to 50 elements, each 1 to 32 bytes of UTF-8. */
       userIDList?: string[];
-      /** How long, in seconds; 0 = the member may speak again. 0 to 4294967295. */
+      /** How long, in seconds; 0 = no longer. A mute of the group holds besides. 0 to 4294967295. */
       muteTime: number;
     };
     result: {
@@ -1062,7 +1062,7 @@ export interface Methods {
       groupID: string;
       /** The most messages of the page; absent = 20. 1 to 100. */
       count?: number;
-      /** The page begins next to this seq; 0 or absent = at the newest or oldest message. 0 or more. */
+      /** The page begins next to this seq; 0 or absent = at the newest message for Older, at the oldest for Newer. 0 or more. */
       fromSeq?: number;
       /** Whether the page goes back in time or forward; absent = Older. One of Older, Newer. */
       direction?: "Older" | "Newer";

@@ -680,7 +680,9 @@ export class ThrongClient {
   /** @param {ClientOptions} options */
   constructor(options) {
     this.#options = { platform: undefined, queueLimit: 1000, random: Math.random, WebSocket: globalThis.WebSocket, ...options };
-    if (!this.#options.WebSocket) throw new TypeError("There is no global WebSocket: give one as an option.");
+    if (!this.#options.WebSocket) {
+      throw new TypeError("There is no global WebSocket: Node has one from 22 on, others need a class as the option WebSocket.");
+    }
     const { log = (line) => console.warn(line) } = options;
     if (log) this.on("state", reporter(options.url, log));
     for (const { groupID, ...position } of options.positions ?? []) {
