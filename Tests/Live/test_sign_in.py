@@ -69,7 +69,15 @@ async def test_before_sign_in_a_connection_may_send_ten_requests(world):
     client = await world.open()
     for _ in range(10):
         await client.refused(6014, "ping")
-    await client.send({"jsonrpc": "2.0", "id": 11, "method": "ping"})
+    await client.refused(6014, "ping")
+    await client.closed(4004)
+
+
+async def test_the_eleventh_is_no_sign_in_either(world):
+    client = await world.open()
+    for _ in range(10):
+        await client.refused(6014, "ping")
+    await client.refused(7008, "login", token=make_token(world.name("alice")))
     await client.closed(4004)
 
 

@@ -54,16 +54,39 @@ import WireProtocol
     #expect(shown == CloseCode.allCases.map { "\($0.rawValue) `\($0.reason)`" })
   }
 
+  /// Those with which the transport closes by itself; a session notes them in the log.
+  @Test func theCodesOfTheWebSocketHaveTheirRows() throws {
+    let file = Self.root.appending(path: "Sources/Gateway/Observation/Session+Refusals.swift")
+    let noted = try String(contentsOf: file, encoding: .utf8).matches(of: /case (1[0-9]{3}): reason =/).map { String($0.1) }
+    let shown = try GuidePage("Troubleshooting").rows.filter { $0["seen"] != nil }.compactMap { $0["code"] }
+    #expect(shown == noted && shown.count == 4)
+  }
+
   /// Readers search for what the server has said, so it is quoted word by word; … stands for what
   /// differs.
   @Test func quotedMessagesAreThoseOfTheSources() throws {
-    let quotes = try GuidePage("Troubleshooting").rows.compactMap { $0["seen"] }.flatMap { cell in
-      cell.matches(of: /`([^`]+)`/).flatMap { $0.1.split(separator: "…") }
-    }
-    var missing = Set(quotes.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty })
-    #expect(missing.count > 40)
+    var missing = try Self.quotes()
+    #expect(missing.count > 100)
     for text in try Self.sources() { missing = missing.filter { text.range(of: $0, options: .literal) == nil } }
     #expect(missing == [])
+  }
+
+  /// Those that begin with a value, such as the warnings of a start, have none to be found by.
+  @Test func everyWarningAndErrorOfTheLogHasItsRow() throws {
+    let quotes = try Self.quotes()
+    let logged = try Self.sources().flatMap { text in
+      text.matches(of: /\blog(?:ger)?\.(?:critical|error|warning|warn)\(\s*"([^"\\]+)/).map { String($0.1) }
+    }
+    #expect(logged.count > 50)
+    for message in logged { #expect(quotes.contains { message.hasPrefix($0) }, "\(message)") }
+  }
+
+  /// The parts of what the page has seen, split where something differs.
+  private static func quotes() throws -> Set<String> {
+    let parts = try GuidePage("Troubleshooting").rows.compactMap { $0["seen"] }.flatMap { cell in
+      cell.matches(of: /`([^`]+)`/).flatMap { $0.1.split(separator: "…") }
+    }
+    return Set(parts.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty })
   }
 
   /// The texts of all sources but the documentation.
