@@ -80,6 +80,7 @@ async def test_the_page_does_what_it_shows(reader):
     await reader.read(start, is_whole=False)
     assert await chat(frames, reader) == 10
     await reader.read(rest, is_whole=False)
+    assert reader.shown_by_git() == []
 
 
 async def test_the_frames_of_the_readme(server):

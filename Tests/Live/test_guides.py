@@ -1,11 +1,11 @@
-"""The pages with commands besides the tutorials: what SignIn.md and Moderation.md show is run by `harness/tutorial.py`,
-and the commands of the others are there."""
+"""The pages with commands besides the tutorials: what SignIn.md, Backend.md and Moderation.md show is run by
+`harness/tutorial.py`, and the commands of the others are there."""
 import re
 
 import pytest
 
-from harness.server import run_throng
-from harness.tutorial import CATALOGUE, Reader
+from harness.server import REPOSITORY, run_throng
+from harness.tutorial import CATALOGUE, FILES, Reader, blocks
 
 
 @pytest.fixture
@@ -17,9 +17,19 @@ async def reader(tmp_path):
 
 @pytest.mark.one_process("the pages show the output of one process")
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("page", ["SignIn", "Moderation"])
+@pytest.mark.parametrize("page", ["SignIn", "Backend", "Moderation"])
 async def test_a_page_does_what_it_shows(reader, page):
     await reader.read((CATALOGUE / f"{page}.md").read_text(), is_whole=False)
+    assert reader.shown_by_git() == []
+
+
+def test_git_passes_over_the_files_of_all_pages():
+    """Also of those that other tests run in directories of their own."""
+    ignored = set((REPOSITORY / ".gitignore").read_text().splitlines())
+    made = {
+        block.file for page in CATALOGUE.rglob("*.md") for block in blocks(page.read_text(), is_whole=False)
+        if block.language in FILES and re.match(r"(?://|#|<!--) [\w.-]+\.\w+\n", block.text)}
+    assert len(made) > 20 and sorted(name for name in made if f"/{name}" not in ignored) == []
 
 
 @pytest.mark.parametrize("page, least", [("Limits", 1), ("Sizing", 4), ("Troubleshooting", 2)])

@@ -35,6 +35,7 @@ async def test_a_tutorial_does_what_it_shows(reader, page):
     if "Scripts/cluster" in text and not can_start_clusters():
         pytest.skip("PostgreSQL does not work for root, and user namespaces are off")
     await reader.read(text)
+    assert reader.shown_by_git() == []
 
 
 def test_the_tutorials_are_there():
@@ -68,6 +69,11 @@ async def test_a_page_that_is_wrong(reader, command, said):
 def test_a_page_with_code_that_would_not_be_run(page):
     with pytest.raises(AssertionError):
         assert all(block.file for block in blocks(page))
+
+
+async def test_git_shows_what_no_page_makes(reader):
+    await reader.read(COMMAND.format("mkdir throng-data; touch throng-data/x sign.py other.py", ""))
+    assert reader.shown_by_git() == ["other.py"]
 
 
 async def test_a_second_terminal_and_the_text_of_the_first(reader):

@@ -15,6 +15,7 @@ import re
 import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import time
 
@@ -214,6 +215,17 @@ class Reader:
             if terminal.command and not terminal.command.is_endless:
                 await terminal.end()
             terminal.demand_all_shown()
+
+    def shown_by_git(self):
+        """What the page has made, and `git status` would show in a checkout."""
+        shutil.copy(REPOSITORY / ".gitignore", self.directory)
+        environment = {**self.environment, "GIT_CONFIG_GLOBAL": os.devnull}
+        for words in (["init", "--quiet"], ["status", "--porcelain", "-z"]):
+            done = subprocess.run(
+                ["git", *words], cwd=self.directory, env=environment, check=True, capture_output=True, text=True)
+        names = [entry[3:] for entry in done.stdout.split("\0") if entry]
+        own = {".gitignore", ".programs/", "Scripts"}
+        return [name for name in names if name not in own and not name.startswith(".block-")]
 
     async def close(self):
         for terminal in self.terminals.values():
