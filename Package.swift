@@ -223,7 +223,7 @@ let package = Package(
       name: "GatewayTests",
       dependencies: [
         "Cluster", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WebSocketTransport",
-        "WireProtocol",
+        "Webhooks", "WireProtocol",
         logging,
       ], swiftSettings: strict),
     .testTarget(

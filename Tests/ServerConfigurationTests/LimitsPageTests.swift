@@ -40,7 +40,7 @@ import Testing
 
   /// A word such as `auth.secret`, whose first part begins keys, is a key, or with `.*` the beginning of
   /// several.
-  @Test(arguments: ["Limits", "Moderation", "SignIn", "Sizing", "Troubleshooting"])
+  @Test(arguments: ["Backend", "Limits", "Moderation", "SignIn", "Sizing", "Troubleshooting"])
   func keysOfThePageExist(name: String) throws {
     let keys = Settings.keys.map(\.path)
     let openings = Set(keys.filter { $0.contains(".") }.map { $0.prefix { $0 != "." } })
