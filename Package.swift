@@ -222,9 +222,8 @@ let package = Package(
     .testTarget(
       name: "GatewayTests",
       dependencies: [
-        "Cluster", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WebSocketTransport",
-        "Webhooks", "WireProtocol",
-        logging,
+        "Cluster", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongServer", "ThrongTestKit",
+        "WebSocketTransport", "Webhooks", "WireProtocol", logging,
       ], swiftSettings: strict),
     .testTarget(
       name: "WebhooksTests",

@@ -8,13 +8,33 @@ import WireProtocol
 /// Connects the loops to the sessions: decides on upgrades, makes a session for each connection,
 /// runs deadlines, and drains at the end.
 public final class Gateway: TransportDelegate {
-  private let services: GatewayServices
+  private let sessions: SessionFactory
+  private let proxies: TrustedProxies
+  private let upgrades: UpgradePolicy
+  private let connectionLimiter: ConnectionLimiter
+  private let budgets: UserBudgets
+  private let absenceTimers: AbsenceTimers
+  private let refusals: RefusalLog
+  private let clocks: any Clocks
+  private let logger: Logger
   private let http: any HTTPHandling
   private let contexts = Mutex<[Int: LoopContext]>([:])
 
   /// - Parameter http: gets the HTTP requests of both listeners.
-  public init(_ services: GatewayServices, http: any HTTPHandling) {
-    self.services = services
+  package init(
+    sessions: SessionFactory, proxies: TrustedProxies, upgrades: UpgradePolicy, connectionLimiter: ConnectionLimiter,
+    budgets: UserBudgets, absenceTimers: AbsenceTimers, refusals: RefusalLog, clocks: any Clocks, logger: Logger,
+    http: any HTTPHandling
+  ) {
+    self.sessions = sessions
+    self.proxies = proxies
+    self.upgrades = upgrades
+    self.connectionLimiter = connectionLimiter
+    self.budgets = budgets
+    self.absenceTimers = absenceTimers
+    self.refusals = refusals
+    self.clocks = clocks
+    self.logger = logger
     self.http = http
   }
 
@@ -22,31 +42,31 @@ public final class Gateway: TransportDelegate {
 
   /// The address of a proxy that announces nobody stands for all its clients.
   public func admission(of address: String) -> Admission {
-    services.configuration.isTrustedProxy(address) ? .uncounted : services.connectionLimiter.arrive(from: address)
+    proxies.contains(address) ? .uncounted : connectionLimiter.arrive(from: address)
   }
 
   public func didLeave(_ address: String) {
-    services.connectionLimiter.leave(from: address, at: services.clocks.monotonic)
+    connectionLimiter.leave(from: address, at: clocks.monotonic)
   }
 
-  public func didDrop(_ address: String, for reason: EarlyEnd) { services.refusals.arrival(reason, from: address) }
+  public func didDrop(_ address: String, for reason: EarlyEnd) { refusals.arrival(reason, from: address) }
 
   public func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict {
-    let client = services.client(of: head)
-    guard let refusal = services.upgradeRefusal(of: head, from: client) else { return .accept }
-    services.refusals.upgrade(refusal, head, from: client)
+    let client = proxies.client(of: head)
+    guard let refusal = upgrades.refusal(of: head, from: client) else { return .accept }
+    refusals.upgrade(refusal, head, from: client)
     return .refuse(status: refusal.status, reason: refusal.sentence)
   }
 
   public func didRefuse(_ head: borrowing RequestHead, status: Int, reason: String, isUpgrade: Bool) {
-    let client = services.client(of: head)
-    guard isUpgrade else { return services.refusals.httpRequest(status, reason, head, from: client.address) }
-    services.refusals.upgrade(.byTransport(status, reason), head, from: client)
+    let client = proxies.client(of: head)
+    guard isUpgrade else { return refusals.httpRequest(status, reason, head, from: client.address) }
+    refusals.upgrade(.byTransport(status, reason), head, from: client)
   }
 
   public func didOpen(_ connection: Connection, head: borrowing RequestHead) -> any ConnectionHandler {
     let context = context(of: connection.loop)
-    let session = Session(connection, address: services.client(of: head).address, services: services, context: context)
+    let session = sessions.session(on: connection, address: proxies.clientAddress(of: head), context)
     context.open[ObjectIdentifier(session)] = session
     let credential = UpgradeCredential(head)
     let drainEnd = context.drainEnd
@@ -63,7 +83,7 @@ public final class Gateway: TransportDelegate {
   /// What the client could not do meanwhile is not held against it; what the time of day decides, such
   /// as the end of a token, has happened.
   public func didPause(_ loop: EventLoop, for time: Duration) {
-    services.logger.warning(
+    logger.warning(
       "a loop did not run for a while",
       metadata: ["loop": .stringConvertible(loop.index), "milliseconds": .stringConvertible(time.wholeMilliseconds)])
     for session in context(of: loop).open.values { session.assumeIsolated { $0.resume(after: time) } }
@@ -71,17 +91,17 @@ public final class Gateway: TransportDelegate {
 
   public func didTick(_ loop: EventLoop) {
     guard loop.index == 0 else { return }
-    let now = services.clocks.monotonic
-    services.connectionLimiter.sweepIfDue(at: now)
-    services.budgets.sweep(at: now)
-    services.absenceTimers.fireDue(at: now)
+    let now = clocks.monotonic
+    connectionLimiter.sweepIfDue(at: now)
+    budgets.sweep(at: now)
+    absenceTimers.fireDue(at: now)
   }
 
   /// The state that the sessions of a loop share. On its thread only.
   func context(of loop: EventLoop) -> LoopContext {
     contexts.withLock { contexts in
       if let context = contexts[loop.index] { return context }
-      let context = LoopContext()
+      let context = LoopContext(clocks: clocks)
       contexts[loop.index] = context
       return context
     }
@@ -92,8 +112,8 @@ public final class Gateway: TransportDelegate {
   /// Refuses upgrades from now on, tells every session to reconnect, and closes each at a random
   /// instant within the time, so that they do not all return at once (Protocol.md, "Draining").
   public func drain(over duration: Duration, on loops: [EventLoop]) {
-    services.upgrades.beginDraining()
-    let end = services.clocks.monotonic + duration
+    upgrades.beginDraining()
+    let end = clocks.monotonic + duration
     for loop in loops {
       loop.perform {
         let context = self.context(of: loop)
@@ -104,7 +124,7 @@ public final class Gateway: TransportDelegate {
   }
 
   /// Returns when no connection is open, or when the task is cancelled.
-  public func waitUntilEmpty() async { await services.connectionLimiter.waitUntilEmpty() }
+  public func waitUntilEmpty() async { await connectionLimiter.waitUntilEmpty() }
 }
 
 /// Answers the HTTP requests of both listeners.

@@ -12,7 +12,7 @@ import WebSocketTransport
       $0.isTrustedProxy = { $0 == "10.0.0.1" }
       $0.connectionsPerAddress = 1
     }
-    let gateway = Gateway(backend.services, http: SilentHTTP())
+    let gateway = backend.services.gateway(http: SilentHTTP())
     for _ in 0..<100 { #expect(gateway.admission(of: "10.0.0.1") == .uncounted) }
     for _ in 0..<8 { #expect(gateway.admission(of: "192.0.2.1") == .admitted) }
     #expect(gateway.admission(of: "192.0.2.1") == .full)

@@ -47,7 +47,7 @@ import ThrongTestKit
       #expect(try await say(alice)["error"] == .null)
       try await alice.leave()
       try await live.gone("alice")
-      for _ in 0..<live.services.budgets.sweepTicks { live.services.budgets.sweep(at: live.services.clocks.monotonic) }
+      for _ in 0..<live.services.budgets.sweepTicks { live.services.budgets.sweep(at: live.backend.clocks.monotonic) }
       #expect(try await say(live.signIn("alice"))["error"]["code"] == 7008)
     }
   }

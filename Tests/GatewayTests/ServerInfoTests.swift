@@ -14,7 +14,7 @@ import WireProtocol
   private func text(
     limits: [(key: String, value: Int64)] = [], groupTypes: [GroupTypeDescription] = types
   ) throws -> [UInt8] {
-    let info = ServerInfo(name: "Throng \"x\"", version: "1.2.3", limits: limits, groupTypes: groupTypes)
+    let info = ServerInfo(Product(name: "Throng \"x\"", version: "1.2.3", limits: limits), groupTypes: groupTypes)
     guard case .success(let value) = info.reply() else { throw Failure() }
     return Encoded(value).text
   }

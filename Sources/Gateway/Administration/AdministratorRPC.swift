@@ -9,31 +9,28 @@ public final class AdministratorRPC: Sendable {
   private let methods: MethodTable
   private let dispatcher: Dispatcher
   private let users: any UserStore
+  private let sessions: any UserDirectory
   private let profiles: ProfileCache
-  private let metrics: RequestMetrics
   private let clocks: any Clocks
-  private let refusals: RefusalLog
+  private let telemetry: RequestTelemetry
   private let observer: StoreObserver
   private let audit: AuditLog
-  private let tracer: Tracer
-  private let unknownParameters: UnknownParameterPolicy
 
-  init(
-    methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, profiles: ProfileCache, metrics: RequestMetrics,
-    clocks: any Clocks,
-    refusals: RefusalLog, observer: StoreObserver, tracer: Tracer, unknownParameters: UnknownParameterPolicy,
-    actions: AdministratorActions, logger: Logger
+  /// - Parameters:
+  ///   - actions: get the calls that could change something, for the console.
+  ///   - logger: gets them, too.
+  package init(
+    methods: MethodTable, dispatcher: Dispatcher, users: any UserStore, sessions: any UserDirectory, profiles: ProfileCache,
+    clocks: any Clocks, telemetry: RequestTelemetry, observer: StoreObserver, actions: AdministratorActions, logger: Logger
   ) {
     self.methods = methods
     self.dispatcher = dispatcher
     self.users = users
+    self.sessions = sessions
     self.profiles = profiles
-    self.metrics = metrics
     self.clocks = clocks
-    self.refusals = refusals
+    self.telemetry = telemetry
     self.observer = observer
-    self.tracer = tracer
-    self.unknownParameters = unknownParameters
     audit = AuditLog(logger: logger, clocks: clocks, actions: actions)
   }
 
@@ -60,13 +57,13 @@ public final class AdministratorRPC: Sendable {
       let text = UnsafeRawBufferPointer(rebasing: bytes.dropLast(JSONParser.padding))
       return Envelope(
         padded: text, parser: JSONParser(), methods: methods, servesApplication: true,
-        unknownParameters: unknownParameters.current)
+        unknownParameters: telemetry.unknownParameters.current)
     }
   }
 
   /// The text of a request that may have to travel; nil on one node.
   private func text(of body: [UInt8], _ index: Int) -> RequestText? {
-    dispatcher.router == nil ? nil : RequestText(text: body, index: index, servesApplication: true)
+    dispatcher.isAlone ? nil : RequestText(text: body, index: index, servesApplication: true)
   }
 
   private func answer(_ call: Call, _ text: RequestText?, from administrator: String) async -> [UInt8]? {
@@ -74,24 +71,24 @@ public final class AdministratorRPC: Sendable {
     var reply = await reply(to: call, text)
     // A request that only reads has changed nothing, whatever became of it.
     if case .failure(.outcomeUnknown) = reply, call.method?.writes == false { reply = .error(.temporary) }
-    metrics.didAnswer(call.method, reply, after: clocks.monotonic.nanoseconds(since: start))
+    telemetry.metrics.didAnswer(call.method, reply, after: clocks.monotonic.nanoseconds(since: start))
     audit.note(call, reply, by: administrator)
-    if tracer.isActive { trace(call, reply, since: start) }
-    if unknownParameters.isLogged, let unknown = call.unknownParameters {
-      refusals.unknownParameters(unknown, of: call.methodName, user: call.asUser)
+    if telemetry.tracer.isActive { trace(call, reply, since: start) }
+    if telemetry.unknownParameters.isLogged, let unknown = call.unknownParameters {
+      telemetry.refusals.unknownParameters(unknown, of: call.methodName, user: call.asUser)
     }
     if let method = call.method, case .request(let request) = call.content, let field = request.importedFieldInSeconds {
-      refusals.instantsInSeconds(field, of: method.name, group: call.subjects?.groupID)
+      telemetry.refusals.instantsInSeconds(field, of: method.name, group: call.subjects?.groupID)
     }
     // The audit log holds the calls that could have changed something.
     if case .failure(let error) = reply, call.method?.writes != true {
-      refusals.request(error, call.method?.name, sent: call.sentMethodName, user: call.asUser)
+      telemetry.refusals.request(error, call.method?.name, sent: call.sentMethodName, user: call.asUser)
     }
     return call.id != nil || call.isInvalid ? reply.text(id: call.id) : nil
   }
 
   private func trace(_ call: Call, _ reply: Reply, since start: MonotonicInstant) {
-    tracer.note(
+    telemetry.tracer.note(
       TraceEntry(
         .request, call.methodName, at: clocks.wall, userID: call.asUser ?? call.subjects?.userID.flatMap { UserID($0) },
         groupID: call.subjects?.groupID.flatMap { GroupID($0) }, code: Int64(reply.code),
@@ -132,7 +129,7 @@ public final class AdministratorRPC: Sendable {
 
   private func run(_ request: Request, asUser user: UserID, _ text: RequestText?) async -> Reply {
     do throws(StoreError) {
-      try await dispatcher.sessions.makeKnown(user)
+      try await sessions.makeKnown(user)
       let profile = try await profiles.profiles(of: [user])[user]
       return await run(request, by: .user(user, platform: .restAPI, session: nil, profile: profile), text)
     } catch {

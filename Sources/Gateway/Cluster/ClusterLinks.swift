@@ -25,7 +25,7 @@ protocol LinkObserver: AnyObject, Sendable {
 /// Entries of any thread wait until the sending queue takes all of them at once: so under load many
 /// share a message on the bus. Those that may wait leave with the next that may not, or 20 ms after
 /// the last that waited.
-final class ClusterLinks: Sendable {
+package final class ClusterLinks: Sendable {
   private struct Peer {
     var incoming: IncomingLink
     var outgoing = OutgoingLink()
@@ -402,9 +402,9 @@ final class ClusterLinks: Sendable {
 }
 
 extension ClusterLinks: ChargeReporter {
-  var peerCount: Int { counted.load(ordering: .relaxed) }
+  package var peerCount: Int { counted.load(ordering: .relaxed) }
 
-  func report(_ requests: Int, of user: UserID) { sendToAll(.charged(user, requests: requests)) }
+  package func report(_ requests: Int, of user: UserID) { sendToAll(.charged(user, requests: requests)) }
 }
 
 /// Counts the messages that did not open, and lets one line a minute through.
@@ -451,17 +451,26 @@ public struct LinkCounters: Sendable, Equatable {
 }
 
 /// What connects this process with the other nodes. It is made before the groups, which use it.
-struct ClusterNetwork: Sendable {
-  let ports: ClusterPorts
-  let links: ClusterLinks
-  let requests: RemoteRequests
-  let router: OwnerRouter
-  let presence: ClusterPresence
+package struct ClusterNetwork: Sendable {
+  /// What it is made over.
+  package let ports: ClusterPorts
+  /// The links with all other nodes.
+  package let links: ClusterLinks
+  /// This node's requests to one other.
+  package let requests: RemoteRequests
+  /// This node's questions to all others.
+  package let otherNodes: OtherNodes
+  /// Brings the requests of users to the owners of shards.
+  package let router: OwnerRouter
+  /// The sessions of all nodes.
+  package let presence: ClusterPresence
 
-  init(_ ports: ClusterPorts, clocks: any Clocks, logger: Logger) {
+  /// Links over the ports, which `ClusterNode` starts.
+  package init(_ ports: ClusterPorts, clocks: any Clocks, logger: Logger) {
     self.ports = ports
     links = ClusterLinks(bus: ports.bus, key: ports.key, clocks: clocks, logger: logger)
     requests = RemoteRequests(links: links, clocks: clocks)
+    otherNodes = OtherNodes(requests, ports.membership, logger: logger)
     router = OwnerRouter(shards: ports.membership.shards, links: links, requests: requests, clocks: clocks)
     presence = ClusterPresence(links: links, shards: ports.membership.shards, clocks: clocks)
   }

@@ -62,7 +62,9 @@ public final class ClusterNode: Sendable {
   private let changeStream: AsyncStream<Change>
   private let ready = Mutex<[CheckedContinuation<Void, Never>]>([])
 
-  init(
+  /// A node without links; `start` begins them.
+  /// - Parameter poster: nil = webhooks are off.
+  package init(
     _ network: ClusterNetwork, users: ClusterUserDirectory, topics: RemoteTopics, directory: SessionDirectory,
     registry: GroupRegistry, observation: Observation, presence: PresenceKeeper, peerRequests: PeerRequestHandler,
     peerEntries: PeerEntryHandler, poster: (any WebhookPoster)?, clocks: any Clocks, logger: Logger
@@ -200,9 +202,6 @@ public final class ClusterNode: Sendable {
     }
     if !shards.isEmpty { Task { await presence.correct(of: shards) } }
   }
-
-  /// Tells the other nodes of a bad token, which all nodes count.
-  func reportBadToken(from address: String) { network.links.sendToAll(.badToken(address: address)) }
 
   // MARK: Readiness
 

@@ -12,7 +12,7 @@ protocol PresenceObserver: AnyObject, Sendable {
 
 /// The sessions of all nodes: this node tells the others of its own, and hears of theirs (Cluster.md,
 /// "Users").
-final class ClusterPresence: Sendable {
+package final class ClusterPresence: Sendable {
   private struct State {
     var table = PresenceTable()
     var absent = AbsentAttachments()

@@ -4,32 +4,33 @@ import GroupRuntime
 import Synchronization
 
 /// Carries frames to the sessions of all nodes.
-final class ClusterBroker: Broker {
+package final class ClusterBroker: Broker {
   private let directory: SessionDirectory
   private let presence: ClusterPresence
   private let links: ClusterLinks
   private let tracer: Tracer
 
-  init(directory: SessionDirectory, presence: ClusterPresence, links: ClusterLinks, tracer: Tracer) {
+  /// - Parameter directory: has the sessions of this node, `presence` those of all.
+  package init(directory: SessionDirectory, presence: ClusterPresence, links: ClusterLinks, tracer: Tracer) {
     self.directory = directory
     self.presence = presence
     self.links = links
     self.tracer = tracer
   }
 
-  func openTopic(of group: GroupID) -> any GroupTopic {
+  package func openTopic(of group: GroupID) -> any GroupTopic {
     // An event is noted once, by the group's owner, wherever it is heard.
     ClusterTopic(group, local: LocalTopic(group, directory: directory), presence: presence, links: links, tracer: tracer)
   }
 
   /// Nothing to note: each user who goes offline has a timer (`PresenceKeeper.presenceChanged`).
-  func noteSuspendedRoom(of users: [UserID]) {}
+  package func noteSuspendedRoom(of users: [UserID]) {}
 
-  var usersSignedIn: Int { presence.userCount }
+  package var usersSignedIn: Int { presence.userCount }
 
-  func signedIn(among users: [UserID]) -> [UserID] { presence.signedIn(among: users) }
+  package func signedIn(among users: [UserID]) -> [UserID] { presence.signedIn(among: users) }
 
-  func signedInUsers() -> [UserID] { presence.allUsers() }
+  package func signedInUsers() -> [UserID] { presence.allUsers() }
 }
 
 /// A group's topic at its owner: the local topic for sessions here, and an entry of the links for each
@@ -130,11 +131,12 @@ final class ClusterTopic: GroupTopic {
 }
 
 /// The topics of groups of other nodes, for sessions of this one. Calls come one at a time.
-final class RemoteTopics: Sendable {
+package final class RemoteTopics: Sendable {
   private let directory: SessionDirectory
   private let topics = Mutex<[NodeNumber: [GroupID: LocalTopic]]>([:])
 
-  init(directory: SessionDirectory) { self.directory = directory }
+  /// No topics yet.
+  package init(directory: SessionDirectory) { self.directory = directory }
 
   /// How many topics there are.
   var count: Int { topics.withLock { $0.values.reduce(0) { $0 + $1.count } } }

@@ -5,7 +5,7 @@ import Synchronization
 import WireProtocol
 
 /// The sessions of all nodes (Cluster.md, "Users").
-final class ClusterUserDirectory: UserDirectory {
+package final class ClusterUserDirectory: UserDirectory {
   private struct State {
     /// Users whose sessions a node was not told of: what its groups have sent since is missing.
     var unconfirmed: [NodeNumber: Set<UserID>] = [:]
@@ -38,10 +38,11 @@ final class ClusterUserDirectory: UserDirectory {
   private let store: any PresenceStore
   private let state = Mutex(State())
 
-  init(
-    directory: SessionDirectory, registry: GroupRegistry, profiles: ProfileCache, network: ClusterNetwork, otherNodes: OtherNodes
+  /// A directory of no sessions, which does not serve yet.
+  package init(
+    directory: SessionDirectory, registry: GroupRegistry, profiles: ProfileCache, network: ClusterNetwork
   ) {
-    self.otherNodes = otherNodes
+    otherNodes = network.otherNodes
     self.directory = directory
     self.registry = registry
     self.profiles = profiles
@@ -71,20 +72,20 @@ final class ClusterUserDirectory: UserDirectory {
     for node in unheard where presence.hasHeard(node) { tellLate(node) }
   }
 
-  var acceptsSignIns: Bool { isReady && bus.isConnected && membership.node != nil }
+  package var acceptsSignIns: Bool { isReady && bus.isConnected && membership.node != nil }
 
   // MARK: Sessions
 
-  var sessionCount: Int { presence.sessionCount }
+  package var sessionCount: Int { presence.sessionCount }
 
-  func isPresent(_ user: UserID) -> Bool { presence.isPresent(user) }
+  package func isPresent(_ user: UserID) -> Bool { presence.isPresent(user) }
 
-  func begin(_ entry: SessionEntry, of user: UserID) {
+  package func begin(_ entry: SessionEntry, of user: UserID) {
     directory.register(entry, of: user)
     presence.begin(entry.session.key, on: entry.platform, deviceID: entry.deviceID, of: user)
   }
 
-  func attachGroups(_ change: Group.Presence, in memberships: [Membership]) async {
+  package func attachGroups(_ change: Group.Presence, in memberships: [Membership]) async {
     // Each node gets the whole list: it finds its groups, whatever this one knows of their owners.
     let nodes = otherNodes.all
     await withTaskGroup { group in
@@ -174,14 +175,14 @@ final class ClusterUserDirectory: UserDirectory {
     }
   }
 
-  func completeSignIn(of session: Session, by user: UserID, limit: Int) -> Bool {
+  package func completeSignIn(of session: Session, by user: UserID, limit: Int) -> Bool {
     guard let replacement = presence.complete(session.key, of: user, limit: limit) else { return false }
     for key in replacement.here { directory.removeReplaced(key, of: user)?.replace() }
     notify(replacement.groups, of: user)
     return true
   }
 
-  func end(_ session: Session, of user: UserID) {
+  package func end(_ session: Session, of user: UserID) {
     // Other nodes first: an answer without the session then reaches them behind the news.
     let everywhere = presence.end(session.key, of: user)
     let here = directory.unregister(session, of: user)
@@ -200,13 +201,13 @@ final class ClusterUserDirectory: UserDirectory {
 
   /// The store hears of the presence from the owner of the user's shard, so what it says may be older
   /// than what this node knows.
-  func absence(of user: UserID, readAs offlineSince: WallInstant?) -> WallInstant? {
+  package func absence(of user: UserID, readAs offlineSince: WallInstant?) -> WallInstant? {
     presence.isOnline(user) ? nil : offlineSince
   }
 
   // MARK: Of one user, on all nodes
 
-  func kick(_ user: UserID, message: String?) async -> Int {
+  package func kick(_ user: UserID, message: String?) async -> Int {
     async let kickedHere = directory.kick(user, message: message)
     let answers = await otherNodes.ask(
       "kickUser", of: presence.otherNodes(of: user), timeout: ClusterUserDirectory.replyWait
@@ -216,7 +217,7 @@ final class ClusterUserDirectory: UserDirectory {
     return kicked
   }
 
-  func sessions(of user: UserID) async -> [SessionInfo] {
+  package func sessions(of user: UserID) async -> [SessionInfo] {
     var found = directory.infos(of: user)
     let answers = await otherNodes.ask(
       "listSessions", of: presence.otherNodes(of: user), timeout: ClusterUserDirectory.replyWait
@@ -225,9 +226,9 @@ final class ClusterUserDirectory: UserDirectory {
     return found.sorted { ($0.loginTime, $0.sessionID) < ($1.loginTime, $1.sessionID) }
   }
 
-  func makeKnown(_ user: UserID) async throws(StoreError) { try await store.makeKnown([user]) }
+  package func makeKnown(_ user: UserID) async throws(StoreError) { try await store.makeKnown([user]) }
 
-  func show(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async {
+  package func show(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async {
     async let isShownHere: Void = showHere(profile, of: user, frame, except: session)
     let nodes = otherNodes.all
     // Until they have answered: a link that begins meanwhile has lost the news.

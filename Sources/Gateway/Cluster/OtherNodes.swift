@@ -2,7 +2,7 @@ import Cluster
 import Logging
 
 /// Asks the other nodes, all at once (Cluster.md, "Answers of all nodes").
-final class OtherNodes: Sendable {
+package final class OtherNodes: Sendable {
   /// For how long an answer is waited for; a link that is lost ends the wait before.
   static let wait = Duration.seconds(2)
 

@@ -7,7 +7,7 @@ import WireProtocol
 
 /// Brings each request to the owner of its shard: to this node, to another one, or, while nobody has
 /// the shard, into a queue for at most a second (Cluster.md, "The path of a request").
-final class OwnerRouter: GroupOwnership, Sendable {
+package final class OwnerRouter: GroupOwnership, Sendable {
   /// Where a shard's requests go now.
   enum Route: Sendable, Equatable {
     case here
@@ -58,7 +58,7 @@ final class OwnerRouter: GroupOwnership, Sendable {
 
   // MARK: Ownership
 
-  func owns(_ group: GroupID) -> Bool { leads(Shard(of: group)) }
+  package func owns(_ group: GroupID) -> Bool { leads(Shard(of: group)) }
 
   /// Whether this node may decide for a shard now, and groups under it would find all sessions.
   func leads(_ shard: Shard) -> Bool {

@@ -3,7 +3,7 @@ import GroupModel
 import GroupRuntime
 
 /// Takes what other nodes tell this one.
-final class PeerEntryHandler: Sendable {
+package final class PeerEntryHandler: Sendable {
   private let links: ClusterLinks
   private let requests: RemoteRequests
   private let handler: PeerRequestHandler
@@ -18,7 +18,7 @@ final class PeerEntryHandler: Sendable {
   private let clocks: any Clocks
 
   /// - Parameter handler: performs what other nodes ask; `network.requests` has what this node asks them.
-  init(
+  package init(
     _ network: ClusterNetwork, handler: PeerRequestHandler, users: ClusterUserDirectory, topics: RemoteTopics,
     directory: SessionDirectory, budgets: UserBudgets, connectionLimiter: ConnectionLimiter,
     poster: (any WebhookPoster)?, clocks: any Clocks

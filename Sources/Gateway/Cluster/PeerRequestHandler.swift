@@ -5,7 +5,7 @@ import Synchronization
 import WireProtocol
 
 /// Performs what other nodes ask of this one.
-final class PeerRequestHandler: Sendable {
+package final class PeerRequestHandler: Sendable {
   private let dispatcher: Dispatcher
   private let observation: Observation
   private let router: OwnerRouter
@@ -17,7 +17,8 @@ final class PeerRequestHandler: Sendable {
   private let clocks: any Clocks
   private let metrics = Mutex<@Sendable () async -> [UInt8]>({ [] })
 
-  init(
+  /// A handler that has no metrics to tell of yet.
+  package init(
     dispatcher: Dispatcher, observation: Observation, router: OwnerRouter, registry: GroupRegistry,
     users: ClusterUserDirectory, directory: SessionDirectory, budgets: UserBudgets, methods: MethodTable, clocks: any Clocks
   ) {

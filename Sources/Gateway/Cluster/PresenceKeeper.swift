@@ -5,25 +5,24 @@ import WireProtocol
 
 /// Keeps what the store and the timers know of the presence of the users whose shards this node
 /// owns.
-final class PresenceKeeper: Sendable {
+package final class PresenceKeeper: Sendable {
   private let presence: ClusterPresence
   private let store: any PresenceStore
-  private let userStore: any UserStore
-  private let webhooks: PresenceWebhooks
+  private let recorder: PresenceRecorder
   private let timers: AbsenceTimers
   private let clocks: any Clocks
   /// `avChatRoom.offlineGrace`.
   private let grace: Duration
   private let observer: StoreObserver
 
-  init(
-    _ presence: ClusterPresence, store: any PresenceStore, userStore: any UserStore, webhooks: PresenceWebhooks,
-    timers: AbsenceTimers, clocks: any Clocks, grace: Duration, observer: StoreObserver
+  /// - Parameter grace: `avChatRoom.offlineGrace`.
+  package init(
+    _ presence: ClusterPresence, store: any PresenceStore, recorder: PresenceRecorder, timers: AbsenceTimers,
+    clocks: any Clocks, grace: Duration, observer: StoreObserver
   ) {
     self.presence = presence
     self.store = store
-    self.userStore = userStore
-    self.webhooks = webhooks
+    self.recorder = recorder
     self.timers = timers
     self.clocks = clocks
     self.grace = grace
@@ -57,9 +56,7 @@ final class PresenceKeeper: Sendable {
 
 extension PresenceKeeper: PresenceObserver {
   func presenceChanged(_ user: UserID, _ platform: Platform, isOnline: Bool) {
-    let now = clocks.wall
-    userStore.notePresence(of: user, offlineSince: isOnline ? nil : now)
-    webhooks.note(user, on: platform, isHere: isOnline)
+    let now = recorder.note(user, on: platform, isHere: isOnline)
     // A live room that is not in memory notices nothing, wherever its owner is.
     if isOnline {
       timers.cancel(for: user)

@@ -6,7 +6,7 @@ import WireProtocol
 
 /// The requests of this node to others that wait for their replies. They travel by the links, so those
 /// to one node arrive in their order.
-final class RemoteRequests: Sendable {
+package final class RemoteRequests: Sendable {
   /// The outcome of a request.
   enum Outcome: Sendable {
     case reply(RemoteReply)

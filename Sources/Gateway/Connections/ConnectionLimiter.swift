@@ -5,7 +5,7 @@ import WireProtocol
 
 /// Counts open connections, those on their way and bad tokens, per address and over all loops.
 /// Addresses of IPv6 with the same leading bits are one: who has the one may use all the others.
-final class ConnectionLimiter: Sendable {
+package final class ConnectionLimiter: Sendable {
   /// So many bad tokens from one address within a window delay further answers
   /// (Protocol.md, "Ways to sign in").
   private static let badTokens = (count: 20, window: Duration.seconds(10))
@@ -45,7 +45,7 @@ final class ConnectionLimiter: Sendable {
   private let ipv6PrefixLength: Int
 
   /// Limits of 0 are none.
-  init(connections: Int, connectionsPerAddress: Int, ipv6PrefixLength: Int = 64) {
+  package init(connections: Int, connectionsPerAddress: Int, ipv6PrefixLength: Int = 64) {
     self.connections = connections
     self.connectionsPerAddress = connectionsPerAddress
     self.ipv6PrefixLength = ipv6PrefixLength

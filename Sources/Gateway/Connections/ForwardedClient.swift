@@ -40,10 +40,23 @@ struct ForwardedClient: Equatable {
   }
 }
 
-extension GatewayServices {
+/// The proxies before the server, and what they tell of clients (`trustedProxies`, `forwardedHeader`).
+public struct TrustedProxies: Sendable {
+  private let headers: ForwardingHeaders
+  private let isTrusted: @Sendable (String) -> Bool
+
+  /// Those of a configuration.
+  package init(_ configuration: GatewayConfiguration) {
+    headers = configuration.forwardingHeaders
+    isTrusted = configuration.isTrustedProxy
+  }
+
+  /// Whether an address is a proxy's.
+  func contains(_ address: String) -> Bool { isTrusted(address) }
+
   /// The client of a request, behind proxies too.
   func client(of head: borrowing RequestHead) -> ForwardedClient {
-    ForwardedClient(of: head, by: configuration.forwardingHeaders, isTrustedProxy: configuration.isTrustedProxy)
+    ForwardedClient(of: head, by: headers, isTrustedProxy: isTrusted)
   }
 
   /// The client's address, behind proxies too.
@@ -54,8 +67,8 @@ extension GatewayServices {
 
   /// The client that the headers would name if the peer were a trusted proxy.
   func clientIfTrusted(_ head: borrowing RequestHead) -> ForwardedClient {
-    let (peer, isTrusted) = (head.peerAddress, configuration.isTrustedProxy)
-    return ForwardedClient(of: head, by: configuration.forwardingHeaders) { $0 == peer || isTrusted($0) }
+    let peer = head.peerAddress
+    return ForwardedClient(of: head, by: headers) { $0 == peer || isTrusted($0) }
   }
 }
 

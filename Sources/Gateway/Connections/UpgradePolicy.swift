@@ -53,37 +53,40 @@ struct UpgradeRefusal: Sendable {
   }
 }
 
-/// The facts that decide about upgrades, besides their heads.
-final class UpgradePolicy: Sendable {
-  let origins: OriginPolicy
+/// Decides which requests become WebSockets.
+public final class UpgradePolicy: Sendable {
+  /// Where the WebSocket is.
+  public let path: String
+  private let origins: OriginPolicy
+  private let proxies: TrustedProxies
+  private let connectionLimiter: ConnectionLimiter
   private let draining = Atomic<Bool>(false)
 
-  init(_ configuration: GatewayConfiguration) {
+  /// A policy that refuses nothing for draining yet.
+  package init(_ configuration: GatewayConfiguration, proxies: TrustedProxies, connectionLimiter: ConnectionLimiter) {
+    path = configuration.path
     origins = OriginPolicy(allowed: Set(configuration.allowedOrigins.map { $0.lowercased() }))
+    self.proxies = proxies
+    self.connectionLimiter = connectionLimiter
   }
-
-  /// Whether all upgrades are refused.
-  var isDraining: Bool { draining.load(ordering: .acquiring) }
 
   /// Refuses all upgrades from now on.
   func beginDraining() { draining.store(true, ordering: .releasing) }
-}
 
-extension GatewayServices {
   /// Why an upgrade with this head is refused; nil = it is not.
-  func upgradeRefusal(of head: borrowing RequestHead, from client: ForwardedClient) -> UpgradeRefusal? {
-    guard head.path == configuration.path, !head.isInternal else { return .path(expected: configuration.path) }
-    guard !upgrades.isDraining else { return .draining }
+  func refusal(of head: borrowing RequestHead, from client: ForwardedClient) -> UpgradeRefusal? {
+    guard head.path == path, !head.isInternal else { return .path(expected: path) }
+    guard !draining.load(ordering: .acquiring) else { return .draining }
     guard !connectionLimiter.refusesUpgrade(from: client.address) else { return .connections }
-    guard !upgrades.origins.allows(origin: head.origin, host: client.host) else { return nil }
-    let claimed = clientIfTrusted(head)
-    return upgrades.origins.allows(origin: head.origin, host: claimed.host) ? .untrustedProxy : .origin
+    guard !origins.allows(origin: head.origin, host: client.host) else { return nil }
+    let claimed = proxies.clientIfTrusted(head)
+    return origins.allows(origin: head.origin, host: claimed.host) ? .untrustedProxy : .origin
   }
 
   /// The status and sentence that an upgrade with this head would be refused with, or nil. Pages ask
   /// for it, because browsers do not show them the answer to an upgrade.
-  public func upgradeObstacle(of head: borrowing RequestHead) -> (status: Int, sentence: String)? {
-    upgradeRefusal(of: head, from: client(of: head)).map { ($0.status, $0.sentence) }
+  public func obstacle(of head: borrowing RequestHead) -> (status: Int, sentence: String)? {
+    refusal(of: head, from: proxies.client(of: head)).map { ($0.status, $0.sentence) }
   }
 }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// Timers for offline users who are members of live rooms that are not in memory. Such a room
 /// notices nothing: it is loaded when the user's grace ends, and then removes the user
 /// (Protocol.md, "AVChatRoom").
-final class AbsenceTimers: Sendable {
+package final class AbsenceTimers: Sendable {
   private struct Absence: Equatable {
     let user: UserID
     let since: WallInstant
@@ -52,22 +52,24 @@ final class AbsenceTimers: Sendable {
   private let groups: any GroupStore
   private let observer: StoreObserver
   private let grace: Duration
-  private let isPresent: @Sendable (UserID) -> Bool
-  private let notify: @Sendable (Group.Presence, [Membership]) async -> Bool
+  private let directory: SessionDirectory
+  private let registry: GroupRegistry
+  /// Nil = this node is alone.
+  private let clusterUsers: ClusterUserDirectory?
 
   /// - Parameters:
   ///   - grace: `avChatRoom.offlineGrace`.
-  ///   - isPresent: whether a user has a session.
-  ///   - notify: tells rooms of a user whose grace has ended; false = not all, and it is tried again.
-  init(
-    groups: any GroupStore, observer: StoreObserver, grace: Duration, isPresent: @escaping @Sendable (UserID) -> Bool,
-    notify: @escaping @Sendable (Group.Presence, [Membership]) async -> Bool
+  ///   - clusterUsers: the sessions and rooms of all nodes; nil = this one is alone.
+  package init(
+    groups: any GroupStore, observer: StoreObserver, grace: Duration, directory: SessionDirectory, registry: GroupRegistry,
+    clusterUsers: ClusterUserDirectory?
   ) {
     self.groups = groups
     self.observer = observer
     self.grace = grace
-    self.isPresent = isPresent
-    self.notify = notify
+    self.directory = directory
+    self.registry = registry
+    self.clusterUsers = clusterUsers
   }
 
   /// Starts the grace of a user whose last session has ended.
@@ -95,14 +97,24 @@ final class AbsenceTimers: Sendable {
     }
   }
 
+  private func isPresent(_ user: UserID) -> Bool { clusterUsers?.isPresent(user) ?? directory.isPresent(user) }
+
   private func notifyRooms(of absence: Absence, at now: MonotonicInstant) async {
     do throws(StoreError) {
       let rooms = try await groups.memberships(of: absence.user).filter { $0.type == .avChatRoom }
-      if await !notify(Group.Presence(of: absence.user, awaySince: absence.since), rooms) { retry(absence, at: now) }
+      if await !notify(rooms, of: Group.Presence(of: absence.user, awaySince: absence.since)) { retry(absence, at: now) }
     } catch {
       retry(absence, at: now)
       observer.storeFailed(error)
     }
+  }
+
+  /// Tells rooms of a user whose grace has ended.
+  /// - Returns: false where not all were told, and it is to be tried again.
+  private func notify(_ rooms: [Membership], of absence: Group.Presence) async -> Bool {
+    if let clusterUsers { return await clusterUsers.endGrace(absence, in: rooms) }
+    await registry.presenceChanged(absence, in: rooms)
+    return true
   }
 
   private func retry(_ absence: Absence, at now: MonotonicInstant) {

@@ -5,24 +5,25 @@ import WebSocketTransport
 
 /// Carries frames inside one process: from a group's executor to the loops of its members'
 /// connections.
-final class LocalBroker: Broker {
+package final class LocalBroker: Broker {
   private let directory: SessionDirectory
   private let tracer: Tracer
 
-  init(directory: SessionDirectory, tracer: Tracer) {
+  /// - Parameter directory: has the sessions of this process.
+  package init(directory: SessionDirectory, tracer: Tracer) {
     self.directory = directory
     self.tracer = tracer
   }
 
-  func openTopic(of group: GroupID) -> any GroupTopic { LocalTopic(group, directory: directory, tracer: tracer) }
+  package func openTopic(of group: GroupID) -> any GroupTopic { LocalTopic(group, directory: directory, tracer: tracer) }
 
-  var usersSignedIn: Int { directory.userCount }
+  package var usersSignedIn: Int { directory.userCount }
 
-  func noteSuspendedRoom(of users: [UserID]) { directory.noteSuspendedRoom(of: users) }
+  package func noteSuspendedRoom(of users: [UserID]) { directory.noteSuspendedRoom(of: users) }
 
-  func signedIn(among users: [UserID]) -> [UserID] { directory.signedIn(among: users) }
+  package func signedIn(among users: [UserID]) -> [UserID] { directory.signedIn(among: users) }
 
-  func signedInUsers() -> [UserID] { directory.signedInUsers() }
+  package func signedInUsers() -> [UserID] { directory.signedInUsers() }
 }
 
 /// A group's topic: one fan-out log on each loop that has, or had, members of it.

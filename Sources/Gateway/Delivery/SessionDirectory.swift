@@ -4,7 +4,7 @@ import Synchronization
 import WebSocketTransport
 
 /// One session of a user, as other loops find it.
-struct SessionEntry: Sendable {
+package struct SessionEntry: Sendable {
   let sessionID: String
   let connection: Connection
   let session: Session
@@ -16,7 +16,7 @@ struct SessionEntry: Sendable {
 
 /// The signed-in users, their sessions, and the groups that have these attached. Shared by all
 /// loops; every call is short.
-final class SessionDirectory: Sendable {
+package final class SessionDirectory: Sendable {
   /// A class, because changing a value where it stands in a dictionary allocates each time.
   private final class Presence {
     /// In order of sign-in.
@@ -43,7 +43,7 @@ final class SessionDirectory: Sendable {
 
   /// An empty directory.
   /// - Parameter presenceChanged: must neither block nor call the directory.
-  init(presenceChanged: @escaping @Sendable (UserID, Platform, Bool) -> Void = { _, _, _ in }) {
+  package init(presenceChanged: @escaping @Sendable (UserID, Platform, Bool) -> Void = { _, _, _ in }) {
     self.presenceChanged = presenceChanged
   }
 
@@ -176,8 +176,8 @@ final class SessionDirectory: Sendable {
   /// How many users have a session.
   var userCount: Int { state.withLock { $0.users.count } }
 
-  /// How many sessions there are.
-  var sessionCount: Int { state.withLock { $0.sessionCount } }
+  /// How many sessions there are, those that are signing in included.
+  package var sessionCount: Int { state.withLock { $0.sessionCount } }
 
   /// The users among these that have a session.
   func signedIn(among users: [UserID]) -> [UserID] {

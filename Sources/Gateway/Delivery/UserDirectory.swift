@@ -3,7 +3,7 @@ import GroupRuntime
 import WireProtocol
 
 /// The sessions of users, wherever they are: on this node, or on several (Cluster.md, "Users").
-protocol UserDirectory: Sendable {
+package protocol UserDirectory: Sendable {
   /// Whether users may sign in. Not before this node hears of the groups of all others.
   var acceptsSignIns: Bool { get }
   /// Sessions on all nodes.
@@ -44,14 +44,15 @@ protocol UserDirectory: Sendable {
 }
 
 /// All users of one node.
-final class LocalUserDirectory: UserDirectory {
+package final class LocalUserDirectory: UserDirectory {
   private let directory: SessionDirectory
   private let registry: GroupRegistry
   private let profiles: ProfileCache
   private let absenceTimers: AbsenceTimers
   private let clocks: any Clocks
 
-  init(
+  /// - Parameter absenceTimers: for members of live rooms that are not in memory.
+  package init(
     directory: SessionDirectory, registry: GroupRegistry, profiles: ProfileCache, absenceTimers: AbsenceTimers,
     clocks: any Clocks
   ) {
@@ -62,25 +63,25 @@ final class LocalUserDirectory: UserDirectory {
     self.clocks = clocks
   }
 
-  var acceptsSignIns: Bool { true }
-  var sessionCount: Int { directory.sessionCount }
+  package var acceptsSignIns: Bool { true }
+  package var sessionCount: Int { directory.sessionCount }
 
-  func isPresent(_ user: UserID) -> Bool { directory.isPresent(user) }
+  package func isPresent(_ user: UserID) -> Bool { directory.isPresent(user) }
 
-  func begin(_ entry: SessionEntry, of user: UserID) { directory.register(entry, of: user) }
+  package func begin(_ entry: SessionEntry, of user: UserID) { directory.register(entry, of: user) }
 
-  func attachGroups(_ presence: Group.Presence, in memberships: [Membership]) async {
+  package func attachGroups(_ presence: Group.Presence, in memberships: [Membership]) async {
     await registry.presenceChanged(presence, in: memberships)
   }
 
-  func completeSignIn(of session: Session, by user: UserID, limit: Int) -> Bool {
+  package func completeSignIn(of session: Session, by user: UserID, limit: Int) -> Bool {
     guard let replaced = directory.completeSignIn(of: session, by: user, limit: limit) else { return false }
     for session in replaced { session.replace() }
     absenceTimers.cancel(for: user)
     return true
   }
 
-  func end(_ session: Session, of user: UserID) {
+  package func end(_ session: Session, of user: UserID) {
     let end = directory.unregister(session, of: user)
     var concernsSuspendedRooms = end.concernsSuspendedRooms
     for group in end.groups {
@@ -94,15 +95,15 @@ final class LocalUserDirectory: UserDirectory {
     if concernsSuspendedRooms { absenceTimers.start(for: user, since: clocks.wall, at: clocks.monotonic) }
   }
 
-  func absence(of _: UserID, readAs offlineSince: WallInstant?) -> WallInstant? { offlineSince }
+  package func absence(of _: UserID, readAs offlineSince: WallInstant?) -> WallInstant? { offlineSince }
 
-  func kick(_ user: UserID, message: String?) async -> Int { await directory.kick(user, message: message) }
+  package func kick(_ user: UserID, message: String?) async -> Int { await directory.kick(user, message: message) }
 
-  func sessions(of user: UserID) async -> [SessionInfo] { directory.infos(of: user) }
+  package func sessions(of user: UserID) async -> [SessionInfo] { directory.infos(of: user) }
 
-  func makeKnown(_ user: UserID) async throws(StoreError) {}
+  package func makeKnown(_ user: UserID) async throws(StoreError) {}
 
-  func show(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async {
+  package func show(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async {
     profiles.didChange(profile, of: user)
     await directory.show(profile, of: user, frame, except: session)
   }

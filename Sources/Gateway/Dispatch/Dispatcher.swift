@@ -6,7 +6,7 @@ import WireProtocol
 /// application's interface share it: they authorize the caller and send the replies.
 public final class Dispatcher: Sendable {
   let registry: GroupRegistry
-  let stores: GatewayServices.Stores
+  let stores: GatewayStores
   let sessions: any UserDirectory
   let clocks: any Clocks
   let quotas: GroupQuotas
@@ -18,7 +18,7 @@ public final class Dispatcher: Sendable {
   let unreadLimit: Int
   /// The most bytes of groups and messages in a reply.
   let pageBytes: Int
-  let product: GatewayServices.Product
+  let product: Product
   /// Nil = webhooks are off.
   let webhooks: WebhookServices?
   /// Brings requests to other nodes; nil = there are none.
@@ -34,18 +34,23 @@ public final class Dispatcher: Sendable {
   /// Called once with the reply, on any thread.
   public typealias Completion = @Sendable (Reply) -> Void
 
-  init(
-    registry: GroupRegistry, stores: GatewayServices.Stores, profiles: ProfileCache, sessions: any UserDirectory,
+  /// - Parameters:
+  ///   - router: nil = this node is alone.
+  ///   - pageBytes: the most bytes of groups and messages in a reply.
+  ///   - unreadLimit: unread applications are counted up to this number.
+  ///   - webhooks: nil = they are off.
+  package init(
+    registry: GroupRegistry, stores: GatewayStores, profiles: ProfileCache, sessions: any UserDirectory, quotas: GroupQuotas,
     router: OwnerRouter?, clocks: any Clocks, configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int,
-    observer: StoreObserver, product: GatewayServices.Product, serverInfo: Reply, openRPC: LazyDocument,
-    webhooks: WebhookServices?, observation: Observation
+    observer: StoreObserver, product: Product, serverInfo: Reply, openRPC: LazyDocument, webhooks: WebhookServices?,
+    observation: Observation
   ) {
     self.registry = registry
     self.stores = stores
     self.sessions = sessions
     self.router = router
     self.clocks = clocks
-    quotas = GroupQuotas(groups: stores.groups, configuration: configuration, countsAllGroups: router == nil)
+    self.quotas = quotas
     userInfos = UserInfoEditor(users: stores.users, sessions: sessions, clocks: clocks)
     requiresKnownUsers = configuration.requiresKnownUsers
     searchesMessages = configuration.searchesMessages
@@ -60,6 +65,9 @@ public final class Dispatcher: Sendable {
     asksFirst = webhooks?.asking != nil
     self.observation = observation
   }
+
+  /// Whether there are no other nodes: no request travels, and its text need not be kept.
+  var isAlone: Bool { router == nil }
 
   /// Dispatches a request of a caller who may call its method.
   /// - Parameter text: as it came; nil on one node.

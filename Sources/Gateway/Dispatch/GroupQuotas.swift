@@ -9,7 +9,7 @@ import WireProtocol
 /// A signed-in user has an upper bound of the number of groups in memory. Below the limit, a
 /// request passes without the store; otherwise requests of one scope ask the store one after the
 /// other, so that they neither exceed the limit together nor count one another twice.
-final class GroupQuotas: Sendable {
+package final class GroupQuotas: Sendable {
   /// The scope in which a limit counts.
   private enum Scope: Hashable {
     case groups(of: UserID)
@@ -49,7 +49,8 @@ final class GroupQuotas: Sendable {
   /// The requests that ask the store, by scope.
   private let turns = TurnQueue<Scope>()
 
-  init(groups: any GroupStore, configuration: GatewayConfiguration, countsAllGroups: Bool = true) {
+  /// - Parameter countsAllGroups: whether all groups of a user are changed by this process.
+  package init(groups: any GroupStore, configuration: GatewayConfiguration, countsAllGroups: Bool = true) {
     self.groups = groups
     self.countsAllGroups = countsAllGroups
     groupsPerUser = configuration.groupsPerUser

@@ -6,7 +6,10 @@ import WireProtocol
 public final class ActiveGroups: Sendable {
   private let loops = Mutex<[EventLoop]>([])
 
-  /// The loops exist after the services.
+  /// Without loops it finds none.
+  package init() {}
+
+  /// The loops are made after what handles their connections.
   public func use(_ loops: [EventLoop]) { self.loops.withLock { $0 = loops } }
 
   /// The busiest groups of all loops.

@@ -4,11 +4,14 @@ import WireProtocol
 
 /// The latest calls of administrators to this node that could change something, for the console. The
 /// log has all of them.
-final class AdministratorActions: Sendable {
+package final class AdministratorActions: Sendable {
   /// How many are kept.
   static let maxCount = 500
 
   private let actions = Mutex<[AdministratorAction]>([])
+
+  /// None yet.
+  package init() {}
 
   func add(_ action: AdministratorAction) {
     actions.withLock { actions in

@@ -5,7 +5,7 @@ import Synchronization
 import WireProtocol
 
 /// The present work of the server, of all its nodes (Protocol.md, "Observation").
-final class Observation: Sendable {
+package final class Observation: Sendable {
   /// How many groups of each node are looked at: one that is busy on all may be beyond the page on each.
   private static let groupsOfANode = 200
 
@@ -20,7 +20,8 @@ final class Observation: Sendable {
   private let merged = Mutex<[String: MergedTrace]>([:])
   private let turns = TurnQueue<String>()
 
-  init(
+  /// - Parameter nodes: nil = this node is alone.
+  package init(
     tracer: Tracer, activeGroups: ActiveGroups, actions: AdministratorActions, nodes: OtherNodes?, clocks: any Clocks
   ) {
     self.tracer = tracer

@@ -31,7 +31,8 @@ public final class RefusalLog: Sendable {
   private let crowds = CrowdLines<EarlyEnd>()
   private let oddTokens = CrowdLines<String>()
 
-  init(clocks: any Clocks, logger: Logger) {
+  /// A log in which nothing was refused yet.
+  package init(clocks: any Clocks, logger: Logger) {
     self.clocks = clocks
     self.logger = logger
     upgrades = RefusalCounters("throng_upgrades_refused_total", by: "reason", UpgradeRefusal.Kind.allCases.map(\.rawValue))

@@ -7,7 +7,8 @@ public final class RequestMetrics: Sendable {
   /// By the method's number; the last is for unknown methods.
   private let methods: [MethodMetrics]
 
-  init(_ table: MethodTable) {
+  /// The series of all methods of a table.
+  package init(_ table: MethodTable) {
     methods = (table.entries.map(\.name) + ["unknown"]).map { MethodMetrics($0) }
   }
 

@@ -18,32 +18,32 @@ extension Session {
     if method?.specification.name == .login {
       noteRefusedSignIn(error)
     } else {
-      services.refusals.request(error, method?.name, sent: sent, from: address, user: refusedUser)
+      telemetry.refusals.request(error, method?.name, sent: sent, from: address, user: refusedUser)
     }
   }
 
   /// A request has parameters that its method does not have.
   func noteUnknownParameters(of call: borrowing Call) {
-    guard services.unknownParameters.isLogged, let unknown = call.unknownParameters else { return }
-    services.refusals.unknownParameters(unknown, of: call.methodName, from: address, user: refusedUser)
+    guard telemetry.unknownParameters.isLogged, let unknown = call.unknownParameters else { return }
+    telemetry.refusals.unknownParameters(unknown, of: call.methodName, from: address, user: refusedUser)
   }
 
   /// The sign-in of an upgrade, or by `login`, was refused.
   func noteRefusedSignIn(_ error: WireError) {
-    services.refusals.signIn(error, from: address, user: refusedUser, reason: refusalReason)
+    telemetry.refusals.signIn(error, from: address, user: refusedUser, reason: refusalReason)
   }
 
   /// A token was accepted; the log tells of one that looks wrong.
   func noteWarning(of owner: TokenOwner) {
     guard let warning = owner.warning else { return }
-    services.refusals.acceptedToken(warning, of: owner.userID, from: address)
+    telemetry.refusals.acceptedToken(warning, of: owner.userID, from: address)
   }
 
   /// The session closes; a logout is no refusal.
   func noteClose(_ code: CloseCode, reason: String) {
-    if services.tracer.isActive { traceEnd(code.rawValue) }
+    if telemetry.tracer.isActive { traceEnd(code.rawValue) }
     guard code != .normal else { return }
-    services.refusals.close(code.rawValue, reason, from: address, user: refusedUser)
+    telemetry.refusals.close(code.rawValue, reason, from: address, user: refusedUser)
   }
 
   /// The transport has closed by itself: a breach of the protocol, a slow or a silent connection.
@@ -59,20 +59,20 @@ extension Session {
     default: return
     }
     if case .ended = phase { return }
-    services.refusals.close(code, reason, from: address, user: refusedUser)
+    telemetry.refusals.close(code, reason, from: address, user: refusedUser)
   }
 
   /// A traced user's connection has ended, or will: `code` is the close's.
   func traceEnd(_ code: Int) {
     guard let identity else { return }
-    services.tracer.note(
+    telemetry.tracer.note(
       TraceEntry(
-        .close, "", at: services.clocks.wall, userID: identity.userID, sessionID: identity.sessionID, code: Int64(code)))
+        .close, "", at: context.clocks.wall, userID: identity.userID, sessionID: identity.sessionID, code: Int64(code)))
   }
 
   /// A traced user has signed in.
   func traceSignIn(_ identity: Identity) {
-    services.tracer.note(
-      TraceEntry(.signIn, platform.rawValue, at: services.clocks.wall, userID: identity.userID, sessionID: identity.sessionID))
+    telemetry.tracer.note(
+      TraceEntry(.signIn, platform.rawValue, at: context.clocks.wall, userID: identity.userID, sessionID: identity.sessionID))
   }
 }

@@ -4,19 +4,20 @@ import GroupRuntime
 import Logging
 
 /// Logs failures of stores, and counts messages.
-final class StoreObserver: GroupObserver {
+package final class StoreObserver: GroupObserver {
   private let logger: Logger
   private let messages = MessageMetrics()
 
-  init(logger: Logger) { self.logger = logger }
+  /// - Parameter logger: gets the failures.
+  package init(logger: Logger) { self.logger = logger }
 
-  func storeFailed(_ error: StoreError, group: GroupID) {
+  package func storeFailed(_ error: StoreError, group: GroupID) {
     logger.error("store failed", metadata: ["group": "\(group)", "error": "\(error)"])
   }
 
   func storeFailed(_ error: StoreError) { logger.error("store failed", metadata: ["error": "\(error)"]) }
 
-  func didCount(_ message: MessageCount) { messages.count(message) }
+  package func didCount(_ message: MessageCount) { messages.count(message) }
 }
 
 /// `throng_messages_accepted_total`, `…_delivered_total` and `…_dropped_total` by type and

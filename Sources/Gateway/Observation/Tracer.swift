@@ -5,12 +5,13 @@ import WireProtocol
 
 /// Notes what traced users and groups do (Protocol.md, "Observation"). Without a trace a request or
 /// an event costs one load of `isActive`.
-final class Tracer: Sendable {
+package final class Tracer: Sendable {
   private let clocks: any Clocks
   private let table = Mutex(TraceTable())
   private let active = Atomic<Bool>(false)
 
-  init(clocks: any Clocks) { self.clocks = clocks }
+  /// A tracer without traces.
+  package init(clocks: any Clocks) { self.clocks = clocks }
 
   /// Whether anything may have to be noted.
   var isActive: Bool { active.load(ordering: .relaxed) }

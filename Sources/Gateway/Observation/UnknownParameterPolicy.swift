@@ -4,12 +4,12 @@ import WireProtocol
 /// What becomes of unknown parameters (Protocol.md, "Unknown parameters"): they are refused where the
 /// server is strict, named by the log at the level debug, and by traces. Otherwise nobody looks for
 /// them, and a request costs one load of `Tracer.isActive` for it.
-struct UnknownParameterPolicy: Sendable {
+package struct UnknownParameterPolicy: Sendable {
   private let untraced: UnknownParameterHandling
   private let tracer: Tracer
 
   /// - Parameter logger: its level is that of the whole run.
-  init(isStrict: Bool, logger: Logger, tracer: Tracer) {
+  package init(isStrict: Bool, logger: Logger, tracer: Tracer) {
     untraced = isStrict ? .refused : logger.logLevel <= .debug ? .noted : .ignored
     self.tracer = tracer
   }

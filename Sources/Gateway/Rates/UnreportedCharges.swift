@@ -2,7 +2,7 @@ import GroupModel
 import Synchronization
 
 /// Tells the other nodes of a cluster what users are charged on this one (Cluster.md, "Rates of users").
-protocol ChargeReporter: Sendable {
+package protocol ChargeReporter: Sendable {
   /// The number of other nodes.
   var peerCount: Int { get }
 

@@ -119,7 +119,7 @@ final class UserBudget: Sendable {
 
 /// The budgets of users who are or recently were signed in: a budget outlives its sessions until it
 /// is full again.
-final class UserBudgets: Sendable {
+package final class UserBudgets: Sendable {
   private final class Shard: Sendable {
     let budgets = Mutex<[UserID: UserBudget]>([:])
   }
@@ -134,7 +134,7 @@ final class UserBudgets: Sendable {
   private let reporter: (any ChargeReporter)?
 
   /// - Parameter reporter: tells other nodes; nil = this one is alone.
-  init(_ configuration: GatewayConfiguration, reporter: (any ChargeReporter)? = nil) {
+  package init(_ configuration: GatewayConfiguration, reporter: (any ChargeReporter)? = nil) {
     self.reporter = reporter
     perSecond = configuration.requestsPerSecond
     burst = configuration.requestBurst

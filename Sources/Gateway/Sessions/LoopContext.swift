@@ -8,10 +8,14 @@ import WireProtocol
 /// executor) and by `Gateway` in callbacks of the transport.
 final class LoopContext: @unchecked Sendable {
   let parser = JSONParser()
+  let clocks: any Clocks
   /// The sessions with an open connection, signed in or not.
   var open: [ObjectIdentifier: Session] = [:]
   /// Sign-ins whose token is not yet checked.
   var signIns = SignInQueue()
   /// When the drain ends; nil while the server does not drain.
   var drainEnd: MonotonicInstant?
+
+  /// The context of a loop without connections.
+  init(clocks: any Clocks) { self.clocks = clocks }
 }

@@ -13,13 +13,13 @@ extension Session {
   func schedule() {
     if let next = deadlines.next {
       // Rounded up: a timer that is early finds nothing due.
-      connection.setDeadline(inMilliseconds: next.milliseconds(since: services.clocks.monotonic) + 1)
+      connection.setDeadline(inMilliseconds: next.milliseconds(since: context.clocks.monotonic) + 1)
     } else {
       connection.clearDeadline()
     }
   }
 
-  nonisolated func didReachDeadline() { runDeadlines(at: services.clocks.monotonic) }
+  package nonisolated func didReachDeadline() { runDeadlines(at: context.clocks.monotonic) }
 
   nonisolated func runDeadlines(at now: MonotonicInstant) {
     assumeIsolated { session in
@@ -48,13 +48,13 @@ extension Session {
   /// due comes at once.
   func resume(after pause: Duration) {
     if let signIn = deadlines[.signIn] { deadlines[.signIn] = signIn + pause }
-    runDeadlines(at: services.clocks.monotonic)
+    runDeadlines(at: context.clocks.monotonic)
   }
 
   /// A connection whose sign-in is queued has been in time: it gets another second.
   private func endSignInTime() {
     guard waits.contains(.signIn) else { return close(.notSignedIn) }
-    deadlines[.signIn] = services.clocks.monotonic + .seconds(1)
+    deadlines[.signIn] = context.clocks.monotonic + .seconds(1)
     schedule()
   }
 
@@ -62,8 +62,8 @@ extension Session {
   /// clock, the token on the wall clock.
   func scheduleExpiry() {
     guard let identity else { return }
-    let left = max(0, identity.tokenExpiresAt.milliseconds(since: services.clocks.wall))
-    let now = services.clocks.monotonic
+    let left = max(0, identity.tokenExpiresAt.milliseconds(since: context.clocks.wall))
+    let now = context.clocks.monotonic
     deadlines[.expiryWarning] = now.advanced(byMilliseconds: max(0, left - Session.warningTime))
     deadlines[.expiry] = now.advanced(byMilliseconds: left)
     schedule()
@@ -79,6 +79,6 @@ extension Session {
   /// The wall clock decides; where it was set back, the session waits again.
   private func expire() {
     guard let identity else { return }
-    if identity.tokenExpiresAt > services.clocks.wall { scheduleExpiry() } else { close(.tokenExpired) }
+    if identity.tokenExpiresAt > context.clocks.wall { scheduleExpiry() } else { close(.tokenExpired) }
   }
 }

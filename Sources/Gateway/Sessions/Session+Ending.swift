@@ -16,8 +16,7 @@ extension Session {
     setCaller(nil)
     deadlines[.expiryWarning] = nil
     deadlines[.expiry] = nil
-    services.sessions.end(self, of: user)
-    services.forgetIfAbsent(user)
+    registration.end(self, of: user)
   }
 
   // MARK: Disconnection
@@ -72,13 +71,13 @@ extension Session {
   /// - Parameter end: of the drain.
   func drain(until end: MonotonicInstant) {
     if case .ended = phase { return }
-    let now = services.clocks.monotonic
+    let now = context.clocks.monotonic
     let left = max(0, end.milliseconds(since: now))
     let close = Int64.random(in: 0...left)
     // Another node takes the user at once. A server that is alone refuses everybody until it has ended, and
     // then all come back to the next one.
     retryAfterDrain =
-      services.cluster == nil ? left - close + .random(in: 0...max(1000, left / 2)) : .random(in: 0...1000)
+      dispatcher.isAlone ? left - close + .random(in: 0...max(1000, left / 2)) : .random(in: 0...1000)
     deadlines[.drain] = now.advanced(byMilliseconds: close)
     schedule()
     announceDrain()

@@ -15,10 +15,10 @@ extension Session {
   func handle(
     _ call: consuming Call, _ text: RequestText? = nil, isBatchFull: Bool = false, for receiver: PendingRequest.Receiver
   ) {
-    let trace = services.tracer.isActive ? PendingRequest.Trace(call) : nil
+    let trace = telemetry.tracer.isActive ? PendingRequest.Trace(call) : nil
     if call.unknownParameters != nil { noteUnknownParameters(of: call) }
     let pending = PendingRequest(
-      call, text, cost: call.writeCost(indexesTexts: services.configuration.searchesMessages), at: services.clocks.monotonic,
+      call, text, cost: call.writeCost(indexesTexts: dispatcher.searchesMessages), at: context.clocks.monotonic,
       isBatchFull: isBatchFull, trace: trace, for: receiver)
     if case .ended = phase { return deliver([], to: receiver) }
     do throws(WireError) {
@@ -61,7 +61,7 @@ extension Session {
       closeAfterReplies(.normal)
       complete(pending, with: .empty)
     // It reads nothing, so no limit defers it.
-    case .ping: complete(pending, with: services.dispatcher.ping())
+    case .ping: complete(pending, with: dispatcher.ping())
     default:
       if pending.isRead { startRead(request, pending) } else { scheduleWrite(request, pending) }
     }
@@ -78,7 +78,7 @@ extension Session {
 
   /// Counts, logs, encodes and delivers a reply.
   func complete(_ pending: PendingRequest, with reply: Reply) {
-    services.metrics.didAnswer(pending.method, reply, after: services.clocks.monotonic.nanoseconds(since: pending.start))
+    telemetry.metrics.didAnswer(pending.method, reply, after: context.clocks.monotonic.nanoseconds(since: pending.start))
     if case .failure(let error) = reply { noteRefusal(error, of: pending.method, sent: pending.sentMethod) }
     let text = pending.wantsReply ? reply.text(id: pending.id) : []
     if let trace = pending.trace { note(pending, trace, reply, bytes: text.count) }
@@ -86,11 +86,11 @@ extension Session {
   }
 
   private func note(_ pending: PendingRequest, _ trace: PendingRequest.Trace, _ reply: Reply, bytes: Int) {
-    services.tracer.note(
+    telemetry.tracer.note(
       TraceEntry(
-        .request, pending.method?.name ?? "unknown", at: services.clocks.wall, userID: identity?.userID, groupID: trace.groupID,
+        .request, pending.method?.name ?? "unknown", at: context.clocks.wall, userID: identity?.userID, groupID: trace.groupID,
         sessionID: identity?.sessionID, code: Int64(reply.code), bytes: Int64(bytes),
-        microseconds: services.clocks.monotonic.nanoseconds(since: pending.start) / 1000,
+        microseconds: context.clocks.monotonic.nanoseconds(since: pending.start) / 1000,
         unknownParameters: trace.unknownParameters?.text))
   }
 
@@ -108,7 +108,7 @@ extension Session {
   func handle(_ calls: [Call], _ text: [UInt8]?) {
     let slot = replies.open()
     waits.insert(.batch)
-    handle(calls[...], text, BatchReply(maxBytes: services.configuration.readyReplyBytes * 3 / 2)) { session, batch in
+    handle(calls[...], text, BatchReply(maxBytes: readyReplyBytes * 3 / 2)) { session, batch in
       session.waits.remove(.batch)
       session.sendInOrder(batch.text, at: slot)
       session.drainReceiveQueue()
@@ -128,7 +128,7 @@ extension Session {
   /// A batch with no or too many requests counts as one request.
   func refuseBatch() {
     let slot = replies.open()
-    if case .flood = checkRate(at: services.clocks.monotonic) { closeAfterReplies(.requestFlood) }
+    if case .flood = checkRate(at: context.clocks.monotonic) { closeAfterReplies(.requestFlood) }
     sendInOrder(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), at: slot)
   }
 }

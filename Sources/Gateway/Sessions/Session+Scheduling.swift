@@ -66,7 +66,7 @@ extension Session {
       return deferRequest(request, pending)
     }
     readsInFlight += 1
-    services.dispatcher.dispatch(request, by: caller, text: pending.text, completion(of: pending))
+    dispatcher.dispatch(request, by: caller, text: pending.text, completion(of: pending))
   }
 
   // MARK: Writes
@@ -85,6 +85,6 @@ extension Session {
     guard !pending.cost.isHeavy || budget?.beginHeavyWrite(of: self) != false else {
       return deferRequest(request, pending)
     }
-    services.dispatcher.dispatch(request, by: caller, text: pending.text, completion(of: pending))
+    dispatcher.dispatch(request, by: caller, text: pending.text, completion(of: pending))
   }
 }

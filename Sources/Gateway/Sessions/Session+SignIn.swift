@@ -13,7 +13,7 @@ extension Session {
   /// and the reason begins with the code (Protocol.md, "Ways to sign in").
   func start(with credential: UpgradeCredential?) {
     guard let credential else {
-      deadlines[.signIn] = services.clocks.monotonic + services.configuration.signInTime
+      deadlines[.signIn] = context.clocks.monotonic + signInPolicy.signInTime
       return schedule()
     }
     enqueueSignIn(credential.login) { session, reply in session.finishUpgrade(reply) }
@@ -59,24 +59,21 @@ extension Session {
 
   /// Checks the token, the platform and the rates.
   private func verify(_ login: Login, on device: Login.Device, then reply: @escaping ReplyHandler) {
-    switch services.tokens.publicOwner(of: login.token, at: services.clocks.wall) {
+    switch signInPolicy.owner(of: login.token, at: context.clocks.wall) {
     case .failure(let refusal):
       if let user = refusal.userID { tokenOwner = user }
       refuseToken(refusal, then: reply)
     case .success(let owner):
       tokenOwner = owner.userID
-      // Groups of other nodes would not find the session.
-      guard services.sessions.acceptsSignIns else { return refuseUnready(then: reply) }
-      let now = services.clocks.monotonic
-      let budget = services.budgets.budget(of: owner.userID, at: now)
-      guard services.configuration.sessionsPerPlatform[device.platform, default: 0] > 0 else {
-        if let wait = budget.acquireRequest(at: now) { return refuseForRate(wait, then: reply) }
-        return reply(self, .error(.badValue, "This platform is not admitted", field: "platform"))
+      switch signInPolicy.verdict(on: owner.userID, device.platform, at: context.clocks.monotonic) {
+      case .unready: refuseUnready(then: reply)
+      case .tooOften(let wait): refuseForRate(wait, then: reply)
+      case .platformRefused: reply(self, .error(.badValue, "This platform is not admitted", field: "platform"))
+      case .admitted(let budget):
+        self.budget = budget
+        noteWarning(of: owner)
+        register(owner, on: device, then: reply)
       }
-      if let wait = services.signInLimiter.acquire(budget, at: now) { return refuseForRate(wait, then: reply) }
-      self.budget = budget
-      noteWarning(of: owner)
-      register(owner, on: device, then: reply)
     }
   }
 
@@ -115,15 +112,15 @@ extension Session {
   /// Counts a bad token, and answers it: after many of them from one address with a delay, during
   /// which later texts wait too.
   private func answerBadToken(_ answer: @escaping @Sendable (isolated Session) -> Void) {
-    let now = services.clocks.monotonic
-    guard services.noteBadToken(from: address, at: now) else { return answer(self) }
+    let now = context.clocks.monotonic
+    guard let delay = signInPolicy.noteBadToken(from: address, at: now) else { return answer(self) }
     waits.insert(.refusal)
     delayedRefusal = { session in
       session.waits.remove(.refusal)
       answer(session)
       session.drainReceiveQueue()
     }
-    deadlines[.failureAnswer] = now + services.configuration.failureDelay
+    deadlines[.failureAnswer] = now + delay
     schedule()
   }
 
@@ -139,9 +136,8 @@ extension Session {
     holdOutput()
     let entry = SessionEntry(
       sessionID: identity.sessionID, connection: connection, session: self, platform: device.platform, deviceID: device.deviceID,
-      address: address, loginTime: services.clocks.wall)
-    services.sessions.begin(entry, of: identity.userID)
-    services.users.remember([identity.userID])
+      address: address, loginTime: context.clocks.wall)
+    registration.begin(entry, of: identity.userID)
     context.signIns.begin()
     Task { await self.attachGroups(of: identity, then: reply) }
   }
@@ -150,39 +146,25 @@ extension Session {
   /// later looks for its members' sessions itself.
   private func attachGroups(of identity: Identity, then reply: @escaping ReplyHandler) async {
     let user = identity.userID
-    do throws(StoreError) {
-      let quotas = services.dispatcher.quotas
-      quotas.startCounting(user)
-      let profileChanges = profileChanges
-      let record = try await services.signInRecord(of: user)
-      try await services.sessions.makeKnown(user)
-      // The next sign-in does not wait for the groups of this one.
-      context.signInEnded(on: connection.loop)
-      guard case .signingIn = phase else { return services.forgetIfAbsent(user) }
-      // A change since the store was read has set it.
-      if self.profileChanges == profileChanges { setProfile(record.profile) }
-      quotas.record(user, groups: record.memberships.count { $0.type.isListed })
-      // Only live rooms end the membership of an offline user.
-      let isInRooms = record.memberships.contains { $0.type == .avChatRoom }
-      let offlineSince = services.sessions.absence(of: user, readAs: isInRooms ? record.offlineSince : nil)
-      let presence = Group.Presence(
-        of: user, awaySince: offlineSince.flatMap { services.isPastGrace(offlineSince: $0) ? $0 : nil })
-      await services.sessions.attachGroups(presence, in: record.memberships)
-      completeSignIn(identity, then: reply)
-    } catch {
-      context.signInEnded(on: connection.loop)
-      services.observer.storeFailed(error)
-      failSignIn(of: user, then: reply)
-    }
+    let profileChanges = profileChanges
+    let record = await registration.read(user)
+    // The next sign-in does not wait for the groups of this one.
+    context.signInEnded(on: connection.loop)
+    guard let record else { return failSignIn(of: user, then: reply) }
+    guard case .signingIn = phase else { return registration.forgetIfAbsent(user) }
+    // A change since the store was read has set it.
+    if self.profileChanges == profileChanges { setProfile(record.profile) }
+    await registration.sessions.attachGroups(registration.presence(of: user, record), in: record.memberships)
+    completeSignIn(identity, then: reply)
   }
 
   private func completeSignIn(_ identity: Identity, then reply: @escaping ReplyHandler) {
     // The session may have closed or been replaced meanwhile.
     guard case .signingIn = phase else { return }
-    let limit = services.configuration.sessionsPerPlatform[platform, default: 0]
-    guard services.sessions.completeSignIn(of: self, by: identity.userID, limit: limit) else { return }
+    let limit = signInPolicy.maxSessions(on: platform)
+    guard registration.sessions.completeSignIn(of: self, by: identity.userID, limit: limit) else { return }
     phase = .signedIn(identity)
-    if services.tracer.isActive { traceSignIn(identity) }
+    if telemetry.tracer.isActive { traceSignIn(identity) }
     setCaller(identity.userID)
     scheduleExpiry()
     waits.remove(.signIn)
@@ -195,7 +177,7 @@ extension Session {
   /// The store has failed: 10002, and no session is replaced. The connection closes after the
   /// reply, because groups of the user may have attached it.
   private func failSignIn(of user: UserID, then reply: @escaping ReplyHandler) {
-    guard case .signingIn = phase else { return services.forgetIfAbsent(user) }
+    guard case .signingIn = phase else { return registration.forgetIfAbsent(user) }
     signOut()
     waits.remove(.signIn)
     closeAfterReplies(.tryAgainLater)
@@ -206,8 +188,8 @@ extension Session {
     .success(
       .session(
         Login.Result(
-          userID: identity.userID, sessionID: identity.sessionID, serverTime: services.clocks.wall,
-          tokenExpiresAt: identity.tokenExpiresAt, heartbeat: services.configuration.heartbeat)))
+          userID: identity.userID, sessionID: identity.sessionID, serverTime: context.clocks.wall,
+          tokenExpiresAt: identity.tokenExpiresAt, heartbeat: signInPolicy.heartbeat)))
   }
 
   // MARK: Renewal
@@ -216,7 +198,7 @@ extension Session {
   /// (Protocol.md, "Token renewal").
   private func renew(_ login: Login, then reply: @escaping ReplyHandler) {
     guard var identity else { return reply(self, .error(.notSignedIn)) }
-    switch services.tokens.publicOwner(of: login.token, at: services.clocks.wall) {
+    switch signInPolicy.owner(of: login.token, at: context.clocks.wall) {
     case .failure(let refusal): answerBadToken { session in session.answer(refusal, then: reply) }
     case .success(let owner):
       guard owner.userID == identity.userID else { return reply(self, .error(.otherUserSignedIn)) }
@@ -235,16 +217,5 @@ enum SessionID {
   /// 128 random bits in base 36.
   static func make() -> String {
     RandomID.with128Bits()
-  }
-}
-
-extension TokenChecking {
-  /// The owner of a token on the public listener, where administrators' tokens are refused (70003).
-  func publicOwner(of token: String, at now: WallInstant) -> Result<TokenOwner, TokenRefusal> {
-    owner(of: token, at: now).flatMap { owner in
-      guard owner.isAdministrator else { return .success(owner) }
-      let error = WireError(.tokenMalformed, "An administrator's token is for the internal listener")
-      return .failure(TokenRefusal(error, userID: owner.userID))
-    }
   }
 }

@@ -8,7 +8,7 @@ import WireProtocol
 ///
 /// This file holds its state and the ways in and out: texts from the socket, replies to it. The
 /// extensions hold sign-in, requests, their scheduling, deadlines and the end.
-actor Session: ConnectionHandler {
+package actor Session: ConnectionHandler {
   /// The signed-in user.
   struct Identity: Sendable {
     let userID: UserID
@@ -55,8 +55,15 @@ actor Session: ConnectionHandler {
 
   nonisolated let connection: Connection
   nonisolated let address: String
-  let services: GatewayServices
   let context: LoopContext
+  let methods: MethodTable
+  let dispatcher: Dispatcher
+  let telemetry: RequestTelemetry
+  let signInPolicy: SignInPolicy
+  let registration: SessionRegistration
+  private let connectionLimiter: ConnectionLimiter
+  /// How many bytes of replies may wait behind a slower one.
+  let readyReplyBytes: Int
   var phase = Phase.anonymous(requests: 0)
   var waits: Waits = []
   var platform = Platform.unknown
@@ -95,7 +102,7 @@ actor Session: ConnectionHandler {
   /// The delayed answer to a bad token.
   var delayedRefusal: (@Sendable (isolated Session) -> Void)?
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.executor.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.executor.asUnownedSerialExecutor() }
 
   /// `receive` and `finish`, for callers on the loop (Architecture.md, "Threads"); nil before the first
   /// text.
@@ -114,11 +121,21 @@ actor Session: ConnectionHandler {
     finishEntry = { [unowned(unsafe) self] pending, reply in self.finish(pending, with: reply) }
   }
 
-  init(_ connection: Connection, address: String, services: GatewayServices, context: LoopContext) {
+  init(
+    _ connection: Connection, address: String, context: LoopContext, methods: MethodTable, dispatcher: Dispatcher,
+    telemetry: RequestTelemetry, signInPolicy: SignInPolicy, registration: SessionRegistration,
+    connectionLimiter: ConnectionLimiter, readyReplyBytes: Int
+  ) {
     self.connection = connection
     self.address = address
-    self.services = services
     self.context = context
+    self.methods = methods
+    self.dispatcher = dispatcher
+    self.telemetry = telemetry
+    self.signInPolicy = signInPolicy
+    self.registration = registration
+    self.connectionLimiter = connectionLimiter
+    self.readyReplyBytes = readyReplyBytes
   }
 
   /// The session's name in groups.
@@ -131,7 +148,7 @@ actor Session: ConnectionHandler {
 
   // MARK: Callbacks of the transport, on the loop
 
-  nonisolated func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {
+  package nonisolated func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {
     connection.loop.executor.checkIsolated()
     guard let receiveEntry else {
       assumeIsolated { $0.makeEntries() }
@@ -147,24 +164,24 @@ actor Session: ConnectionHandler {
     finishEntry(pending, reply)
   }
 
-  nonisolated func didClose(code: Int, byPeer: Bool) {
+  package nonisolated func didClose(code: Int, byPeer: Bool) {
     assumeIsolated { session in
       if !byPeer { session.noteTransportClose(code) }
-      if session.services.tracer.isActive { session.traceEnd(code) }
+      if session.telemetry.tracer.isActive { session.traceEnd(code) }
       session.closed()
     }
   }
 
   /// Starts with the credential of the upgrade, or closes a connection beyond the limits.
   func open(_ credential: UpgradeCredential?) {
-    isAccepted = services.connectionLimiter.add(from: address)
+    isAccepted = connectionLimiter.add(from: address)
     if isAccepted { start(with: credential) } else { close(.connectionLimit) }
   }
 
   private func closed() {
     end()
     context.open[ObjectIdentifier(self)] = nil
-    services.connectionLimiter.remove(from: address, wasAccepted: isAccepted, at: services.clocks.monotonic)
+    connectionLimiter.remove(from: address, wasAccepted: isAccepted, at: context.clocks.monotonic)
   }
 
   // MARK: Receiving
@@ -177,19 +194,19 @@ actor Session: ConnectionHandler {
   }
 
   private func parse(_ text: UnsafeRawBufferPointer) {
-    let handling = services.unknownParameters.current
-    switch Envelope(padded: text, parser: context.parser, methods: services.methods, unknownParameters: handling) {
+    let handling = telemetry.unknownParameters.current
+    switch Envelope(padded: text, parser: context.parser, methods: methods, unknownParameters: handling) {
     case .notJSON(let error): refuseInvalidText(error)
     case .badBatch:
       invalidTexts = 0
       refuseBatch()
     case .single(let call):
       invalidTexts = 0
-      let text = services.cluster.map { _ in RequestText(text: Array(text), index: 0, servesApplication: false) }
+      let text = dispatcher.isAlone ? nil : RequestText(text: Array(text), index: 0, servesApplication: false)
       handle(call, text, for: .session(replies.open()))
     case .batch(let calls):
       invalidTexts = 0
-      handle(calls, services.cluster.map { _ in Array(text) })
+      handle(calls, dispatcher.isAlone ? nil : Array(text))
     }
   }
 
@@ -216,7 +233,7 @@ actor Session: ConnectionHandler {
   }
 
   /// Whether the limit of bytes behind a slower reply is reached.
-  var areRepliesFull: Bool { replies.readyBytes >= services.configuration.readyReplyBytes }
+  var areRepliesFull: Bool { replies.readyBytes >= readyReplyBytes }
 
   /// Stops reading while too much waits. One more read of the library may still arrive.
   private func regulateReading() {

@@ -3,11 +3,12 @@ import Synchronization
 
 /// The rate of sign-ins. The user's own rate comes before the server's, so that a user without
 /// tokens uses up nothing of the server's rate.
-final class SignInLimiter: Sendable {
+package final class SignInLimiter: Sendable {
   /// Nil = no limit.
   private let rate: Mutex<SignInRate?>
 
-  init(_ configuration: GatewayConfiguration) {
+  /// The rate of a configuration.
+  package init(_ configuration: GatewayConfiguration) {
     let perSecond = configuration.signInsPerSecond
     rate = Mutex(perSecond > 0 ? SignInRate(perSecond: perSecond) : nil)
   }

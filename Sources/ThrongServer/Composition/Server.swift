@@ -14,7 +14,11 @@ public final class Server: Sendable {
   private let settings: Settings
   let logger: Logger
   let store: any ServerStore
-  let services: GatewayServices
+  let clocks: any Clocks
+  private let registry: GroupRegistry
+  let directory: SessionDirectory
+  /// This process among others; nil = it is alone.
+  let node: ClusterNode?
   private let gateway: Gateway
   let transport: Transport
   private let tokens: CurrentTokenVerifier
@@ -45,27 +49,30 @@ public final class Server: Sendable {
     defer { if !isWhole { store.close() } }
     self.store = store
     let clocks = store.clocks
+    self.clocks = clocks
     engines = try ClusterEngines(settings, store: store, clocks: clocks, logger: logger)
     tokens = try await Server.tokens(settings, logger)
     webhooks = try await WebhookComposition(
       settings, store: store, membership: engines?.lease, alarms: alarms, logger: logger)
-    services = GatewayServices(
-      configuration: GatewayConfiguration(settings),
-      stores: GatewayServices.Stores(groups: store, messages: store, users: store, personal: store, webhooks: store),
-      tokens: TokenChecker(tokens),
-      clocks: clocks, alarms: alarms,
+    let composed = GatewayComposition(
+      GatewayConfiguration(settings),
+      stores: GatewayStores(groups: store, messages: store, users: store, personal: store, webhooks: store),
+      tokens: TokenChecker(tokens), clocks: clocks, alarms: alarms,
       rules: GroupRules(
         permissions: GroupPermissions(settings), limits: GroupLimits(settings), webhooks: webhooks?.types ?? .none),
-      product: GatewayServices.Product(name: "Throng", version: Release.version, limits: settings.limits.flattened),
-      logger: logger, webhooks: webhooks?.services, cluster: engines?.ports)
-    let registry = services.registry
+      product: Product(name: "Throng", version: Release.version, limits: settings.limits.flattened), logger: logger,
+      webhooks: webhooks?.services, cluster: engines?.ports)
+    let registry = composed.delivery.registry
     store.onRemoval { registry.note($0) }
-    readiness = Readiness(store: store, engines: engines, node: services.cluster)
+    (self.registry, directory, node) = (registry, composed.delivery.directory, composed.node)
+    readiness = Readiness(store: store, engines: engines, node: node)
     let routes = Routes(
-      services: services, metrics: metrics, readiness: readiness,
+      administration: composed.administration, documents: composed.documents, proxies: composed.proxies,
+      upgrades: composed.upgrades, refusals: composed.telemetry.refusals, metrics: metrics, readiness: readiness,
       credential: AdministratorCredential(tokens: tokens, settings.admin), hosts: InternalHosts(settings),
-      demo: try await Server.demoPage(settings, logger), cluster: engines, logger: logger)
-    gateway = Gateway(services, http: routes)
+      demo: try await Server.demoPage(settings, logger), cluster: ClusterRoute(engines: engines, node: node),
+      clocks: clocks, logger: logger)
+    gateway = composed.gateway(http: routes)
     let delegate = gateway
     openFiles = Transport.limitOpenFiles(to: settings.openFiles)
     transport = try StartError.translating { () throws(TransportError) in
@@ -73,8 +80,7 @@ public final class Server: Sendable {
       configuration.clock = time.loopClock
       return try Transport(configuration, delegate: delegate)
     }
-    services.registry.use(transport.loops.map(\.executor))
-    services.activeGroups.use(transport.loops)
+    composed.use(transport.loops)
     time.onAdvance(AdvancedServer(loops: transport.loops, store: store))
     isWhole = true
   }
@@ -107,7 +113,7 @@ public final class Server: Sendable {
     guard let engines else { return }
     try engines.join(at: "\(settings.internalListen.bound(to: transport.internalPort))")
     // It returns when this node hears all others, and is heard.
-    await services.cluster?.start()
+    await node?.start()
   }
 
   /// Begins to serve, and logs the addresses.
@@ -131,7 +137,7 @@ public final class Server: Sendable {
 
   private func nextCertificateWarning() -> String? {
     guard let expiry = transport.certificateExpiry else { return nil }
-    return certificateWarnings.withLock { $0.next(expiring: expiry, now: services.clocks.wall) }
+    return certificateWarnings.withLock { $0.next(expiring: expiry, now: clocks.wall) }
   }
 
   /// Reads the certificate, its key and the JWKS file again, for new connections and sign-ins
@@ -165,11 +171,11 @@ public final class Server: Sendable {
   public func runMaintenance() async {
     var rounds = 0
     while !Task.isCancelled {
-      await alarms.sleep(until: services.clocks.monotonic + Server.maintenanceInterval)
-      services.registry.retireExcess()
+      await alarms.sleep(until: clocks.monotonic + Server.maintenanceInterval)
+      registry.retireExcess()
       memory.trimAfterFall()
       rounds += 1
-      if rounds % 6 == 0 { services.registry.retireGroups(unusedFor: Server.idleTime) }
+      if rounds % 6 == 0 { registry.retireGroups(unusedFor: Server.idleTime) }
     }
   }
 
@@ -185,16 +191,16 @@ public final class Server: Sendable {
     logger.info(
       "draining",
       metadata: [
-        "sessions": .stringConvertible(services.sessionCount), "duration": .stringConvertible(duration.wholeMilliseconds),
+        "sessions": .stringConvertible(directory.sessionCount), "duration": .stringConvertible(duration.wholeMilliseconds),
         "hint": "a second signal ends it at once",
       ])
     gateway.drain(over: duration, on: transport.loops)
-    let end = services.clocks.monotonic + duration + Server.closingTime
+    let end = clocks.monotonic + duration + Server.closingTime
     // Shards move while their groups' other sessions are served.
     async let released: Void? = engines?.drain(within: duration)
     await waitUntilEmpty(until: end)
     _ = await released
-    await stop(at: max(end, services.clocks.monotonic + Server.leastAnsweringTime))
+    await stop(at: max(end, clocks.monotonic + Server.leastAnsweringTime))
     logger.info("stopped")
   }
 
@@ -213,14 +219,14 @@ public final class Server: Sendable {
   }
 
   /// Ends at once: closes all connections and the store. HTTP answers in flight are sent first.
-  public func stop() async { await stop(at: services.clocks.monotonic + Server.closingTime) }
+  public func stop() async { await stop(at: clocks.monotonic + Server.closingTime) }
 
   /// - Parameter end: the instant up to which HTTP answers are waited for.
   private func stop(at end: MonotonicInstant) async {
     await alarms.wait(until: end) { transport.finishAnswers(then: $0) }
     await transport.stop()
     await webhooks?.stop()
-    services.cluster?.stop()
+    node?.stop()
     store.close()
     await engines?.leave()
   }

@@ -10,7 +10,11 @@ import WebSocketTransport
 /// listener"). Refusals are checked in this order: path 404, method 405, host 421, credential 401,
 /// body over 1 MiB 413.
 struct Routes: HTTPHandling {
-  private let services: GatewayServices
+  private let administration: AdministratorRPC
+  private let documents: InterfaceDocuments
+  private let proxies: TrustedProxies
+  private let upgrades: UpgradePolicy
+  private let refusals: RefusalLog
   private let metrics: PrometheusRegistry
   private let readiness: Readiness
   private let credential: AdministratorCredential
@@ -18,21 +22,28 @@ struct Routes: HTTPHandling {
   private let demo: DemoPage?
   private let cluster: ClusterRoute
   private let unauthorized: UnauthorizedCalls
+  private let clocks: any Clocks
   private let logger: Logger
 
   /// `demo` is nil where the demo page is off.
   init(
-    services: GatewayServices, metrics: PrometheusRegistry, readiness: Readiness, credential: AdministratorCredential,
-    hosts: InternalHosts, demo: DemoPage?, cluster: ClusterEngines?, logger: Logger
+    administration: AdministratorRPC, documents: InterfaceDocuments, proxies: TrustedProxies, upgrades: UpgradePolicy,
+    refusals: RefusalLog, metrics: PrometheusRegistry, readiness: Readiness, credential: AdministratorCredential,
+    hosts: InternalHosts, demo: DemoPage?, cluster: ClusterRoute, clocks: any Clocks, logger: Logger
   ) {
-    self.cluster = ClusterRoute(engines: cluster, node: services.cluster)
-    self.services = services
+    self.administration = administration
+    self.documents = documents
+    self.proxies = proxies
+    self.upgrades = upgrades
+    self.refusals = refusals
     self.metrics = metrics
     self.readiness = readiness
     self.credential = credential
     self.hosts = hosts
     self.demo = demo
-    unauthorized = UnauthorizedCalls(metrics: metrics, clocks: services.clocks, logger: logger)
+    self.cluster = cluster
+    unauthorized = UnauthorizedCalls(metrics: metrics, clocks: clocks, logger: logger)
+    self.clocks = clocks
     self.logger = logger
   }
 
@@ -85,8 +96,8 @@ struct Routes: HTTPHandling {
         let body = isOfAllNodes ? await metricsOfNodes() : await metrics.renderAll()
         exchange.respond(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", body: body)
       }
-    case .openRPC: exchange.respond(status: 200, contentType: "application/json", body: services.openRPC.bytes)
-    case .asyncAPI: exchange.respond(status: 200, contentType: "application/json", body: services.asyncAPI.bytes)
+    case .openRPC: exchange.respond(status: 200, contentType: "application/json", body: documents.openRPC.bytes)
+    case .asyncAPI: exchange.respond(status: 200, contentType: "application/json", body: documents.asyncAPI.bytes)
     case .console: exchange.page(ConsolePage.load())
     case .cluster where request.head.method != "POST": cluster.status(exchange)
     case .cluster:
@@ -98,25 +109,25 @@ struct Routes: HTTPHandling {
   /// The host that a request names and may not, be it its own or the one that a proxy tells.
   private func foreignHost(of head: borrowing RequestHead) -> String? {
     if !hosts.admit(head.host) { return head.host }
-    let told = services.clientHost(of: head)
+    let told = proxies.clientHost(of: head)
     return hosts.admit(told) ? nil : told
   }
 
   /// A server that is alone answers its own metrics as they are.
   private func metricsOfNodes() async -> [UInt8] {
     let own = await metrics.renderAll()
-    guard let cluster = services.cluster, let number = cluster.number else { return own }
-    return MetricsOfNodes.text([(number, own)] + (await cluster.metricsOfOthers()).map { ($0.node, $0.text) })
+    guard let node = cluster.node, let number = node.number else { return own }
+    return MetricsOfNodes.text([(number, own)] + (await node.metricsOfOthers()).map { ($0.node, $0.text) })
   }
 
   /// The public listener has the path of the WebSocket, the client library beside it, and the demo
   /// page where that is on.
   private func handlePublic(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     if let demo, request.head.path == demo.path { return show(demo, request, exchange) }
-    let path = services.configuration.path
+    let path = upgrades.path
     if let file = ClientFile(at: request.head.path, besides: path) { return serve(file, request, exchange) }
     guard request.head.path == path else { return refuse(request, exchange, .noSuchPath(besides: path)) }
-    if let obstacle = services.upgradeObstacle(of: request.head) {
+    if let obstacle = upgrades.obstacle(of: request.head) {
       return refuse(request, exchange, HTTPRefusal(status: obstacle.status, sentence: obstacle.sentence))
     }
     guard request.head.method == "GET" else { return refuse(request, exchange, .method(["GET"])) }
@@ -127,7 +138,7 @@ struct Routes: HTTPHandling {
     let methods = ["GET", "HEAD"]
     guard methods.contains(request.head.method) else { return refuse(request, exchange, .method(methods)) }
     do throws(AuthenticationError) {
-      exchange.page(try demo.load(now: services.clocks.wall))
+      exchange.page(try demo.load(now: clocks.wall))
     } catch {
       logger.error("no token for a guest of the demo page", metadata: ["error": "\(error)"])
       refuse(request, exchange, .fault)
@@ -144,9 +155,9 @@ struct Routes: HTTPHandling {
   private func mayCommand(_ request: HTTPRequest, _ exchange: HTTPExchange) -> String? {
     let administrator: String
     do throws(HTTPRefusal) {
-      administrator = try credential.holder(request.head.authorization, at: services.clocks.wall)
+      administrator = try credential.holder(request.head.authorization, at: clocks.wall)
     } catch {
-      unauthorized.log(from: services.clientAddress(of: request.head), error.loggedSentence ?? error.sentence, user: error.user)
+      unauthorized.log(from: proxies.clientAddress(of: request.head), error.loggedSentence ?? error.sentence, user: error.user)
       refuse(request, exchange, error)
       return nil
     }
@@ -158,7 +169,7 @@ struct Routes: HTTPHandling {
   private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     guard let administrator = mayCommand(request, exchange) else { return }
     Task {
-      guard let answer = await services.administration.answer(request.body, from: administrator) else {
+      guard let answer = await administration.answer(request.body, from: administrator) else {
         return exchange.respond(status: 204, contentType: nil, body: [])
       }
       exchange.respond(status: 200, contentType: "application/json", body: answer)
@@ -169,13 +180,13 @@ struct Routes: HTTPHandling {
   private func refuse(
     _ request: HTTPRequest, _ exchange: HTTPExchange, _ refusal: HTTPRefusal, host: String? = nil
   ) {
-    let address = services.clientAddress(of: request.head)
+    let address = proxies.clientAddress(of: request.head)
     if let host {
-      services.refusals.foreignHost(
+      refusals.foreignHost(
         host, refusal.status, refusal.sentence, key: "internalHosts", request.head, from: address)
     } else {
       // `UnauthorizedCalls` logs calls without a credential.
-      services.refusals.httpRequest(
+      refusals.httpRequest(
         refusal.status, refusal.sentence, request.head, from: address, isToldElsewhere: refusal.status == 401)
     }
     exchange.respond(

@@ -24,12 +24,12 @@ extension Server {
     }
     ProcessMetrics.collect(in: metrics)
     // A shell that has become the server by exec started the process earlier.
-    let startSeconds = Double(services.clocks.wall.milliseconds) / 1000
+    let startSeconds = Double(clocks.wall.milliseconds) / 1000
     metrics.collect(
       "throng_start_time_seconds", help: "When the server began to serve, in Unix seconds.", type: .gauge
     ) { [(labels: [], value: startSeconds)] }
-    metrics.collect("throng_sessions", help: "Sessions, those that are signing in included.", type: .gauge) { [services] in
-      [(labels: [], value: Double(services.sessionCount))]
+    metrics.collect("throng_sessions", help: "Sessions, those that are signing in included.", type: .gauge) { [directory] in
+      [(labels: [], value: Double(directory.sessionCount))]
     }
     metrics.collect("throng_groups", help: "Groups by type.", type: .gauge) { [store, logger] in
       do throws(StoreError) {
@@ -47,9 +47,9 @@ extension Server {
     collectSQLite()
     collectRetention()
     collectCluster()
-    if let cluster = services.cluster {
-      collectLinks(cluster)
-      cluster.onMetrics { [metrics] in await metrics.renderAll() }
+    if let node {
+      collectLinks(node)
+      node.onMetrics { [metrics] in await metrics.renderAll() }
     }
     if transport.certificateExpiry != nil {
       metrics.collect(
@@ -112,7 +112,7 @@ extension Server {
   }
 
   private func collectSendQueues() {
-    let reader = SendQueueReader(transport, clocks: services.clocks)
+    let reader = SendQueueReader(transport, clocks: clocks)
     func collect(_ name: String, _ help: String, _ value: @escaping @Sendable (SendQueues) -> Int) {
       metrics.collect(name, help: help, type: .gauge) { [(labels: [], value: Double(value(await reader.read())))] }
     }

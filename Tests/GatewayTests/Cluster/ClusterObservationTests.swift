@@ -167,7 +167,6 @@ import WebSocketTransport
 
   @Test func theBusiestGroupsOfAllNodesAreListed() async throws {
     try await LiveCluster.with { cluster in
-      for node in cluster.nodes { node.services.activeGroups.use(node.live.transport.loops) }
       let id = cluster.groupID(on: 1)
       try await cluster[0].backend.create(id, "Public", memberList("mary", "nora", "rita"))
       let clients = [

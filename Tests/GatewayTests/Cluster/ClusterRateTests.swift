@@ -103,7 +103,7 @@ import ThrongTestKit
       $0.failureDelay = .seconds(60)
     } _: { cluster in
       let now = cluster.world.clocks.monotonic
-      for _ in 0..<20 { _ = cluster[0].services.noteBadToken(from: "192.0.2.1", at: now) }
+      for _ in 0..<20 { _ = cluster[0].services.signInPolicy.noteBadToken(from: "192.0.2.1", at: now) }
       try await cluster.heard(from: 0)
       #expect(cluster[1].services.connectionLimiter.noteBadToken(from: "192.0.2.1", at: now))
       let client = try await cluster[1].live.connect()
@@ -115,7 +115,7 @@ import ThrongTestKit
     try await LiveCluster.with(2) {
       $0.failureDelay = .zero
     } _: { cluster in
-      for _ in 0..<20 { _ = cluster[0].services.noteBadToken(from: "192.0.2.1", at: cluster.world.clocks.monotonic) }
+      for _ in 0..<20 { _ = cluster[0].services.signInPolicy.noteBadToken(from: "192.0.2.1", at: cluster.world.clocks.monotonic) }
       try await cluster.heard(from: 0)
       #expect(cluster[1].services.connectionLimiter.addressCount == 0)
     }

@@ -7,6 +7,7 @@ import ThrongTestKit
 import WireProtocol
 
 @testable import Gateway
+@testable import ThrongServer
 
 /// The stores and clocks that outlive a server.
 struct World {
@@ -35,7 +36,7 @@ struct Backend {
   let clocks: ManualClocks
   /// Nil = the system's timers ring.
   let alarms: ManualAlarms?
-  let services: GatewayServices
+  let services: ComposedServices
   /// Groups rely on their registry, and one may still be at work when the test that asked it has
   /// ended.
   private static let registries = Mutex<[GroupRegistry]>([])
@@ -53,12 +54,13 @@ struct Backend {
     var configuration = GatewayConfiguration()
     configure(&configuration)
     let ringing: any Alarms = if let alarms = world.alarms { alarms } else { SystemAlarms(clocks: world.clocks) }
-    services = GatewayServices(
-      configuration: configuration,
-      stores: .init(groups: store, messages: store.inner, users: store.inner, personal: store.inner, webhooks: store.inner),
-      tokens: NamedTokens(),
-      clocks: clocks, alarms: ringing, rules: rules, product: .init(name: "Throng", version: "0", limits: []), logger: logger,
-      webhooks: webhooks, cluster: cluster)
+    services = ComposedServices(
+      GatewayComposition(
+        configuration,
+        stores: GatewayStores(
+          groups: store, messages: store.inner, users: store.inner, personal: store.inner, webhooks: store.inner),
+        tokens: NamedTokens(), clocks: clocks, alarms: ringing, rules: rules,
+        product: Product(name: "Throng", version: "0", limits: []), logger: logger, webhooks: webhooks, cluster: cluster))
     services.registry.use(executors)
     Backend.registries.withLock { [registry = services.registry] in $0.append(registry) }
   }

@@ -10,11 +10,10 @@ struct BareSessions {
 
   init(_ count: Int) async throws {
     let backend = Backend()
-    let transport = try Transport(TransportConfiguration(), delegate: Gateway(backend.services, http: NoHTTP()))
-    let context = LoopContext()
+    let transport = try Transport(TransportConfiguration(), delegate: backend.services.gateway(http: NoHTTP()))
+    let context = LoopContext(clocks: backend.clocks)
     made = (0..<count).map {
-      Session(
-        Connection(number: UInt64($0 + 1), on: transport.loops[0]), address: "a", services: backend.services, context: context)
+      backend.services.session(on: Connection(number: UInt64($0 + 1), on: transport.loops[0]), address: "a", context)
     }
     await transport.stop()
   }

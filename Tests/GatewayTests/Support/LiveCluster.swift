@@ -16,7 +16,7 @@ struct LiveCluster {
     let engine: LeaseEngine
     let bus: InProcessBus
 
-    var services: GatewayServices { live.services }
+    var services: ComposedServices { live.services }
     /// The node's name on the network.
     var name: String { bus.name }
     var number: NodeNumber {

@@ -13,7 +13,7 @@ struct LiveGateway {
   let transport: Transport
   let port: Int
 
-  var services: GatewayServices { backend.services }
+  var services: ComposedServices { backend.services }
   var store: GatedStore { backend.store }
 
   /// Runs `body` with a server, and stops it.
@@ -43,9 +43,9 @@ struct LiveGateway {
       configuration.requestBurst = 1_000_000
       configure(&configuration)
     }
-    gateway = Gateway(backend.services, http: NoHTTP())
+    gateway = backend.services.gateway(http: NoHTTP())
     (transport, port) = try LiveGateway.bind(loops, sendQueueBytes, gateway, isStill: world.alarms != nil)
-    backend.services.registry.use(transport.loops.map(\.executor))
+    backend.services.use(transport.loops)
   }
 
   /// On a port below those that the system gives to clients.

@@ -1,0 +1,17 @@
+/// What tells operators of requests, on a WebSocket and on `POST /rpc`: counts, log lines and traces.
+package final class RequestTelemetry: Sendable {
+  let metrics: RequestMetrics
+  let refusals: RefusalLog
+  let tracer: Tracer
+  let unknownParameters: UnknownParameterPolicy
+
+  /// Telemetry with everything given.
+  package init(
+    metrics: RequestMetrics, refusals: RefusalLog, tracer: Tracer, unknownParameters: UnknownParameterPolicy
+  ) {
+    self.metrics = metrics
+    self.refusals = refusals
+    self.tracer = tracer
+    self.unknownParameters = unknownParameters
+  }
+}

@@ -1,0 +1,86 @@
+import GroupModel
+import GroupRuntime
+import WireProtocol
+
+/// The way of a session to its user's other sessions and groups, and back.
+package final class SessionRegistration: Sendable {
+  let sessions: any UserDirectory
+  private let groups: any GroupStore
+  private let users: any UserStore
+  private let profiles: ProfileCache
+  private let quotas: GroupQuotas
+  private let clocks: any Clocks
+  private let observer: StoreObserver
+  /// `avChatRoom.offlineGrace`.
+  private let grace: Duration
+
+  /// - Parameter grace: `avChatRoom.offlineGrace`.
+  package init(
+    sessions: any UserDirectory, groups: any GroupStore, users: any UserStore, profiles: ProfileCache, quotas: GroupQuotas,
+    clocks: any Clocks, observer: StoreObserver, grace: Duration
+  ) {
+    self.sessions = sessions
+    self.groups = groups
+    self.users = users
+    self.profiles = profiles
+    self.quotas = quotas
+    self.clocks = clocks
+    self.observer = observer
+    self.grace = grace
+  }
+
+  /// A session begins to sign in: groups that its user joins from now on find it.
+  func begin(_ entry: SessionEntry, of user: UserID) {
+    sessions.begin(entry, of: user)
+    users.remember([user])
+  }
+
+  /// Reads the stored data of a user who signs in, whose profile and number of groups memory keeps from
+  /// then on.
+  /// - Returns: nil = the store has failed.
+  func read(_ user: UserID) async -> SignInRecord? {
+    quotas.startCounting(user)
+    do throws(StoreError) {
+      let record = try await record(of: user)
+      try await sessions.makeKnown(user)
+      return record
+    } catch {
+      observer.storeFailed(error)
+      return nil
+    }
+  }
+
+  private func record(of user: UserID) async throws(StoreError) -> SignInRecord {
+    let reading = profiles.begin([user])
+    do throws(StoreError) {
+      let record = try await groups.signInRecord(of: user)
+      profiles.end(reading, record.profile.map { [user: $0] } ?? [:])
+      return record
+    } catch {
+      profiles.cancel(reading)
+      throw error
+    }
+  }
+
+  /// Counts the groups that were read of a user.
+  /// - Returns: what these groups are told.
+  func presence(of user: UserID, _ record: SignInRecord) -> Group.Presence {
+    quotas.record(user, groups: record.memberships.count { $0.type.isListed })
+    // Only live rooms end the membership of an offline user.
+    let isInRooms = record.memberships.contains { $0.type == .avChatRoom }
+    let offlineSince = sessions.absence(of: user, readAs: isInRooms ? record.offlineSince : nil)
+    return Group.Presence(of: user, awaySince: offlineSince.flatMap { clocks.wall - $0 > grace ? $0 : nil })
+  }
+
+  /// The session has ended, or its user has logged out.
+  func end(_ session: Session, of user: UserID) {
+    sessions.end(session, of: user)
+    forgetIfAbsent(user)
+  }
+
+  /// Drops the counts that are kept while a user has sessions. A sign-in at the same time counts
+  /// again.
+  func forgetIfAbsent(_ user: UserID) {
+    if !sessions.isPresent(user) { quotas.forget(user) }
+  }
+}

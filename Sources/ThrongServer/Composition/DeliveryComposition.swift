@@ -1,0 +1,61 @@
+import Gateway
+import GroupModel
+import GroupRuntime
+
+/// The groups, the sessions of users, and the way between them, on one node or on several.
+struct DeliveryComposition: Sendable {
+  /// The sessions of this process.
+  let directory: SessionDirectory
+  let profiles: ProfileCache
+  /// The groups in memory.
+  let registry: GroupRegistry
+  /// The sessions of all nodes; nil = this process is alone.
+  let clusterUsers: ClusterUserDirectory?
+  /// The sessions of users, wherever they are.
+  let sessions: any UserDirectory
+  let absenceTimers: AbsenceTimers
+  let recorder: PresenceRecorder
+
+  /// - Parameters:
+  ///   - poster: nil = webhooks are off.
+  ///   - network: nil = this process is alone.
+  init(
+    _ stores: GatewayStores, rules: GroupRules, clocks: any Clocks, alarms: any Alarms, poster: (any WebhookPoster)?,
+    network: ClusterNetwork?, tracer: Tracer, observer: StoreObserver
+  ) {
+    let recorder = PresenceRecorder(
+      rules.webhooks, users: stores.users, groups: stores.groups, clocks: clocks, poster: poster)
+    let isAlone = network == nil
+    let directory = SessionDirectory { user, platform, isHere in
+      // On several nodes, the owner of the user's shard does it (`PresenceKeeper`).
+      if isAlone { recorder.note(user, on: platform, isHere: isHere) }
+    }
+    let broker: any Broker =
+      if let network {
+        ClusterBroker(directory: directory, presence: network.presence, links: network.links, tracer: tracer)
+      } else {
+        LocalBroker(directory: directory, tracer: tracer)
+      }
+    let profiles = ProfileCache(store: stores.users)
+    let registry = GroupRegistry(
+      services: GroupServices(
+        groups: stores.groups, messages: stores.messages, profiles: profiles, broker: broker, clocks: clocks, alarms: alarms,
+        rules: rules, observer: observer, webhooks: poster, ownership: network?.router),
+      executors: [])
+    let clusterUsers = network.map {
+      ClusterUserDirectory(directory: directory, registry: registry, profiles: profiles, network: $0)
+    }
+    absenceTimers = AbsenceTimers(
+      groups: stores.groups, observer: observer, grace: rules.limits.offlineGrace, directory: directory, registry: registry,
+      clusterUsers: clusterUsers)
+    sessions =
+      clusterUsers
+      ?? LocalUserDirectory(
+        directory: directory, registry: registry, profiles: profiles, absenceTimers: absenceTimers, clocks: clocks)
+    self.directory = directory
+    self.profiles = profiles
+    self.registry = registry
+    self.clusterUsers = clusterUsers
+    self.recorder = recorder
+  }
+}
