@@ -17,7 +17,8 @@ package final class PeerEntryHandler: Sendable {
   private let poster: (any WebhookPoster)?
   private let clocks: any Clocks
 
-  /// - Parameter handler: performs what other nodes ask; `network.requests` has what this node asks them.
+  /// - Parameter handler: performs what other nodes ask; `network.requests` has what this node asks
+  ///   them.
   package init(
     _ network: ClusterNetwork, handler: PeerRequestHandler, users: ClusterUserDirectory, topics: RemoteTopics,
     directory: SessionDirectory, budgets: UserBudgets, connectionLimiter: ConnectionLimiter,

@@ -40,7 +40,8 @@ struct ForwardedClient: Equatable {
   }
 }
 
-/// The proxies before the server, and what they tell of clients (`trustedProxies`, `forwardedHeader`).
+/// The proxies before the server, and what they tell of clients (`trustedProxies`,
+/// `forwardedHeader`).
 public struct TrustedProxies: Sendable {
   private let headers: ForwardingHeaders
   private let isTrusted: @Sendable (String) -> Bool

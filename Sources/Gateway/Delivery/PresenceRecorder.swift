@@ -2,8 +2,8 @@ import GroupModel
 import GroupRuntime
 
 /// Tells the store when a user comes and goes, and the application by userOnline and userOffline
-/// (Protocol.md, "Webhooks"). Each of these is stored like a change of a group, and posted then: commits
-/// end in the order of the calls, and so a user's events keep theirs.
+/// (Protocol.md, "Webhooks"). Each of these is stored like a change of a group, and posted then:
+/// commits end in the order of the calls, and so a user's events keep theirs.
 package struct PresenceRecorder: Sendable {
   private let types: WebhookTypes
   private let users: any UserStore

@@ -17,8 +17,8 @@ public struct InterfaceDocuments: Sendable {
   }
 }
 
-/// A document that is encoded when it is first asked for, and kept from then on: most servers are never
-/// asked.
+/// A document that is encoded when it is first asked for, and kept from then on: most servers are
+/// never asked.
 public final class LazyDocument: Sendable {
   private let encode: @Sendable () -> [UInt8]
   private let encoded = Mutex<[UInt8]?>(nil)

@@ -1,4 +1,5 @@
-/// What tells operators of requests, on a WebSocket and on `POST /rpc`: counts, log lines and traces.
+/// What tells operators of requests, on a WebSocket and on `POST /rpc`: counts, log lines and
+/// traces.
 package final class RequestTelemetry: Sendable {
   let metrics: RequestMetrics
   let refusals: RefusalLog

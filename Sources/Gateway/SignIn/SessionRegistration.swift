@@ -1,6 +1,5 @@
 import GroupModel
 import GroupRuntime
-import WireProtocol
 
 /// The way of a session to its user's other sessions and groups, and back.
 package final class SessionRegistration: Sendable {
@@ -35,8 +34,8 @@ package final class SessionRegistration: Sendable {
     users.remember([user])
   }
 
-  /// Reads the stored data of a user who signs in, whose profile and number of groups memory keeps from
-  /// then on.
+  /// Reads the stored data of a user who signs in, whose profile and number of groups memory keeps
+  /// from then on.
   /// - Returns: nil = the store has failed.
   func read(_ user: UserID) async -> SignInRecord? {
     quotas.startCounting(user)

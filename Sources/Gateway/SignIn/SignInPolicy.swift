@@ -1,8 +1,8 @@
 import GroupModel
 import WireProtocol
 
-/// Decides who may sign in: by the token, by what this node hears of others, by the platform, and by the
-/// rates (Protocol.md, "Sign-in").
+/// Decides who may sign in: by the token, by what this node hears of others, by the platform, and
+/// by the rates (Protocol.md, "Sign-in").
 package final class SignInPolicy: Sendable {
   /// The answer to a valid token.
   enum Verdict {

@@ -6,8 +6,8 @@ import Logging
 import WebSocketTransport
 import WireProtocol
 
-/// The gateway and the groups behind it: each object is made once, before any loop runs, and gets what
-/// it uses. `Server` composes them over its store, and tests over one in memory.
+/// The gateway and the groups behind it: each object is made once, before any loop runs, and gets
+/// what it uses. `Server` composes them over its store, and tests over one in memory.
 struct GatewayComposition: Sendable {
   let telemetry: TelemetryComposition
   let limits: LimitComposition
