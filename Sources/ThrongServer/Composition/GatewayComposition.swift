@@ -44,7 +44,7 @@ struct GatewayComposition: Sendable {
       registry: delivery.registry, stores: stores, profiles: delivery.profiles, sessions: delivery.sessions,
       quotas: limits.quotas, router: network?.router, clocks: clocks, configuration: configuration,
       pageBytes: rules.limits.pageBytes, unreadLimit: rules.limits.unreadCount, observer: telemetry.stores, product: product,
-      serverInfo: ServerInfo(product, groupTypes: PermissionPage.describe(by: rules.permissions)).reply(),
+      serverInfo: ServerInfo(product, groupTypes: GroupTypeDescription.all(by: rules.permissions)).reply(),
       openRPC: documents.openRPC, webhooks: webhooks, observation: telemetry.observation)
     administration = AdministratorRPC(
       methods: methods, dispatcher: dispatcher, users: stores.users, sessions: delivery.sessions, profiles: delivery.profiles,
