@@ -237,8 +237,8 @@ let package = Package(
     .testTarget(
       name: "ThrongServerTests",
       dependencies: [
-        "Authentication", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "ServerConfiguration", "ThrongServer",
-        "ThrongTestKit", "WebSocketTransport", logging, metrics,
+        "Authentication", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "SQLiteStore", "ServerConfiguration",
+        "ThrongServer", "ThrongTestKit", "WebSocketTransport", logging, metrics,
       ], swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx17

@@ -19,8 +19,12 @@ public enum SyncMode: String, Sendable, CaseIterable {
 struct StoreOptions {
   /// Those of all stores.
   var engine = EngineOptions(maintenanceInterval: .seconds(1))
-  /// The length of the log, in pages of 4 KiB, at which the writer checkpoints itself (64 MiB).
+  /// The length of the log, in pages of 4 KiB, from which on the writer checkpoints itself (64 MiB): a
+  /// checkpoint beside a busy writer never reaches the end of the log, where it could start over.
   var autocheckpointPages = 16_384
+  /// Is told, once, that nothing is answered any more, and ends the process; by default nobody, for
+  /// those that only read.
+  var onDurabilityFault: @Sendable (DurabilityFault) -> Void = { _ in }
 
   subscript<Value>(dynamicMember option: WritableKeyPath<EngineOptions, Value>) -> Value {
     get { engine[keyPath: option] }
@@ -54,14 +58,17 @@ package final class SQLiteStore: DatabaseStore, HistoryStore {
   ///     the background; switching it off drops the index.
   ///   - history: the messages that groups keep, by type; a type that is absent keeps all.
   ///   - clocks, alarms: the time that everything of the store goes by.
+  ///   - onDurabilityFault: ends the process, on a thread of the store's. From its call on no commit is
+  ///     answered, because nobody can say what is durable.
   /// - Throws: `StoreOpenError` with a sentence for the operator. A database that is damaged,
   ///   foreign or newer stays unchanged.
   package static func open(
     directory: String, database: String? = nil, sync: SyncMode, postsUserOffline: Bool = false,
     history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false, clocks: any Clocks = SystemClocks(),
-    alarms: any Alarms = SystemAlarms(), logger: Logger
+    alarms: any Alarms = SystemAlarms(), logger: Logger, onDurabilityFault: @escaping @Sendable (DurabilityFault) -> Void
   ) throws(StoreOpenError) -> SQLiteStore {
     var options = StoreOptions()
+    options.onDurabilityFault = onDurabilityFault
     options.clocks = clocks
     options.alarms = alarms
     options.postsUserOffline = postsUserOffline
@@ -80,11 +87,13 @@ package final class SQLiteStore: DatabaseStore, HistoryStore {
       let report = RecoveryReport(of: opener.database, lastRun: lock.lastRun)
       try opener.prepareDatabase(lock)
       report.write(to: logger)
+      // Nothing of the log has been answered by this process yet.
+      try LogRewrite.perform(on: opener.database.logPath, logger)
       let pool = try opener.pool()
       try opener.attempt("prepare the index of messages") {
         try MessageIndex.prepare(pool, isOn: options.indexesMessages, logger)
       }
-      if !options.history.isEmpty { opener.makeShrinkable(pool, logger) }
+      if !options.history.isEmpty { try opener.makeShrinkable(pool, logger) }
       let store = SQLiteStore(
         pool: pool, checkpoints: try opener.checkpointConnection(), searches: try opener.readConnection("search"),
         signIns: try opener.readConnection("sign-in"), lock: lock, options: options, logger: logger)
@@ -150,8 +159,9 @@ package final class SQLiteStore: DatabaseStore, HistoryStore {
   /// say.
   package var diskFreeBytes: Int? { lock.database.freeBytesOnDisk }
 
-  /// Waits until every commit has been answered, checkpoints the log and releases the database.
-  /// Later commits and reads are `.unavailable`. Blocks; a second call does nothing.
+  /// Waits until every commit has been answered, checkpoints the log and releases the database; after
+  /// a `DurabilityFault` none is answered. Later commits and reads are `.unavailable`. Blocks; a second
+  /// call does nothing.
   package func close() {
     guard writer.queue.close() else { return }
     writer.finish()
@@ -160,7 +170,10 @@ package final class SQLiteStore: DatabaseStore, HistoryStore {
     do {
       try searches.connection.close()
       try signIns.close()
-      isCheckpointed = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate).walFrameCount == 0 }
+      // After a failed sync the next start has to write the log once more.
+      if !writer.core.hasHalted {
+        isCheckpointed = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate).walFrameCount == 0 }
+      }
       try pool.close()
     } catch {
       // Nothing is lost: the next start reads the log.

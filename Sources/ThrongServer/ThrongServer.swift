@@ -8,7 +8,8 @@ import Synchronization
 /// Runs a server for `throng serve`.
 public enum ThrongServer {
   /// Serves until SIGTERM or SIGINT, then drains and returns. Such a signal that comes a second later
-  /// ends the process with 1 at once. SIGHUP reads certificates and keys again.
+  /// ends the process with 1 at once. SIGHUP reads certificates and keys again. A disk that fails a
+  /// sync ends it with 74.
   /// - Throws: `StartError` when the server cannot start.
   public static func run(_ settings: Settings) async throws {
     let log = LogOutput(STDOUT_FILENO)
@@ -17,7 +18,8 @@ public enum ThrongServer {
     let metrics = PrometheusRegistry()
     MetricsSystem.bootstrap(metrics)
     let signals = SignalListener()
-    let server = try await Server(settings, metrics: metrics, logger: logger, time: try time(settings))
+    let server = try await Server(
+      settings, metrics: metrics, logger: logger, time: try time(settings), end: ProcessEnd(logger: logger, log: log))
     try await server.join()
     server.start()
     let maintenance = Task { await server.runMaintenance() }

@@ -61,6 +61,13 @@ def test_systemd_understands_the_unit(tmp_path):
     assert done.returncode == 0 and "throng.service" not in done.stderr, done.stderr
 
 
+def test_systemd_starts_the_server_again_however_often_it_fails():
+    """A disk that fails ends the server with 74 (Operations.md, "Failed writes")."""
+    lines = UNIT.read_text().splitlines()
+    assert {"Restart=on-failure", "RestartSec=2", "StartLimitIntervalSec=0"} <= set(lines)
+    assert not [line for line in lines if line.startswith(("RestartPreventExitStatus=", "SuccessExitStatus="))]
+
+
 @needs_analyze
 def test_systemd_finds_the_unit_well_confined():
     """systemd calls an exposure below 2 of 10 OK, its best word for a service on the network."""

@@ -20,7 +20,6 @@ struct FaultTests {
     Fault(operation: .write, code: SQLITE_FULL),
     Fault(operation: .write, code: SQLITE_IOERR | (3 << 8)),
     Fault(operation: .write, code: SQLITE_READONLY),
-    Fault(operation: .sync, code: SQLITE_IOERR | (4 << 8)),
     Fault(operation: .read, code: SQLITE_IOERR | (1 << 8)),
   ]
 
@@ -70,26 +69,6 @@ struct FaultTests {
         disk.fail(.write, nil)
         try await store.put([.create()]).get()
         #expect(store.canPersist)
-      }
-    }
-  }
-
-  @Test func `a failed sync does not come back from the log`() async throws {
-    try await withDirectory { directory in
-      let disk = FaultyDisk(directory: directory)
-      try await withSQLite(directory) { store in
-        try await store.put([.create()]).get()
-        disk.fail(.sync, SQLITE_IOERR | (4 << 8))
-        #expect(await store.put([.append(.sample(1, .text("refused")))]).failure == .unavailable)
-        disk.fail(.sync, nil)
-        await store.tick()
-        try await withDirectory { copy in
-          try copyDatabase(from: directory, to: copy)
-          try await withSQLite(copy) { store in
-            let group = try #require(try await store.group(club, sentSince: 0))
-            #expect(group.lastMessage == nil)
-          }
-        }
       }
     }
   }

@@ -7,10 +7,20 @@ import Synchronization
 final class FaultyDisk: Sendable {
   enum Operation: Hashable, Sendable { case open, read, write, truncate, share, sync }
 
+  fileprivate struct Fault {
+    let code: Int32
+    /// How often the operation succeeds before.
+    var passing = 0
+    /// Half of the bytes are written.
+    var tears = false
+    /// Nothing is written or synced from then on.
+    var isLast = false
+    /// The end of the names of the files.
+    var suffix = ""
+  }
+
   fileprivate struct State {
-    var faults: [Operation: Int32] = [:]
-    var last: Operation?
-    var refused: [Operation: Int] = [:]
+    var faults: [Operation: Fault] = [:]
     var logSyncs = 0
     var reads = 0
     var logSyncsBeforeHold: Int?
@@ -26,26 +36,26 @@ final class FaultyDisk: Sendable {
   }
 
   /// From now on the operation fails with that SQLite code; nil heals it.
-  func fail(_ operation: Operation, _ code: Int32?) {
-    state.withLock { $0.faults[operation] = code }
+  /// - Parameters:
+  ///   - suffix: of the files whose writes and syncs fail; all by default.
+  ///   - passing: how often it succeeds before.
+  ///   - tears: a write that fails has written half of its bytes.
+  ///   - isLast: nothing is written or synced from then on.
+  func fail(
+    _ operation: Operation, _ code: Int32?, of suffix: String = "", passing: Int = 0, tears: Bool = false, isLast: Bool = false
+  ) {
+    state.withLock { state in
+      state.faults[operation] = code.map { Fault(code: $0, passing: passing, tears: tears, isLast: isLast, suffix: suffix) }
+    }
   }
 
   /// How often something was read.
   var reads: Int { state.withLock { $0.reads } }
 
-  /// From now on the operation fails with that SQLite code, and after it every other that changes a
-  /// file.
-  func breakDown(at operation: Operation, _ code: Int32) {
-    state.withLock { ($0.faults[operation], $0.last) = (code, operation) }
-  }
-
   /// Heals everything.
   func heal() {
-    state.withLock { ($0.faults, $0.last) = ([:], nil) }
+    state.withLock { $0.faults = [:] }
   }
-
-  /// How often the operation was refused.
-  func refusals(of operation: Operation) -> Int { state.withLock { $0.refused[operation, default: 0] } }
 
   /// How often the log was synced, successfully.
   var logSyncs: Int { state.withLock { $0.logSyncs } }
@@ -69,17 +79,23 @@ final class FaultyDisk: Sendable {
   /// Lets the held writer go on.
   func release() { gate.signal() }
 
-  fileprivate func fault(_ operation: Operation) -> Int32? {
+  /// Counts the operation.
+  fileprivate func nextFault(_ operation: Operation, of path: String) -> Fault? {
     state.withLock { state in
-      guard let code = state.faults[operation] else { return nil }
-      state.refused[operation, default: 0] += 1
-      if state.last == operation {
-        for other in [Operation.write, .truncate, .share, .sync] { state.faults[other] = code }
-        state.last = nil
+      guard let fault = state.faults[operation], path.hasSuffix(fault.suffix) else { return nil }
+      guard fault.passing == 0 else {
+        state.faults[operation]?.passing -= 1
+        return nil
       }
-      return code
+      if fault.isLast {
+        state.faults[.write] = Fault(code: SQLITE_IOERR | (3 << 8))
+        state.faults[.sync] = Fault(code: SQLITE_IOERR | (4 << 8))
+      }
+      return fault
     }
   }
+
+  fileprivate func fault(_ operation: Operation, of path: String) -> Int32? { nextFault(operation, of: path)?.code }
 
   fileprivate func passSync(of path: String) {
     guard path.hasSuffix("-wal") else { return }
@@ -140,7 +156,7 @@ extension FaultyDisk {
     shim.pointee.xOpen = { _, name, file, flags, outFlags in
       let path = name.map { String(cString: $0) } ?? ""
       let disk = shimState.withLock { shimState in shimState.disks.first { path.hasPrefix($0.key) }?.value }
-      if let code = disk?.fault(.open) {
+      if let code = disk?.fault(.open, of: path) {
         file?.pointee.pMethods = nil
         return code
       }
@@ -167,25 +183,29 @@ private func shimTable(before methods: UnsafePointer<sqlite3_io_methods>) -> Uns
   table.pointee.xRead = { file, bytes, count, offset in
     let own = behind(file)
     own.disk.state.withLock { $0.reads += 1 }
-    return own.disk.fault(.read) ?? own.methods.pointee.xRead(file, bytes, count, offset)
+    return own.disk.fault(.read, of: own.path) ?? own.methods.pointee.xRead(file, bytes, count, offset)
   }
   table.pointee.xWrite = { file, bytes, count, offset in
     let own = behind(file)
-    return own.disk.fault(.write) ?? own.methods.pointee.xWrite(file, bytes, count, offset)
+    guard let fault = own.disk.nextFault(.write, of: own.path) else {
+      return own.methods.pointee.xWrite(file, bytes, count, offset)
+    }
+    if fault.tears { _ = own.methods.pointee.xWrite(file, bytes, count / 2, offset) }
+    return fault.code
   }
   table.pointee.xTruncate = { file, size in
     let own = behind(file)
-    return own.disk.fault(.truncate) ?? own.methods.pointee.xTruncate(file, size)
+    return own.disk.fault(.truncate, of: own.path) ?? own.methods.pointee.xTruncate(file, size)
   }
   // The first page of the index is there as soon as the log is open.
   table.pointee.xShmMap = { file, page, size, extends, memory in
     let own = behind(file)
-    if page > 0, let code = own.disk.fault(.share) { return code }
+    if page > 0, let code = own.disk.fault(.share, of: own.path) { return code }
     return own.methods.pointee.xShmMap(file, page, size, extends, memory)
   }
   table.pointee.xSync = { file, flags in
     let own = behind(file)
-    if let code = own.disk.fault(.sync) { return code }
+    if let code = own.disk.fault(.sync, of: own.path) { return code }
     let code = own.methods.pointee.xSync(file, flags)
     if code == SQLITE_OK { own.disk.passSync(of: own.path) }
     return code

@@ -1,7 +1,9 @@
 import Foundation
+import GRDB
 import GroupModel
 import GroupRuntime
 import Testing
+import ThrongTestKit
 
 @testable import SQLiteStore
 
@@ -98,16 +100,54 @@ struct RecoveryReportTests {
     }
   }
 
-  /// Files as `kill -9` leaves them, with frames in the log that the database does not have.
-  private func leaveCrash(in copy: String, from directory: String) async throws {
+  @Test func `what the database has is not called lost`() async throws {
+    try await withDirectory { directory in
+      try await leaveCrash(in: directory + "/crash", from: directory + "/first", readsMeanwhile: false)
+      unlink(directory + "/crash/throng.db-wal")
+      let log = RecordedLog()
+      try await withRecordedSQLite(directory + "/crash", log) { (store) async throws in
+        #expect(try await store.group(club, sentSince: 0)?.lastMessage == .sample(10))
+      }
+      #expect(log.contains("warning: the write-ahead log is missing: the last acknowledged writes may be lost"))
+    }
+  }
+
+  @Test func `of a log that was shortened nothing is missing`() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory + "/first") { store in
+        try await store.put([.create(), .append(.sample(1))]).get()
+        await store.tick()
+        store.writer.background.noteShrunk()
+        await store.tick()
+        try copyDatabase(from: directory + "/first", to: directory + "/crash")
+        try FileManager.default.copyItem(atPath: directory + "/first/lock", toPath: directory + "/crash/lock")
+      }
+      let log = RecordedLog()
+      try openSQLite(directory + "/crash", logger: log.logger).close()
+      #expect(!log.contains("lost"), "\(log.lines)")
+    }
+  }
+
+  private func withRecordedSQLite(
+    _ directory: String, _ log: RecordedLog, _ body: (SQLiteStore) async throws -> Void
+  ) async throws {
+    let store = try openSQLite(directory, logger: log.logger)
+    defer { store.close() }
+    try await body(store)
+  }
+
+  /// Files as `kill -9` leaves them.
+  /// - Parameter readsMeanwhile: a reader keeps the checkpoint from copying the messages, so that only the
+  ///   log has them.
+  private func leaveCrash(in copy: String, from directory: String, readsMeanwhile: Bool = true) async throws {
     try await withSQLite(directory) { store in
       try await store.put([.create()]).get()
+      let reader = readsMeanwhile ? try store.pool.makeSnapshot() : nil
       for seq in 1...10 { try await store.put([.append(.sample(Int64(seq)))]).get() }
-      // Writes the mark alone, without the checkpoint of a tick.
-      store.maintenance.begin()
-      await store.waitForWriter()
+      await store.tick()
       try copyDatabase(from: directory, to: copy)
       try FileManager.default.copyItem(atPath: directory + "/lock", toPath: copy + "/lock")
+      try reader?.close()
     }
   }
 }

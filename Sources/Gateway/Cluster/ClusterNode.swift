@@ -176,9 +176,10 @@ public final class ClusterNode: Sendable {
       _ = topics.dropAll()
     }
     observation.didLoseLease()
+    // First: what was on its way to the store has no answer then, because it may be durable.
+    for session in directory.allSessions() { session.loseTouch() }
     registry.abandonGroups()
     poster?.searchStore()
-    for session in directory.allSessions() { session.loseTouch() }
   }
 
   /// The bus may be back.

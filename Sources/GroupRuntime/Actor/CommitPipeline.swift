@@ -106,6 +106,11 @@ struct CommitPipeline {
     return entry
   }
 
+  /// The replies to all entries where nobody can say which commits have become durable.
+  var repliesOfUnknownOutcome: [Reply] {
+    entries.map { $0.decision.changes.isEmpty ? .error(.temporary) : .failure(.outcomeUnknown) }
+  }
+
   /// Whether a pending decision makes the user a member.
   func willAdmit(_ user: UserID) -> Bool { entries.contains { $0.decision.admits(user) } }
 

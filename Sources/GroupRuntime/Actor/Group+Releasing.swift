@@ -35,18 +35,21 @@ extension Group {
     if case .loading = phase { true } else { false }
   }
 
-  /// Drops everything: another node decides for the group, and this one's commits fail.
+  /// Drops everything: another node decides for the group. This one's commits fail from some instant
+  /// on, and those before it may be durable.
   func abandon() {
     if case .retired = phase { return }
-    var discarded = pipeline.discard(with: box, at: services.clocks.wall)
-    discarded.completions += counterCommits.discard()
+    let replies = pipeline.repliesOfUnknownOutcome
+    let discarded = pipeline.discard(with: box, at: services.clocks.wall)
+    let counted = counterCommits.discard()
     let inputs = backlog
     backlog = []
     generation = CommitGeneration()
     alarm = nil
     abandonCrowd()
     retire()
-    for completion in discarded.completions { completion(.error(.temporary)) }
+    for (completion, reply) in zip(discarded.completions, replies) { completion(reply) }
+    for completion in counted { completion(.failure(.outcomeUnknown)) }
     for input in inputs { input.fail() }
   }
 }

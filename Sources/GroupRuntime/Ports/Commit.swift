@@ -34,7 +34,8 @@ public struct Commit: Sendable {
 
   public let changes: [StoreChange]
   public let generation: CommitGeneration
-  /// Called once, from a thread of the store, when the changes are durable or cannot be.
+  /// Called once, from a thread of the store, when the changes are durable or cannot be; never where
+  /// nobody can say, and the process ends.
   public let completion: @Sendable (Answer) -> Void
 
   /// A commit with everything given.

@@ -10,7 +10,8 @@ public enum DepartureRecord {
 /// Keeps groups and memberships, and makes changes durable.
 public protocol GroupStore: Sendable {
   /// Makes changes durable. Commits complete in the order of the calls, and share transactions; one
-  /// of a broken generation fails as `.abandoned`. Never blocks on the disk.
+  /// of a broken generation fails as `.abandoned`. Never blocks on the disk. A failure means that
+  /// nothing was changed: while the store does not know, there is no completion.
   func commit(_ commit: Commit)
 
   /// The group; nil = the groupID is not in use.

@@ -13,7 +13,8 @@ struct PostgreSQLOptions {
   var statementTimeout = 5_000
   /// The server ends a wait for a lock that takes longer, in milliseconds.
   var lockTimeout = 3_000
-  /// How long commits wait for the fate of a COMMIT whose answer was lost, in milliseconds.
+  /// How long other commits wait for the fate of a COMMIT whose answer was lost, in milliseconds; later
+  /// they are refused.
   var commitTimeout = 10_000
   /// For how long a process is taken for alive without a sign of life.
   var leaseDuration = Duration.seconds(3)

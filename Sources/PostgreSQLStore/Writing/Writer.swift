@@ -27,8 +27,6 @@ final class Writer: StoreWriter, @unchecked Sendable {
   /// @unchecked: used on `worker` only, like the number of the last batch.
   private var connection: PostgreSQLConnection?
   private var lastBatch: Int64 = 0
-  /// The batch of a COMMIT of which the database could not be asked in time.
-  private var unresolved: SentBatch?
 
   init(
     _ connection: PostgreSQLConnection, node: Int64?,
@@ -50,7 +48,7 @@ final class Writer: StoreWriter, @unchecked Sendable {
   func begin(sessionsEndedAt time: WallInstant) throws {
     let postsUserOffline = options.postsUserOffline
     try worker.sync {
-      try transact(isAwaited: false) { transaction in
+      try transact { transaction in
         if postsUserOffline {
           // No platform is kept of a session.
           try transaction.check()
@@ -89,7 +87,7 @@ final class Writer: StoreWriter, @unchecked Sendable {
 
   private func inBackground<Value>(_ body: (WriteTransaction) throws -> Value) throws -> Value {
     var value: Value?
-    try transact(isAwaited: false) { transaction in
+    try transact { transaction in
       // A crash of the database may undo it, and it is done again: nobody is told of a success.
       try transaction.run("SET LOCAL synchronous_commit = off", [])
       value = try body(transaction)
@@ -101,11 +99,12 @@ final class Writer: StoreWriter, @unchecked Sendable {
   /// How long background work has held the writer.
   var holds: WriterHolds { measured.withLock { $0 } }
 
-  /// Waits until every commit has been answered. Call it with the queue closed.
+  /// Waits until every commit has been answered, apart from those of which the database does not tell
+  /// in time whether they are durable, and those behind them. Call it with the queue closed.
   func finish() {
     worker.sync {
-      while let batch = queue.nextBatch() { perform(batch, ()) }
-      if let batch = queue.lastBatch() { perform(batch, ()) }
+      while !core.hasHalted, let batch = queue.nextBatch() { perform(batch, ()) }
+      if !core.hasHalted, let batch = queue.lastBatch() { perform(batch, ()) }
       connection = nil
     }
   }
@@ -136,7 +135,7 @@ final class Writer: StoreWriter, @unchecked Sendable {
   // A block for each batch: background work gets its turn however many commits wait.
   func wake() {
     worker.async {
-      guard let batch = self.queue.nextBatch() else { return }
+      guard !self.core.hasHalted, let batch = self.queue.nextBatch() else { return }
       self.perform(batch, ())
       self.wake()
     }
@@ -151,7 +150,7 @@ extension Writer {
   ) throws(StoreError) -> [WebhookEntry] {
     var appends = WebhookAppends()
     do {
-      try transact(isAwaited: !batch.commits.isEmpty, leaseCount: batch.leaseCount) { transaction in
+      try transact(for: batch.commits, leaseCount: batch.leaseCount) { transaction in
         appends = transaction.appends
         if self.options.isShared { try NotificationOrder.lock(batch.commits.lazy.flatMap(\.changes), transaction) }
         try transaction.put(batch.users)
@@ -167,16 +166,16 @@ extension Writer {
 
   /// Runs the body in a transaction and commits it. Returns only when the transaction is durable.
   /// - Parameters:
-  ///   - isAwaited: somebody is told of a failure, so a lost COMMIT's fate is waited for. A
-  ///     transaction that was lost with its connection is done again once.
+  ///   - commits: those who wait for them are told of a failure, so a lost COMMIT's fate is waited for. A
+  ///     transaction that was lost with its connection is done again once. Empty = nobody waits.
   ///   - leaseCount: of the lease under which the changes were decided; nil = any.
   ///   - body: may run twice.
   private func transact(
-    isAwaited: Bool, leaseCount: Int? = nil, _ body: (WriteTransaction) throws -> Void
+    for commits: [Commit] = [], leaseCount: Int? = nil, _ body: (WriteTransaction) throws -> Void
   ) throws {
-    for isLastAttempt in [!isAwaited, true] {
+    for isLastAttempt in [commits.isEmpty, true] {
       do {
-        return try attempt(isAwaited: isAwaited, leaseCount: leaseCount, body)
+        return try attempt(for: commits, leaseCount: leaseCount, body)
       } catch let lost as LostTransaction {
         if isLastAttempt { throw lost.error }
       }
@@ -189,8 +188,10 @@ extension Writer {
   }
 
   private func attempt(
-    isAwaited: Bool, leaseCount: Int?, _ body: (WriteTransaction) throws -> Void
+    for commits: [Commit], leaseCount: Int?, _ body: (WriteTransaction) throws -> Void
   ) throws {
+    // The next batch would cover the trace of one whose fate is unknown.
+    if core.hasHalted { throw StoreError(.unavailable, "nobody knows whether a commit is durable") }
     if isRemoved.load(ordering: .acquiring) {
       throw StoreError(.unavailable, "another process has taken over the database")
     }
@@ -198,7 +199,6 @@ extension Writer {
     guard let node = node.withLock({ $0 }), leaseCount == nil || leaseCount == queue.leaseCount else {
       throw StoreError(.unavailable, "the lease under which this was decided is lost")
     }
-    try resolve()
     let current = try connection.flatMap { $0.isOpen ? $0 : nil } ?? reconnect()
     lastBatch += 1
     var transaction: WriteTransaction?
@@ -218,8 +218,8 @@ extension Writer {
       }
       if !current.isOpen || (error as? PostgreSQLError)?.isOnStandby == true { connection = nil }
       guard !current.isOpen else { throw error }
-      guard transaction?.isCommitSent == true, isAwaited else { throw LostTransaction(error: error) }
-      try learnFate(of: SentBatch(node: node, number: lastBatch), after: error)
+      guard transaction?.isCommitSent == true, !commits.isEmpty else { throw LostTransaction(error: error) }
+      try learnFate(of: SentBatch(node: node, number: lastBatch), commits, after: error)
     }
   }
 }
@@ -228,39 +228,44 @@ extension Writer {
 
 extension Writer {
   /// Waits until the database tells whether a transaction has become durable, whose COMMIT had no
-  /// answer.
-  /// - Throws: `failure` where it has not, or where nothing is known in time.
-  private func learnFate(of batch: SentBatch, after failure: any Error) throws {
+  /// answer, however long that takes. Its commits, and those behind them of the same generations, have no
+  /// answer meanwhile: a failure would say that nothing was changed.
+  /// - Throws: where it has not become durable. Where the store is closed first, answers have ended.
+  private func learnFate(of batch: SentBatch, _ commits: [Commit], after failure: any Error) throws {
     inDoubt.begin()
+    let generations = Set(commits.map { ObjectIdentifier($0.generation) })
     let deadline = SystemClocks().monotonic + .milliseconds(options.commitTimeout)
-    var fate: Bool?
-    while fate == nil, SystemClocks().monotonic < deadline {
-      fate = try? lookUpFate(of: batch)
-      if fate == nil { Thread.sleep(forTimeInterval: 0.05) }
+    while true {
+      if let isDurable = try? lookUpFate(of: batch) {
+        inDoubt.end()
+        guard isDurable else { throw LostTransaction(error: failure) }
+        logger.notice("a commit whose answer was lost is durable")
+        core.noteSuccess()
+        return
+      }
+      if SystemClocks().monotonic >= deadline {
+        if queue.isClosed {
+          _ = core.halt()
+          inDoubt.giveUp()
+          throw failure
+        }
+        refuseOthers(than: generations, after: failure)
+      }
+      Thread.sleep(forTimeInterval: 0.05)
     }
-    if let fate {
-      inDoubt.end()
-      guard fate else { throw LostTransaction(error: failure) }
-      logger.notice("a commit whose answer was lost is durable")
-      core.noteSuccess()
-      return
-    }
-    // The callers hear of a failure. The next transaction asks again, and no group is read before.
-    logger.error("nobody knows yet whether a commit is durable", metadata: ["error": "\(StoreError(describing: failure))"])
-    unresolved = batch
-    inDoubt.giveUp()
-    throw failure
   }
 
-  /// Asks again for the fate of a COMMIT: the next batch would cover its trace.
-  private func resolve() throws {
-    guard let batch = unresolved else { return }
-    guard let isDurable = try lookUpFate(of: batch) else {
-      throw StoreError(.unavailable, "nobody knows yet whether a commit is durable")
+  /// Refuses what waits and depends on no commit whose fate is unknown: nothing of it was written. No
+  /// group is read before that fate is known.
+  private func refuseOthers(than generations: Set<ObjectIdentifier>, after failure: any Error) {
+    if inDoubt.giveUp() {
+      logger.error("nobody knows yet whether a commit is durable", metadata: ["error": "\(StoreError(describing: failure))"])
+      core.note(failure: StoreError(.unavailable, "nobody knows yet whether a commit is durable"))
     }
-    logger.notice("the fate of a commit is known", metadata: ["durable": .stringConvertible(isDurable)])
-    unresolved = nil
-    inDoubt.end()
+    for commit in queue.takeCommits(except: generations) {
+      commit.generation.markBroken()
+      commit.completion(.failure(StoreError(.unavailable, "nobody knows yet whether an earlier commit is durable")))
+    }
   }
 
   private func reconnect() throws(PostgreSQLError) -> PostgreSQLConnection {
@@ -280,7 +285,7 @@ extension Writer {
 
   private func probe() {
     do {
-      try transact(isAwaited: false) { transaction in
+      try transact { transaction in
         try transaction.run(
           "INSERT INTO probe VALUES (1, clock_timestamp()) ON CONFLICT (id) DO UPDATE SET time = excluded.time", [])
       }
@@ -300,10 +305,10 @@ private struct SentBatch {
 /// Commits of which nobody knows yet whether they are durable.
 final class InDoubt: Sendable {
   private enum Phase {
-    /// The database is asked. → certain, unresolved
+    /// The database is asked. → certain, late
     case asked
-    /// It did not answer in time. → certain
-    case unresolved
+    /// It has not answered in time, and is asked on. → certain
+    case late
     case certain
   }
 
@@ -315,16 +320,23 @@ final class InDoubt: Sendable {
   private let state = Mutex(State())
 
   func begin() { enter(.asked) }
-  func giveUp() { enter(.unresolved) }
   func end() { enter(.certain) }
 
-  private func enter(_ phase: Phase) {
-    let waiting = state.withLock { state in
+  /// Lets those who wait go without an answer.
+  /// - Returns: false where they went before.
+  @discardableResult
+  func giveUp() -> Bool { enter(.late) }
+
+  @discardableResult
+  private func enter(_ phase: Phase) -> Bool {
+    let (isNew, waiting) = state.withLock { state in
+      let isNew = state.phase != phase
       state.phase = phase
       defer { if phase != .asked { state.waiting = [] } }
-      return phase == .asked ? [] : state.waiting
+      return (isNew, phase == .asked ? [] : state.waiting)
     }
     for continuation in waiting { continuation.resume() }
+    return isNew
   }
 
   /// Waits while the database is asked.
@@ -336,7 +348,7 @@ final class InDoubt: Sendable {
       }
       if !isWaiting { continuation.resume() }
     }
-    if state.withLock({ $0.phase == .unresolved }) {
+    if state.withLock({ $0.phase == .late }) {
       throw StoreError(.unavailable, "nobody knows yet whether a commit is durable")
     }
   }

@@ -17,6 +17,8 @@ final class StoreMaintenance: Sendable {
   private let canCheckpoint = Atomic<Bool>(true)
   private let canWriteLockFile = Atomic<Bool>(true)
   private let isDatabaseLost = Atomic<Bool>(false)
+  /// The log as the last checkpoint has found it.
+  private let logMark = Mutex<RunRecord.LogMark?>(nil)
   private let lastDeletion: Mutex<ClockReading>
   private let lock: DatabaseLock
   private let clocks: any Clocks
@@ -78,20 +80,11 @@ final class StoreMaintenance: Sendable {
   /// Notes in the lock file that the store is running, because sessions end with the process, and
   /// how far the log is.
   private func writeLockFile() {
-    if lock.touch(at: clocks.wall, log: logMark()) {
+    if lock.touch(at: clocks.wall, log: logMark.withLock { $0 }) {
       canWriteLockFile.store(true, ordering: .relaxed)
     } else if canWriteLockFile.exchange(false, ordering: .relaxed) {
       logger.warning("cannot write to the lock file", metadata: ["error": "\(lastSystemError())"])
     }
-  }
-
-  private func logMark() -> RunRecord.LogMark? {
-    let index = try? connection.read { db in
-      // The first read of a connection opens the log.
-      try db.execute(sql: "PRAGMA schema_version")
-      return try OpenWriteAheadLog(of: db)?.index()
-    }
-    return index?.end.map { RunRecord.LogMark(salt: $0.salt, frames: $0.frames, checkpointed: index?.checkpointed ?? 0) }
   }
 
   // A removed or replaced file lets a second server in, or loses everything that is written to it.
@@ -116,12 +109,17 @@ final class StoreMaintenance: Sendable {
   }
 
   private func checkpoint() {
+    if writer.core.hasHalted { return }
     do {
-      let result = try connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
+      let result = try checkpoint(.passive)
       if result.checkpointedFrameCount == result.walFrameCount, writer.background.mayShortenLog { try shortenLog() }
+      // Noted at once: until the next round the log may have been lost, or have ended early.
+      writeLockFile()
       canCheckpoint.store(true, ordering: .relaxed)
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
       // The writer is checkpointing itself.
+    } catch let fault as DurabilityFault {
+      writer.halt(fault)
     } catch {
       if canCheckpoint.exchange(false, ordering: .relaxed) {
         logger.warning("checkpoint failed", metadata: ["error": "\(error)"])
@@ -132,9 +130,29 @@ final class StoreMaintenance: Sendable {
   /// The log has grown with what was removed. Nothing is left to be copied, so this waits for no
   /// disk; where a reader or the writer is at work, the log stays as long as it is.
   private func shortenLog() throws {
-    let result = try connection.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-    if result.walFrameCount == 0 { writer.background.didShortenLog() }
-    writeLockFile()
+    if try checkpoint(.truncate).walFrameCount == 0 { writer.background.didShortenLog() }
+  }
+
+  /// Copies what it can from the log into the database, and takes the log's mark.
+  private func checkpoint(_ kind: Database.CheckpointMode) throws -> (walFrameCount: Int, checkpointedFrameCount: Int) {
+    let before = WriteAheadLog.salt(of: lock.database.logPath)
+    let result = try connection.writeWithoutTransaction { db in
+      do {
+        return try db.checkpoint(kind)
+      } catch {
+        if FailedCommit.isOfASync(error) { throw DurabilityFault(.checkpoint, error, in: db) }
+        throw error
+      }
+    }
+    // A shortened log has no salt of its own yet: it goes on behind the last one.
+    let salt = result.walFrameCount == 0 ? logMark.withLock { $0?.salt } ?? before : before
+    let after = WriteAheadLog.salt(of: lock.database.logPath)
+    // The log may have started over meanwhile: then nobody can say which one the numbers are of.
+    if let salt, after == nil || after == before {
+      let mark = RunRecord.LogMark(salt: salt, frames: result.walFrameCount, checkpointed: result.checkpointedFrameCount)
+      logMark.withLock { $0 = mark }
+    }
+    return result
   }
 
   /// Ends the ticks, waits for one that is running and closes the connection.

@@ -51,7 +51,8 @@ struct DatabaseOpener {
 
   /// Rewrites a database of an older version, once, so that its file can become smaller. It needs
   /// twice its size on the disk; without that much the file keeps its size.
-  func makeShrinkable(_ pool: DatabasePool, _ logger: Logger) {
+  /// - Throws: `StoreOpenError` where a sync has failed.
+  func makeShrinkable(_ pool: DatabasePool, _ logger: Logger) throws(StoreOpenError) {
     guard !isOnReadOnlyDisk else { return }
     do {
       try pool.writeWithoutTransaction { db in
@@ -63,6 +64,10 @@ struct DatabaseOpener {
         try db.execute(sql: "VACUUM")
       }
     } catch {
+      // Nobody can say what is durable. The next start writes the log once more.
+      if FailedCommit.isOfASync(error) {
+        throw StoreOpenError(.unavailable, "cannot rewrite \(databasePath): \(StoreError(describing: error))")
+      }
       logger.warning(
         "the database was not rewritten: its file does not become smaller, and its free pages are used again",
         metadata: ["error": "\(StoreError(describing: error))"])
@@ -107,11 +112,10 @@ struct DatabaseOpener {
     configuration.prepareDatabase { db in
       try Self.keepLogFiles(db)
       if !db.configuration.readonly {
-        // A passive checkpoint beside a busy writer never reaches the end of the log, where the log
-        // could start over. From this length on the writer checkpoints itself.
-        try db.execute(sql: "PRAGMA wal_autocheckpoint = \(pages)")
+        // SQLite would tell nobody of a checkpoint of its own whose sync has failed (`LogLength`).
+        try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
         try db.execute(sql: "PRAGMA journal_size_limit = \(pages * 4096 * 2)")
-        try Self.lengthenEmptyLog(db)
+        try lengthenEmptyLog(db)
       }
     }
     return configuration
@@ -128,10 +132,10 @@ struct DatabaseOpener {
 
   /// Lengthens an empty log by one byte, which needs no disk space and is still empty for SQLite.
   /// GRDB would write a table into a log of no bytes, which fails on a full disk.
-  private static func lengthenEmptyLog(_ db: Database) throws {
+  private func lengthenEmptyLog(_ db: Database) throws {
     // The write lock keeps others from writing to the log meanwhile.
     try db.inTransaction(.immediate) {
-      if let log = try OpenWriteAheadLog(of: db) { try log.lengthenIfEmpty() }
+      if !Self.isNotEmpty(database.logPath) { _ = truncate(database.logPath, 1) }
       return .rollback
     }
   }

@@ -12,7 +12,7 @@ struct RunRecord {
     case crashed(LogMark?)
   }
 
-  /// The end of the log at most about a second before the run's end.
+  /// The log as the last checkpoint has found it, about a second before the run's end.
   struct LogMark: Equatable {
     /// Identifies the log.
     let salt: UInt64

@@ -1,5 +1,4 @@
 import GRDB
-import GRDBSQLite
 import GroupModel
 import GroupRuntime
 import StoreEngine
@@ -30,14 +29,11 @@ extension Writer {
   }
 
   /// Lets transactions commit without a sync, which would hold the writer for the time of the disk.
-  /// A power failure may bring back what was removed, and it is removed again. A checkpoint is left
-  /// to others, too.
+  /// A power failure may bring back what was removed, and it is removed again.
   private func withoutSync<Value>(_ db: Database, _ body: () throws -> Value) throws -> Value {
     let level = try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? 2
     try db.execute(sql: "PRAGMA synchronous = NORMAL")
-    sqlite3_wal_autocheckpoint(db.sqliteConnection, 0)
     defer {
-      sqlite3_wal_autocheckpoint(db.sqliteConnection, Int32(options.autocheckpointPages))
       do {
         try db.execute(sql: "PRAGMA synchronous = \(level)")
       } catch {

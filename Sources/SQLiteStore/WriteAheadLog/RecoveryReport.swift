@@ -64,16 +64,21 @@ struct RecoveryReport {
     reportStrays(behind: end, try file.strays(behind: end))
   }
 
+  /// Frames that only the log had.
+  private var needed: Int { mark.map { max(0, $0.frames - $0.checkpointed) } ?? 0 }
+
+  private var consequence: String {
+    needed > 0 ? "acknowledged writes are lost" : "the last acknowledged writes may be lost"
+  }
+
   private mutating func reportLoss(_ what: String) {
-    let lost = mark.map { max(0, $0.frames - $0.checkpointed) } ?? 0
-    let consequence = lost > 0 ? "acknowledged writes are lost" : "the last acknowledged writes may be lost"
     lines.append(
       Line(
         level: .warning, text: "the write-ahead log \(what): \(consequence)",
-        metadata: mark == nil ? [:] : ["lostFrames": .stringConvertible(lost)]))
+        metadata: mark == nil ? [:] : ["lostFrames": .stringConvertible(needed)]))
   }
 
-  /// Compares with the mark in the lock file, which is at most about a second old.
+  /// Compares with the mark in the lock file, which the last checkpoint has left.
   private mutating func reportShortage(_ end: WriteAheadLog.Position) {
     guard let mark else { return }
     // The number of times that the log has started over since the mark.
@@ -82,7 +87,7 @@ struct RecoveryReport {
     guard age == 0, end.frames < mark.frames else { return }
     lines.append(
       Line(
-        level: .warning, text: "the write-ahead log ends early: acknowledged writes are lost",
+        level: .warning, text: "the write-ahead log ends early: \(consequence)",
         metadata: ["frames": .stringConvertible(end.frames), "expectedFrames": .stringConvertible(mark.frames)]))
   }
 

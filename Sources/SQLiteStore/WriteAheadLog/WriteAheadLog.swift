@@ -1,3 +1,5 @@
+import Foundation
+
 /// The format of SQLite's write-ahead log (https://sqlite.org/fileformat2.html#walformat).
 enum WriteAheadLog {
   static let headerBytes = 32
@@ -12,6 +14,15 @@ enum WriteAheadLog {
     UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
+  /// The salt of a file that SQLite may be using; nil where it has no header. SQLite locks the
+  /// database and the index, so nothing is lost by closing this descriptor.
+  static func salt(of path: String) -> UInt64? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return Header { bytes, offset in pread(descriptor, bytes.baseAddress, bytes.count, off_t(offset)) == bytes.count }?.salt
+  }
+
   struct Header {
     let pageBytes: Int
     let salt: UInt64
@@ -19,7 +30,7 @@ enum WriteAheadLog {
     let checksum: Checksum
 
     /// nil where SQLite would take the log for empty: it is too short, or the checksum is wrong.
-    init?(_ read: Read) throws {
+    init?(_ read: Read) rethrows {
       var bytes = [UInt8](repeating: 0, count: WriteAheadLog.headerBytes)
       guard try bytes.withUnsafeMutableBytes({ try read($0, 0) }) else { return nil }
       let fields = bytes.withUnsafeBytes { bytes in
@@ -70,15 +81,10 @@ enum WriteAheadLog {
 
     var offset: Int64 { Int64(headerBytes) + Int64(frames) * Int64(frameHeaderBytes + pageBytes) }
 
-    init(pageBytes: Int, salt: UInt64, isBigEndian: Bool, frames: Int, checksum: Checksum) {
-      (self.pageBytes, self.salt, self.isBigEndian) = (pageBytes, salt, isBigEndian)
-      (self.frames, self.checksum) = (frames, checksum)
-    }
-
     /// Before the first frame.
     init(_ header: Header) {
-      self.init(
-        pageBytes: header.pageBytes, salt: header.salt, isBigEndian: header.isBigEndian, frames: 0, checksum: header.checksum)
+      (pageBytes, salt, isBigEndian) = (header.pageBytes, header.salt, header.isBigEndian)
+      (frames, checksum) = (0, header.checksum)
     }
 
     /// The position behind the last transaction that SQLite would find; the same one where there is

@@ -12,7 +12,7 @@ final class Writer: StoreWriter {
   let pool: DatabasePool
   let options: StoreOptions
   private let refusal = Mutex<StoreError?>(nil)
-  private let failedCommits = FailedCommits()
+  private let logLength = LogLength()
   let background: BackgroundWork
   let webhookNumbers = WebhookNumbers()
 
@@ -30,6 +30,7 @@ final class Writer: StoreWriter {
   /// - Throws: GRDB's error where the database is damaged. A full disk is no obstacle: writes wait.
   func begin(sessionsEndedAt time: WallInstant) throws {
     try pool.writeWithoutTransaction { db in
+      logLength.observe(db)
       webhookNumbers.begin(after: max(try WebhookRows.lastNumber(in: db), try WebhookIndexing.through(in: db)))
       do throws(StoreError) {
         _ = try transaction(db) {
@@ -39,7 +40,7 @@ final class Writer: StoreWriter {
         }
         _ = try transaction(db) { try clearProbe(db) }
       } catch {
-        guard error.kind == .unavailable else { throw error }
+        guard error.kind == .unavailable, !core.hasHalted else { throw error }
         core.note(failure: error)
         for user in try db.onlineUsers() { queue.setPresence(.offline(since: time), of: user) }
       }
@@ -63,7 +64,6 @@ final class Writer: StoreWriter {
 
   /// Starts the work of each second: makes users durable, probes a failed store, begins tasks.
   func tick(_ tasks: Set<MaintenanceTask> = []) {
-    failedCommits.tryAgain()
     let tasks = webhookNumbers.tick() ? tasks.union([.indexWebhooks]) : tasks
     if queue.request(flushUsers: true, probe: !core.canPersist, tasks) { wake() }
   }
@@ -73,27 +73,29 @@ final class Writer: StoreWriter {
     if !tasks.isEmpty, queue.request(tasks) { wake() }
   }
 
-  /// Waits until every commit has been answered. Call it with the write queue closed.
+  /// Waits until every commit has been answered; after a `DurabilityFault` none is. Call it with the
+  /// write queue closed.
   func finish() {
-    failedCommits.end()
     // The pool's writer is serial, so earlier batches are done. A caller that has added a commit
     // may not have woken the writer yet: the commits that are left are taken out here.
     pool.writeWithoutTransaction { db in
-      while let batch = queue.nextBatch() { work(on: batch, db) }
-      if let batch = queue.lastBatch() { perform(batch, db) }
+      while !core.hasHalted, let batch = queue.nextBatch() { work(on: batch, db) }
+      if !core.hasHalted, let batch = queue.lastBatch() { perform(batch, db) }
     }
   }
 
   func wake() {
     pool.asyncWriteWithoutTransaction { db in
-      while let batch = self.queue.nextBatch() { self.work(on: batch, db) }
+      while !self.core.hasHalted, let batch = self.queue.nextBatch() { self.work(on: batch, db) }
     }
   }
 
   private func work(on batch: CommitQueue.Batch, _ db: Database) {
     if !batch.commits.isEmpty || !batch.users.isEmpty { perform(batch, db) }
+    if core.hasHalted { return }
     if batch.probe && !core.canPersist { probe(db) }
     for task in batch.tasks where !task.isBrief { perform(task, db) }
+    if logLength.popFrames() >= options.autocheckpointPages { checkpoint(db) }
     // One of these, so that commits wait for one alone.
     if let task = MaintenanceTask.brief.first(where: batch.tasks.contains) { performBriefly(task, db) }
   }
@@ -106,7 +108,7 @@ extension Writer {
     _ batch: CommitQueue.Batch, _ db: Database, _ body: (SQLiteTransaction) throws -> Void
   ) throws(StoreError) -> [WebhookEntry] {
     var appended: [WebhookEntry] = []
-    let wrote = try transaction(db, isAwaited: !batch.commits.isEmpty) {
+    let wrote = try transaction(db) {
       for (user, update) in batch.users { try db.put(update, of: user) }
       let transaction = SQLiteTransaction(db, webhookNumbers)
       try body(transaction)
@@ -124,10 +126,10 @@ extension Writer {
   }
 
   /// Runs the body in a transaction and commits it.
-  /// - Parameter isAwaited: a caller is told of a failure. Then this returns only when a restart
-  ///   cannot bring the transaction back, unless the store is being closed.
   /// - Returns: whether anything was written.
-  func transaction(_ db: Database, isAwaited: Bool = false, _ body: () throws -> Void) throws(StoreError) -> Bool {
+  /// - Throws: where a restart does not find the transaction, or nothing is answered any more.
+  func transaction(_ db: Database, _ body: () throws -> Void) throws(StoreError) -> Bool {
+    if core.hasHalted { throw StoreError(.unavailable, "a sync of the disk has failed: the process ends") }
     if let refusal = refusal.withLock({ $0 }) { throw refusal }
     var isCommitting = false
     do {
@@ -139,21 +141,58 @@ extension Writer {
       try db.cachedStatement(sql: "COMMIT TRANSACTION").execute()
       return db.totalChangesCount > before
     } catch {
-      rollBack(db)
-      // Before COMMIT the log holds no frame that ends a transaction.
-      if isCommitting { discardFailedCommit(db, isAwaited: isAwaited) }
+      if isCommitting { didFailToCommit(error, db) } else { rollBack(db) }
       throw StoreError(describing: error)
     }
   }
 
-  // Commits wait in the write queue meanwhile, which has its bounds, and reads go on.
-  private func discardFailedCommit(_ db: Database, isAwaited: Bool) {
-    guard isAwaited else { return failedCommits.discard(db) }
-    failedCommits.discardOrWait(db) { obstacle in
-      core.note(failure: StoreError(describing: obstacle))
-      logger.error(
-        "refusals wait: what failed would come back with a restart", metadata: ["error": "\(StoreError(describing: obstacle))"])
+  /// Sees to it that no restart finds a transaction whose COMMIT has failed, or ends all answers.
+  private func didFailToCommit(_ error: any Error, _ db: Database) {
+    switch FailedCommit(error) {
+    case .partial: rollBack(db)
+    case .unknown:
+      halt(DurabilityFault(.commit, error, in: db))
+      rollBack(db)
+    case .behindTheEnd:
+      rollBack(db)
+      if let fault = overwriteEnd(db) { halt(fault) }
     }
+  }
+
+  /// Writes a transaction without meaning behind the end of the log, and so over one that lies there.
+  /// - Returns: why nobody can say whether the other is gone; nil = it is.
+  private func overwriteEnd(_ db: Database) -> DurabilityFault? {
+    var isCommitting = false
+    do {
+      try db.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
+      // SQLite would not write a page that stays the same.
+      try db.run("UPDATE probe SET room = randomblob(16)", [])
+      isCommitting = true
+      try db.cachedStatement(sql: "COMMIT TRANSACTION").execute()
+      return nil
+    } catch {
+      // Where the index cannot grow, this transaction lies there itself, synced like the other.
+      let isWritten = isCommitting && FailedCommit.isOfTheIndex(error)
+      let fault = isWritten ? nil : DurabilityFault(.commit, error, in: db)
+      rollBack(db)
+      return fault
+    }
+  }
+
+  /// Copies what it can of a long log into the database. SQLite would do so itself after a commit, but
+  /// tell nobody of a sync that fails.
+  private func checkpoint(_ db: Database) {
+    do {
+      _ = try db.checkpoint(.passive)
+    } catch {
+      // Anything else is done by the next one: `StoreMaintenance` tells of it.
+      if FailedCommit.isOfASync(error) { halt(DurabilityFault(.checkpoint, error, in: db)) }
+    }
+  }
+
+  /// Ends all answers and all writing, and tells who ends the process. Any thread.
+  func halt(_ fault: DurabilityFault) {
+    if core.halt() { options.onDurabilityFault(fault) }
   }
 
   private func rollBack(_ db: Database) {

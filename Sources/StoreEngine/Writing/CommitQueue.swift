@@ -164,6 +164,20 @@ package final class CommitQueue: Sendable {
     }
   }
 
+  /// Takes out the commits of all generations but these, in their order.
+  package func takeCommits(except generations: Set<ObjectIdentifier>) -> [Commit] {
+    state.withLock { state in
+      var taken: [Commit] = []
+      var kept: [Commit] = []
+      for commit in state.commits {
+        if generations.contains(ObjectIdentifier(commit.generation)) { kept.append(commit) } else { taken.append(commit) }
+      }
+      state.commits = kept
+      state.bytes -= taken.reduce(0) { $0 + $1.weight }
+      return taken
+    }
+  }
+
   /// The users that wait, once no commit is added any more.
   package func lastBatch() -> Batch? {
     state.withLock { $0.users.isEmpty ? nil : Batch(users: $0.users, leaseCount: $0.leaseCount) }

@@ -45,11 +45,13 @@ extension StoreWriter {
     refusals.async { commit.completion(.failure(StoreError(.unavailable, reason))) }
   }
 
-  /// Writes a batch, and answers its commits.
+  /// Writes a batch, and answers its commits, unless nobody can say what is durable.
   package func perform(_ batch: CommitQueue.Batch, _ access: Access) {
     let begun = core.clocks.monotonic
     let outcomes = outcomes(of: batch, access)
     let ended = core.clocks.monotonic
+    // Also where another thread has halted meanwhile.
+    if core.hasHalted { return core.leaveUnanswered(batch.commits) }
     var failures = 0
     for (commit, outcome) in zip(batch.commits, outcomes) where outcome.isFailure {
       commit.generation.markBroken()

@@ -11,6 +11,9 @@ package final class WriterCore: Sendable {
   /// Measure a batch.
   let clocks: any Clocks
   private let persists = Atomic<Bool>(true)
+  private let isHalted = Atomic<Bool>(false)
+  /// Commits of which nobody can say whether they are durable: they wait for an answer, and get none.
+  private let unanswered = Mutex<[Commit]>([])
 
   /// - Parameter clocks: measure a batch.
   package init(_ options: EngineOptions, clocks: any Clocks, logger: Logger) {
@@ -19,8 +22,17 @@ package final class WriterCore: Sendable {
     self.logger = logger
   }
 
-  /// Whether the last write succeeded.
-  package var canPersist: Bool { persists.load(ordering: .acquiring) }
+  /// Whether the last write succeeded, and commits are answered.
+  package var canPersist: Bool { persists.load(ordering: .acquiring) && !hasHalted }
+
+  /// Whether no commit is answered any more.
+  package var hasHalted: Bool { isHalted.load(ordering: .sequentiallyConsistent) }
+
+  /// Ends all answers, because nobody can say what is durable. Any thread.
+  /// - Returns: false where they had ended before.
+  package func halt() -> Bool { !isHalted.exchange(true, ordering: .sequentiallyConsistent) }
+
+  func leaveUnanswered(_ commits: [Commit]) { unanswered.withLock { $0 += commits } }
 
   /// A write has failed.
   package func note(failure: StoreError) {

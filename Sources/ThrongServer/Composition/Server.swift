@@ -34,8 +34,15 @@ public final class Server: Sendable {
   let metrics: PrometheusRegistry
 
   /// Opens the store, reads the keys and binds both listeners, without serving yet.
-  public init(
+  public convenience init(
     _ settings: Settings, metrics: PrometheusRegistry, logger: Logger, time: ServerTime = .system
+  ) async throws(StartError) {
+    try await self.init(settings, metrics: metrics, logger: logger, time: time, end: ProcessEnd(logger: logger, log: nil))
+  }
+
+  /// - Parameter end: ends the process where the store cannot go on.
+  init(
+    _ settings: Settings, metrics: PrometheusRegistry, logger: Logger, time: ServerTime, end: ProcessEnd
   ) async throws(StartError) {
     self.settings = settings
     self.metrics = metrics
@@ -43,7 +50,7 @@ public final class Server: Sendable {
     let library = LibraryLog(clocks: time.clocks, logger: logger)
     TransportLog.setSink { level, text in library.write(level, text) }
     alarms = time.alarms
-    let store = try openStore(settings, time, logger)
+    let store = try openStore(settings, time, end, logger)
     var isWhole = false
     // A store that nobody closes tells the next start of a crash.
     defer { if !isWhole { store.close() } }

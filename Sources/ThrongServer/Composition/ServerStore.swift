@@ -22,7 +22,11 @@ extension SQLiteStore: ServerStore {}
 extension PostgreSQLStore: ServerStore {}
 
 /// Opens the store of `store.url`. The nodes of a cluster go by the database's clock.
-func openStore(_ settings: Settings, _ time: ServerTime, _ logger: Logger) throws(StartError) -> any ServerStore {
+/// - Parameter end: where a disk's failure leaves unknown what is durable. A commit on PostgreSQL whose
+///   answer is lost is looked up instead (Cluster.md).
+func openStore(
+  _ settings: Settings, _ time: ServerTime, _ end: ProcessEnd, _ logger: Logger
+) throws(StartError) -> any ServerStore {
   let postsUserOffline = settings.webhook.url != nil && settings.webhook.events.contains(.userOffline)
   if let url = settings.store.postgreSQL, settings.cluster.isEnabled {
     return try StartError.translating { () throws(PostgreSQLOpenError) in
@@ -44,6 +48,6 @@ func openStore(_ settings: Settings, _ time: ServerTime, _ logger: Logger) throw
       directory: settings.dataDir, database: settings.store.databasePath,
       sync: settings.store.sync == .full ? .full : .normal,
       postsUserOffline: postsUserOffline, history: settings.history.limits, indexesMessages: settings.search.messages,
-      clocks: time.clocks, alarms: time.alarms, logger: logger)
+      clocks: time.clocks, alarms: time.alarms, logger: logger, onDurabilityFault: { end($0) })
   }
 }

@@ -38,10 +38,11 @@ public struct WireError: Error, Sendable, Equatable, WireEncodable {
     WireError(.temporary, "The application could not be asked in time", retryAfterMs: retryAfterMs)
   }
 
-  /// A request that another node may or may not have performed. 10002 would say that nothing was
-  /// changed, and applications repeat what is temporary.
+  /// A request that may have been performed, or not: by another node, or by the store before another
+  /// node has become the group's. 10002 would say that nothing was changed, and applications repeat what
+  /// is temporary.
   public static let outcomeUnknown = WireError(
-    .internalError, "The request may have been performed: the answer of another node of the server was lost")
+    .internalError, "The request may have been performed: its outcome was lost between nodes of the server")
 
   private init(unanswered code: ErrorCode) {
     self.code = code

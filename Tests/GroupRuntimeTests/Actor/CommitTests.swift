@@ -39,6 +39,22 @@ import ThrongTestKit
     #expect(sent.isAnswered)
   }
 
+  @Test func whatIsOnItsWayWhenAnotherNodeDecidesMayHaveBeenPerformed() async throws {
+    let scene = ActorScene()
+    try await scene.makeGroup()
+    scene.store.hold()
+    let sent = try scene.begin("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
+    let info = try scene.begin("info", by: "olga")
+    scene.settle()
+    scene.registry.abandonGroups()
+    scene.settle()
+    #expect(try await sent.answer().code == -32603, "10002 would say that nothing was changed")
+    #expect(try await info.answer().code == 10002)
+    scene.store.release()
+    scene.settle()
+    #expect(scene.events("olga").isEmpty)
+  }
+
   @Test func theSameClientMsgIDWaitsForTheFirst() async throws {
     let scene = ActorScene()
     try await scene.makeGroup()

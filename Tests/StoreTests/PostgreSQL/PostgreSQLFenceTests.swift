@@ -151,12 +151,14 @@ struct NotificationOrderTests {
 
 @Suite("Faults between the store and PostgreSQL")
 struct PostgreSQLFaultTests {
-  private func withProxy(_ body: (SocketProxy, PostgreSQLStore) async throws -> Void) async throws {
+  private func withProxy(
+    _ tune: (inout PostgreSQLOptions) -> Void = { _ in }, _ body: (SocketProxy, PostgreSQLStore) async throws -> Void
+  ) async throws {
     try await withSchema { url, schema in
       let directory = String(url.dropFirst("host=".count).prefix { $0 != " " })
       let proxy = try SocketProxy(to: directory)
       defer { proxy.close() }
-      let store = try openPostgreSQL(proxy.url, schema)
+      let store = try openPostgreSQL(proxy.url, schema, tune)
       defer { store.close() }
       try await store.put([.create(), .join(alice)]).get()
       try await body(proxy, store)
@@ -179,6 +181,48 @@ struct PostgreSQLFaultTests {
       try await store.put([.append(.sample(1))]).get()
       #expect(try await store.messages(of: club, in: 1...9, newestFirst: false, limit: 9).map(\.seq) == [1])
     }
+  }
+
+  /// A COMMIT whose answer is lost, on a database that is away from then on.
+  private func commitInDoubt(
+    _ proxy: SocketProxy, _ store: PostgreSQLStore, _ generation: CommitGeneration, _ answers: Answers
+  ) async throws {
+    // Statements are prepared by it: those of the next one travel with their COMMIT.
+    try await store.put([.create(team), .append(.sample(1))]).get()
+    proxy.lose(.answer, goesAway: true)
+    store.commit(Commit(changes: [.append(.sample(2))], generation: generation) { answers.came($0, 0) })
+    try await waitUntil("the answer is lost") { proxy.isAway }
+  }
+
+  @Test func `a commit has no answer while nobody knows whether it is durable, and others are refused`() async throws {
+    try await withProxy({ $0.commitTimeout = 0 }) { proxy, store in
+      let generation = CommitGeneration()
+      let answers = Answers(expected: 2)
+      try await commitInDoubt(proxy, store, generation, answers)
+      store.commit(Commit(changes: [.append(.sample(3))], generation: generation) { answers.came($0, 1) })
+      #expect(await store.put([.append(.sample(1, in: team))]).failure == .unavailable)
+      #expect(answers.order.isEmpty && !store.canPersist)
+      let isRead = await failure { () async throws(StoreError) in _ = try await store.group(club, sentSince: 0) }
+      #expect(isRead?.kind == .unavailable, "no group is read before")
+      proxy.comeBack()
+      #expect(await answers.all().map(\.failure) == [nil, nil])
+      #expect(answers.order == [0, 1] && store.canPersist)
+      #expect(try await store.messages(of: club, in: 1...9, newestFirst: false, limit: 9).map(\.seq) == [1, 2, 3])
+      #expect(try await store.messages(of: team, in: 1...9, newestFirst: false, limit: 9).isEmpty)
+      try await store.put([.append(.sample(1, in: team))]).get()
+    }
+  }
+
+  @Test func `a commit of which nobody knows whether it is durable has no answer when the store is closed`() async throws {
+    let answers = Answers(expected: 2)
+    try await withProxy({ $0.commitTimeout = 0 }) { proxy, store in
+      let generation = CommitGeneration()
+      try await commitInDoubt(proxy, store, generation, answers)
+      store.commit(Commit(changes: [.append(.sample(3))], generation: generation) { answers.came($0, 1) })
+      store.close()
+      #expect(answers.order.isEmpty)
+    }
+    #expect(answers.order.isEmpty)
   }
 
   @Test func `reads go on after all connections were ended`() async throws {

@@ -17,7 +17,14 @@ final class SocketProxy: Sendable {
   private let server: String
   private let directory: String
   private let listener: Int32
-  private let next = Mutex<Loss?>(nil)
+  private let state = Mutex(State())
+
+  private struct State {
+    var next: Loss?
+    /// With the next loss the server is away.
+    var goesAway = false
+    var isAway = false
+  }
 
   /// - Parameter server: the directory of the server's socket.
   init(to server: String) throws {
@@ -34,7 +41,13 @@ final class SocketProxy: Sendable {
   /// libpq's connection string.
   var url: String { "host=\(directory) user=throng dbname=postgres" }
 
-  func lose(_ loss: Loss) { next.withLock { $0 = loss } }
+  /// - Parameter goesAway: no new connection is made after the loss.
+  func lose(_ loss: Loss, goesAway: Bool = false) { state.withLock { ($0.next, $0.goesAway) = (loss, goesAway) } }
+
+  /// Whether new connections end at once.
+  var isAway: Bool { state.withLock { $0.isAway } }
+
+  func comeBack() { state.withLock { $0.isAway = false } }
 
   func close() {
     shutdown(listener, Int32(SHUT_RDWR))
@@ -55,8 +68,9 @@ final class SocketProxy: Sendable {
   private func acceptConnections() {
     while case let client = accept(listener, nil, nil), client >= 0 {
       let upstream = Self.socket()
-      guard Self.withAddress(server, { connect(upstream, $0, $1) }) == 0 else {
+      guard !isAway, Self.withAddress(server, { connect(upstream, $0, $1) }) == 0 else {
         Glibc.close(client)
+        Glibc.close(upstream)
         continue
       }
       Thread.detachNewThread { self.carry(from: client, to: upstream, .request) }
@@ -69,9 +83,10 @@ final class SocketProxy: Sendable {
   private func carry(from source: Int32, to target: Int32, _ kind: Loss) {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while case let count = read(source, &buffer, buffer.count), count > 0 {
-      let isLost = next.withLock { loss in
-        guard loss == kind else { return false }
-        loss = nil
+      let isLost = state.withLock { state in
+        guard state.next == kind else { return false }
+        state.next = nil
+        if state.goesAway { state.isAway = true }
         return true
       }
       if isLost { break }

@@ -97,7 +97,10 @@ guard arguments.count == 4, let groups = Int(arguments[2]), let seconds = Double
 let logger = Logger(label: "store-bench")
 let store: any GroupStore =
   arguments[1].hasPrefix("sqlite:")
-  ? try SQLiteStore.open(directory: String(arguments[1].dropFirst(7)), sync: .full, logger: logger)
+  ? try SQLiteStore.open(directory: String(arguments[1].dropFirst(7)), sync: .full, logger: logger) { fault in
+    print("the disk has failed: \(fault)")
+    exit(74)
+  }
   : try PostgreSQLStore.open(arguments[1], logger: logger)
 let run = Run()
 for number in 0..<groups {
