@@ -107,6 +107,35 @@ struct StoreWriterTests {
     #expect(generation.isBroken && answers.order == [0] && writer.written == [[]])
   }
 
+  @Test func `once answers have ended no commit has one`() {
+    let writer = ScriptedWriter()
+    let answers = Answers(expected: 3)
+    func commit(_ change: StoreChange, _ index: Int) {
+      writer.commit(Commit(changes: [change], generation: CommitGeneration()) { answers.came($0, index) })
+    }
+    commit(.join(alice), 0)
+    commit(Self.failing, 1)
+    #expect(writer.core.halt() && !writer.core.halt())
+    writer.drain()
+    commit(.join(bob), 2)
+    writer.drain()
+    #expect(answers.order.isEmpty && writer.core.hasHalted && !writer.core.canPersist)
+  }
+
+  @Test func `what depends on no commit of a generation is taken out past it, in its order`() {
+    let writer = ScriptedWriter()
+    let (doubtful, other, third) = (CommitGeneration(), CommitGeneration(), CommitGeneration())
+    let answers = Answers(expected: 5)
+    for (index, generation) in [other, doubtful, third, doubtful, other].enumerated() {
+      writer.commit(Commit(changes: [.join(bob)], generation: generation) { answers.came($0, index) })
+    }
+    let taken = writer.core.queue.takeCommits(except: [ObjectIdentifier(doubtful)])
+    #expect(taken.map { ObjectIdentifier($0.generation) } == [other, third, other].map(ObjectIdentifier.init))
+    #expect(writer.core.queue.pendingCommits == 2)
+    writer.drain()
+    #expect(answers.order == [1, 3])
+  }
+
   @Test func `after the end, and where another node decides, a commit is refused`() async {
     let writer = ScriptedWriter()
     writer.core.queue.use(NobodyMayWrite())
