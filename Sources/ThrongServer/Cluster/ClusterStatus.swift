@@ -59,7 +59,7 @@ public struct ClusterStatus: Codable, Sendable, Equatable {
 
   /// Aligned columns for people; states are as the node that answers sees them.
   public var table: String {
-    var rows = [["name", "number", "address", "release", "shards", "heartbeat", "state"]]
+    var rows = [["name", "number", "address", "release", "shards", "sign of life", "state"]]
     rows += nodes.map { node in
       [
         node.name, "\(node.number)", node.address, node.release, "\(node.shards)", "\(node.heartbeatAgeMs) ms ago",

@@ -23,7 +23,7 @@ async function refreshNodes() {
 function nodeTable(nodes) {
   const head = element("thead", {}, element("tr", {},
     ...["Node", "Internal address", "Release"].map((name) => element("th", {}, name)),
-    ...["Shards", "Heartbeat"].map((name) => element("th", { class: "end" }, name)), element("th", {}, "State")));
+    ...["Shards", "Sign of life"].map((name) => element("th", { class: "end" }, name)), element("th", {}, "State")));
   return element("table", {}, head, element("tbody", {}, nodes.map(nodeRow)));
 }
 
@@ -33,6 +33,6 @@ function nodeRow({ number, name, address, release, shards, heartbeatAgeMs, isDra
     element("td", { "data-label": "address" }, element("code", {}, address)),
     element("td", { "data-label": "release" }, release),
     element("td", { class: "end", "data-label": "shards" }, shards.toLocaleString("en-US")),
-    element("td", { class: "end", "data-label": "heartbeat" }, `${(heartbeatAgeMs / 1000).toFixed(1)} s ago`),
+    element("td", { class: "end", "data-label": "sign of life" }, `${(heartbeatAgeMs / 1000).toFixed(1)} s ago`),
     element("td", {}, styled(isDraining ? "badge warning" : "badge accent", isDraining ? "draining" : "serving")));
 }
