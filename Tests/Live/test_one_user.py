@@ -1,4 +1,4 @@
-"""The bounds of one ordinary user (Operations.md, "Bounds of one user"), by the table of
+"""The bounds of one ordinary user (Benchmarks.md, "Bounds of one user"), by the table of
 amplifications. The tests compare rows, bytes, memory and counts, which do not depend on the
 machine's speed."""
 import pytest

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,26 @@ def test_systemd_finds_the_unit_well_confined():
     done = subprocess.run(
         ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=20", str(UNIT)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-300:]
+
+
+@needs_analyze
+def test_systemd_understands_the_drop_in_for_port_443(tmp_path):
+    """Operations.md, "Port 443": what the page puts beside the unit."""
+    page = (REPOSITORY / "Sources/ThrongServer/Documentation.docc/Operations.md").read_text()
+    (shown,) = re.findall(r"^ +\[Service\]\n(?: +\w+=.*\n)+", page, re.M)
+    drop_in = textwrap.dedent(shown)
+    assert set(re.findall(r"CAP_\w+", drop_in)) == {"CAP_NET_BIND_SERVICE"}, "no other right"
+    # A right in a namespace of the unit's own would not be one over the machine's ports.
+    assert "\nPrivateUsers=yes\n" in UNIT.read_text() and "\nPrivateUsers=no\n" in drop_in
+    unit = installed(tmp_path)
+    (tmp_path / "throng.service.d").mkdir()
+
+    def complaints(text):
+        (tmp_path / "throng.service.d/override.conf").write_text(text)
+        command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(unit)]
+        return [line for line in subprocess.run(command, capture_output=True, text=True).stderr.splitlines() if "throng" in line]
+    assert complaints(drop_in) == []
+    assert complaints(drop_in + "AmbientCapability=CAP_NET_BIND_SERVICE\n") != [], "it is read"
 
 
 def test_the_units_commands_are_the_programs():
