@@ -85,7 +85,7 @@ private struct Story {
   /// One request of a user, who has no session; then a second passes.
   /// - Parameter members: of the params, without braces.
   private func ask(_ method: String, _ members: String, by user: UserID, on platform: Platform) async throws {
-    let request = try request(method, members)
+    let request = try parsed(method, members)
     let reply: Reply = await withCheckedContinuation { continuation in
       backend.services.dispatcher.dispatch(request, by: .user(user, platform: platform, session: nil)) {
         continuation.resume(returning: $0)
@@ -95,7 +95,7 @@ private struct Story {
     backend.clocks.advance(by: 1000)
   }
 
-  private func request(_ method: String, _ members: String) throws -> Request {
+  private func parsed(_ method: String, _ members: String) throws -> Request {
     let text = Array(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":{\#(members)}}"#.utf8)
     let padded = text + [UInt8](repeating: 0, count: JSONParser.padding)
     let envelope = padded.withUnsafeBytes {
