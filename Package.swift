@@ -194,7 +194,7 @@ let package = Package(
     .testTarget(
       name: "ClusterEngineTests",
       dependencies: [
-        "Cluster", "GroupModel", "GroupRuntime", "NATSBus", "PostgreSQLStore", "ThrongTestKit", logging,
+        "Cluster", "GroupModel", "GroupRuntime", "NATSBus", "PostgreSQLStore", "StoreEngine", "ThrongTestKit", logging,
       ], swiftSettings: strict),
     .testTarget(name: "GroupPermissionsTests", dependencies: ["GroupModel", "GroupPermissions"], swiftSettings: strict),
     .testTarget(

@@ -1,6 +1,7 @@
 import Cluster
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import Testing
 import ThrongTestKit
 

@@ -3,6 +3,7 @@ import GRDB
 import GRDBSQLite
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import Testing
 import ThrongTestKit
 

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import StoreTables
 import Testing
 import ThrongTestKit
@@ -106,14 +107,19 @@ struct SnapshotTests {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put([.create(), .join(alice)]).get()
-        let connection = reader == "shared" ? nil : reader == "sign-in" ? store.signIns : store.searches.connection
-        let counts = try await store.read(on: connection) { db in
+        let body: @Sendable (Database) throws -> [Int] = { db in
           let before = try db.count("SELECT count(*) FROM member", [])
           let other = try DatabaseQueue(path: directory + "/throng.db")
           try other.write { try $0.execute(sql: "DELETE FROM member") }
           try other.close()
           return [before, try db.count("SELECT count(*) FROM member", [])]
         }
+        let counts =
+          switch reader {
+          case "shared": try await store.read(.snapshot, body)
+          case "sign-in": try await store.readForSignIn(of: alice, body)
+          default: try await store.readForSearch(of: alice, body)
+          }
         #expect(counts == [1, 1])
         #expect(try await store.group(club, sentSince: 0)?.members.isEmpty == true)
       }

@@ -1,6 +1,7 @@
 import Dispatch
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import StoreTables
 import Testing
 import ThrongTestKit

@@ -1,6 +1,7 @@
 import Foundation
 import GroupModel
 import Logging
+import StoreEngine
 import ThrongTestKit
 
 @testable import PostgreSQLStore
