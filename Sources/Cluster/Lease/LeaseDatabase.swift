@@ -50,28 +50,31 @@ public protocol LeaseDatabase: AnyObject, Sendable {
 /// The outcome of a request to drain a node.
 public enum DrainOutcome: Sendable, Equatable {
   /// The node is marked; it hears it with its next sign of life.
-  case requested
+  case requested(NodeInfo)
   /// There is none, or several have the name.
   case unknownNode
   /// No other node would serve, and nothing was changed.
   case lastNode
+
+  /// The node that drains; nil where the request was refused.
+  public var node: NodeInfo? { if case .requested(let node) = self { node } else { nil } }
 }
 
 extension LeaseDatabase {
   /// Marks a node as draining for an operator. Of two requests at the same instant the later one sees
   /// what the first has done.
   /// - Parameters:
-  ///   - name: the node's, or its number.
+  ///   - name: the node's, or its number (`ClusterView.node(called:)`).
   ///   - evenLast: also where no other node would serve.
   public func requestDrain(of name: String, evenLast: Bool) throws -> DrainOutcome {
     // Each further round follows a change of somebody else.
     while true {
       let contents = try read()
-      let found = contents.nodes.filter { $0.name == name || "\($0.number)" == name }
-      guard let node = found.first, found.count == 1 else { return .unknownNode }
-      if node.isDraining { return .requested }
-      if !evenLast, contents.view(of: nil).isLastToServe(node.number) { return .lastNode }
-      if try markDraining(node.number, ifStill: contents.version) { return .requested }
+      let view = contents.view(of: nil)
+      guard let node = view.node(called: name) else { return .unknownNode }
+      if node.isDraining { return .requested(node) }
+      if !evenLast, view.isLastToServe(node.number) { return .lastNode }
+      if try markDraining(node.number, ifStill: contents.version) { return .requested(node) }
     }
   }
 }

@@ -101,22 +101,8 @@ final class ClusterEngines: Sendable {
   /// Marks a node by its name or number.
   /// - Parameter evenLast: also where no other node would serve.
   func requestDrain(of name: String, evenLast: Bool) throws -> DrainOutcome {
-    // This node may not have heard yet that another one drains.
-    let view = try store.clusterContents().view(of: lease.node)
-    guard let node = view.node(called: name) else { return .unknownNode }
-    if view.isLastToServe(node.number), !node.isDraining, !evenLast { return .lastNode }
-    return try store.markDraining(node.number) ? .requested(node) : .unknownNode
+    try store.requestDrain(of: name, evenLast: evenLast)
   }
-}
-
-/// The outcome of a request to drain a node.
-enum DrainOutcome {
-  /// The node is marked; it hears it with its next sign of life.
-  case requested(NodeInfo)
-  /// There is none, or several have the name.
-  case unknownNode
-  /// No other node would serve, and nothing was changed.
-  case lastNode
 }
 
 /// Lets the store look for work in shards that this node has got.
