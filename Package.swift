@@ -218,7 +218,8 @@ let package = Package(
     .testTarget(
       name: "ServerConfigurationTests", dependencies: ["GroupModel", "ServerConfiguration"], swiftSettings: strict),
     .testTarget(
-      name: "GeneratorTests", dependencies: ["GroupPermissions", "WireProtocol", "generator"], swiftSettings: strict),
+      name: "GeneratorTests", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", "generator"],
+      swiftSettings: strict),
     .testTarget(
       name: "GatewayTests",
       dependencies: [

@@ -73,8 +73,8 @@ private struct Story {
       "createGroup", #""groupType":"AVChatRoom","groupName":"Lounge","groupID":"lounge""#, by: "alice", on: .iOS)
     try await ask("setGroupAttributes", #""groupID":"lounge","attributes":{"seat1":"alice"}"#, by: "alice", on: .iOS)
     try await ask("increaseGroupCounter", #""groupID":"lounge","key":"likes","value":12"#, by: "alice", on: .iOS)
-    let presence = PresenceWebhooks(
-      WebhookTypes(WebhookType.notices), groups: backend.store, clocks: backend.clocks, poster: notes)
+    let presence = PresenceRecorder(
+      WebhookTypes(WebhookType.notices), users: backend.store.inner, groups: backend.store, clocks: backend.clocks, poster: notes)
     presence.note("alice", on: .iOS, isHere: true)
     backend.clocks.advance(by: 1000)
     presence.note("alice", on: .iOS, isHere: false)

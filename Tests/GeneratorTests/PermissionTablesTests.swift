@@ -1,3 +1,4 @@
+import GroupModel
 import GroupPermissions
 import Testing
 

@@ -68,7 +68,9 @@ import Testing
   @Test func thePictureShowsFunctionsOfTheTables() throws {
     let file = Self.root.appending(path: "Sources/ThrongServer/Documentation.docc/Resources/message-way.svg")
     let picture = try String(contentsOf: file, encoding: .utf8)
-    for match in picture.matches(of: /data-file="([^"]+)">([^<]+)<\/text>\s*<text class="small"[^>]*>([^<]+)</) {
+    let matches = picture.matches(of: /data-file="([^"]+)">([^<]+)<\/text>\s*<text class="small"[^>]*>([^<]+)</)
+    #expect(matches.count > 15)
+    for match in matches {
       let (path, step) = (String(match.1), Step(text: String(match.2)))
       #expect(path.hasSuffix("/\(match.3)"), "\(step.text): \(match.3)")
       let isNamed = stages.contains { stage in

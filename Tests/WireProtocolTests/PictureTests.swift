@@ -30,21 +30,6 @@ import WireProtocol
     }
   }
 
-  @Test func theFunctionsOnTheWayOfAMessageExist() throws {
-    let steps = try Self.picture("message-way").matches(of: /data-file="([^"]+)">([^<]+)</)
-    #expect(steps.count > 15)
-    for step in steps {
-      let (file, name) = (String(step.1), String(step.2))
-      let text = try String(contentsOf: Self.root.appending(path: "Sources/\(file)"), encoding: .utf8)
-      let function = name.split(separator: ".").last ?? ""
-      // In C a definition begins its line with a type.
-      let opening = file.hasSuffix(".c") ? "(?m)^[a-z][a-z_ *]* \\*?" : "func "
-      #expect(text.contains(try Regex("\(opening)\(function)\\(")), "\(file): \(name)")
-      guard let type = name.contains(".") ? name.split(separator: ".").first : nil else { continue }
-      #expect(text.contains(try Regex("(actor|class|struct|extension) \(type)\\b")), "\(file): \(name)")
-    }
-  }
-
   /// throng.d.ts names them for all clients, which are tested to be alike.
   @Test(arguments: [("message-states", "MessageState = ", ["recalled"]), ("connection-states", "readonly state: ", [])])
   func theStatesAreThoseOfTheClients(picture: String, declaration: String, ofTheGroup: [String]) throws {
