@@ -1,5 +1,6 @@
 import GroupModel
 import Testing
+import ThrongTestKit
 import WireProtocol
 
 @testable import Gateway

@@ -1,6 +1,7 @@
 import Foundation
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import Synchronization
 import Testing
 import ThrongTestKit

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import Testing
 import ThrongTestKit
 

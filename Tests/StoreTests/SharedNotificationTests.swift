@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import Testing
 import ThrongTestKit
 

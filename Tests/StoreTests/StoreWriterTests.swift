@@ -4,6 +4,7 @@ import Logging
 import StoreEngine
 import Synchronization
 import Testing
+import ThrongTestKit
 
 /// What the writers of all stores do alike, without a database.
 @Suite("The writer of a store")

@@ -169,7 +169,7 @@ struct PostgreSQLSearchTests {
       $0.searchedMessages = work
     }
     try await withPostgreSQL(tune) { store in
-      for group in ["a", "b", "c"].compactMap(GroupID.init) {
+      for group in ["a", "b", "c"].compactMap({ GroupID($0) }) {
         try await store.put(
           [.create(group), .join(bob, group)]
             + (1...2_500 as ClosedRange<Int64>).map { .append(.sample($0, in: group, .text($0 == 7 ? "rare" : "often"))) }
