@@ -137,17 +137,44 @@ struct StoreWriterTests {
     #expect(answers.order == [1, 3])
   }
 
-  @Test func `after the end, and where another node decides, a commit is refused`() async {
+  @Test func `after the end a commit is refused`() async {
     let writer = ScriptedWriter()
-    writer.core.queue.use(NobodyMayWrite())
-    #expect(await writer.refusal(of: [.join(bob)]) == .unavailable)
     #expect(writer.core.queue.close() && !writer.core.queue.close())
     #expect(await writer.refusal(of: [.join(bob)]) == .unavailable)
     #expect(writer.attempts == 0)
   }
+
+  @Test func `where another node decides a commit is refused`() {
+    let writer = ScriptedWriter()
+    writer.core.queue.use(NobodyMayWrite())
+    let generation = CommitGeneration()
+    let answers = commit([([.join(bob)], generation), ([.join(carol)], .init())], to: writer)
+    #expect(answers.map(\.failure) == [.abandoned, .abandoned] && generation.isBroken)
+    #expect(writer.written == [[]] && writer.attempts == 1)
+  }
+
+  @Test func `a commit that is refused overtakes none before it`() {
+    let writer = ScriptedWriter()
+    let (other, generation) = (CommitGeneration(), CommitGeneration())
+    let answers = Answers(expected: 3)
+    func commit(_ user: UserID, _ generation: CommitGeneration, _ index: Int) {
+      writer.commit(Commit(changes: [.join(user)], generation: generation) { answers.came($0, index) })
+    }
+    commit(alice, other, 0)
+    commit(bob, generation, 1)
+    writer.core.queue.use(NobodyMayWrite())
+    commit(carol, generation, 2)
+    #expect(writer.core.queue.pendingCommits == 3)
+    writer.drain()
+    #expect(answers.order == [0, 1, 2])
+    // The second was not attempted: what it was decided upon is void.
+    #expect(answers.complete?.map(\.failure) == [nil, .abandoned, .abandoned])
+    #expect(writer.written == [["end", "put"]])
+  }
 }
 
-private struct NobodyMayWrite: CommitAdmission {
+/// Another node decides for all groups.
+struct NobodyMayWrite: CommitAdmission {
   func admit(_ commit: Commit) -> Commit? { nil }
 }
 

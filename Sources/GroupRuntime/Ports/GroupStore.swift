@@ -116,7 +116,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     case inconsistent
     /// The requester has left.
     case cancelled
-    /// An earlier commit of the same generation failed, so this one was not attempted.
+    /// Not attempted: an earlier commit of the same generation failed, or this process may not write
+    /// it.
     case abandoned
   }
 

@@ -63,6 +63,12 @@ package final class CommitQueue: Sendable {
       bytes -= taken.reduce(0) { $0 + $1.weight }
       return taken
     }
+
+    /// A commit fails in its turn, because completions come in order, but its changes leave memory.
+    mutating func keepPlace(of commit: Commit) {
+      commit.generation.markBroken()
+      commits.append(Commit(changes: [], generation: commit.generation, completion: commit.completion))
+    }
   }
 
   private let state = Mutex(State())
@@ -77,9 +83,10 @@ package final class CommitQueue: Sendable {
     maxBytes = options.pendingBytes
   }
 
-  enum Enqueued { case wake, queued, full(wake: Bool), closed, refused }
+  enum Enqueued { case wake, queued, full(wake: Bool), closed, refused(wake: Bool) }
 
-  /// Adds a commit; the caller wakes the writer where the result says so.
+  /// Adds a commit; the caller wakes the writer where the result says so. One that is not written
+  /// keeps its place, unless the queue is closed.
   func enqueue(_ commit: Commit) -> Enqueued {
     let weight = commit.weight
     return state.withLock { state in
@@ -87,13 +94,14 @@ package final class CommitQueue: Sendable {
       var commit = commit
       if let admission = state.admission {
         // Under the lock: `breakAll` finds whatever was let through before the lease was lost.
-        guard let admitted = admission.admit(commit) else { return .refused }
+        guard let admitted = admission.admit(commit) else {
+          state.keepPlace(of: commit)
+          return .refused(wake: state.wakeWriter())
+        }
         commit = admitted
       }
       if state.commits.count >= maxPending || state.bytes >= maxBytes {
-        // It keeps its place, because completions come in order, but its changes leave memory.
-        commit.generation.markBroken()
-        state.commits.append(Commit(changes: [], generation: commit.generation, completion: commit.completion))
+        state.keepPlace(of: commit)
         return .full(wake: state.wakeWriter())
       }
       state.commits.append(commit)

@@ -35,7 +35,8 @@ extension StoreWriter {
       core.note(failure: StoreError(.unavailable, "the database does not keep up: too many commits wait"))
       if mustWake { wake() }
     case .closed: refuse(commit, "the store is closed")
-    case .refused: refuse(commit, "another node decides for the group")
+    // Another node decides for the group.
+    case .refused(let mustWake): if mustWake { wake() }
     }
   }
 
@@ -132,5 +133,6 @@ extension Commit.Answer {
 }
 
 extension StoreError {
-  fileprivate static let abandoned = StoreError(.abandoned, "an earlier commit of the same generation failed")
+  fileprivate static let abandoned = StoreError(
+    .abandoned, "an earlier commit of the same generation failed, or another node decides for the group")
 }

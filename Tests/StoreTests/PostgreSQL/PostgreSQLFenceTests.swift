@@ -214,6 +214,22 @@ struct PostgreSQLFaultTests {
     }
   }
 
+  @Test func `a commit that is refused overtakes none of which nobody knows whether it is durable`() async throws {
+    try await withProxy({ $0.commitTimeout = 0 }) { proxy, store in
+      let generation = CommitGeneration()
+      let answers = Answers(expected: 2)
+      try await commitInDoubt(proxy, store, generation, answers)
+      store.writer.queue.use(NobodyMayWrite())
+      store.commit(Commit(changes: [.append(.sample(3))], generation: generation) { answers.came($0, 1) })
+      #expect(await store.put([.append(.sample(1, in: team))]).failure == .unavailable)
+      #expect(answers.order.isEmpty)
+      proxy.comeBack()
+      #expect(await answers.all().map(\.failure) == [nil, .abandoned])
+      #expect(answers.order == [0, 1])
+      #expect(try await store.messages(of: club, in: 1...9, newestFirst: false, limit: 9).map(\.seq) == [1, 2])
+    }
+  }
+
   @Test func `a commit of which nobody knows whether it is durable has no answer when the store is closed`() async throws {
     let answers = Answers(expected: 2)
     try await withProxy({ $0.commitTimeout = 0 }) { proxy, store in
