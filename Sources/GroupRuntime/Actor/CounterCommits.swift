@@ -49,8 +49,9 @@ struct CounterCommits {
   }
 
   /// Forgets everything, because the state is discarded.
-  mutating func discard() -> [Group.Completion] {
+  /// - Returns: the completions of what commits in flight hold, and of changes that no commit holds.
+  mutating func discard() -> (inFlight: [Group.Completion], waiting: [Group.Completion]) {
     defer { self = CounterCommits() }
-    return (inFlight.flatMap(\.replies) + waiting).map(\.completion)
+    return (inFlight.flatMap(\.replies).map(\.completion), waiting.map(\.completion))
   }
 }

@@ -143,6 +143,6 @@ extension Group {
     topic = nil
     // Loading starts first, so that inputs from completions wait for it.
     load(for: nil)
-    for completion in discarded.completions + unwritten { completion(.error(.temporary)) }
+    for completion in discarded.completions + unwritten.inFlight + unwritten.waiting { completion(.error(.temporary)) }
   }
 }

@@ -49,7 +49,8 @@ extension Group {
     abandonCrowd()
     retire()
     for (completion, reply) in zip(discarded.completions, replies) { completion(reply) }
-    for completion in counted { completion(.failure(.outcomeUnknown)) }
+    for completion in counted.inFlight { completion(.failure(.outcomeUnknown)) }
+    for completion in counted.waiting { completion(.error(.temporary)) }
     for input in inputs { input.fail() }
   }
 }

@@ -143,6 +143,22 @@ import ThrongTestKit
     #expect(try await increase("w1").answer().result["value"] == 1)
   }
 
+  @Test func whereAnotherNodeDecidesOnlyWhatACommitHoldsMayHaveBeenPerformed() async throws {
+    scene.store.hold()
+    let held = try increase("w1")
+    scene.settle()
+    let waiting = try [increase("w2"), increase("w3")]
+    scene.settle()
+    #expect(scene.store.pendingCount == 1)
+    scene.registry.abandonGroups()
+    scene.settle()
+    #expect(try await held.answer().code == -32603, "10002 would say that nothing was changed")
+    for reply in waiting { #expect(try await reply.answer().code == 10002) }
+    scene.store.release()
+    scene.settle()
+    #expect(([held] + waiting).allSatisfy { $0.count == 1 })
+  }
+
   @Test func theLastStateArrivesThoughACommitHasFailed() async throws {
     #expect(try await increase("w1").answer().code == 0)
     #expect(try await increase("w2").answer().code == 0)
