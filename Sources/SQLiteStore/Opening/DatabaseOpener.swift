@@ -135,7 +135,12 @@ struct DatabaseOpener {
   private func lengthenEmptyLog(_ db: Database) throws {
     // The write lock keeps others from writing to the log meanwhile.
     try db.inTransaction(.immediate) {
-      if !Self.isNotEmpty(database.logPath) { _ = truncate(database.logPath, 1) }
+      // A log of which the length is not known may have commits: it is left alone.
+      var status = stat()
+      if stat(database.logPath, &status) == 0, status.st_size == 0 {
+        // A failure leaves it empty: what GRDB then writes into it succeeds, or fails with the reason.
+        _ = truncate(database.logPath, 1)
+      }
       return .rollback
     }
   }
