@@ -20,6 +20,13 @@ struct CommitMeterTests {
     #expect(counts.nanoseconds == 11_000_200_001 && counts.commits == 2005 && counts.failures == 2)
   }
 
+  @Test func `commits that failed without a transaction are in no bucket`() {
+    let meter = CommitMeter()
+    meter.record(nanoseconds: 1, commits: 2, failures: 1)
+    meter.noteFailures(3)
+    #expect(meter.counts.failures == 4 && meter.counts.commits == 2 && meter.counts.sizes.reduce(0, +) == 1)
+  }
+
   @Test func `the buckets ascend`() {
     #expect(CommitMeter.durationBounds == CommitMeter.durationBounds.sorted())
     #expect(CommitMeter.sizeBounds == CommitMeter.sizeBounds.sorted())

@@ -262,7 +262,9 @@ extension Writer {
       logger.error("nobody knows yet whether a commit is durable", metadata: ["error": "\(StoreError(describing: failure))"])
       core.note(failure: StoreError(.unavailable, "nobody knows yet whether a commit is durable"))
     }
-    for commit in queue.takeCommits(except: generations) {
+    let refused = queue.takeCommits(except: generations)
+    core.meter.noteFailures(refused.count)
+    for commit in refused {
       commit.generation.markBroken()
       commit.completion(.failure(StoreError(.unavailable, "nobody knows yet whether an earlier commit is durable")))
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Counts the transactions of a store that hold commits of groups: how long each took, and how many
-/// commits shared it. Only the store's writer records.
+/// commits shared it, and commits that failed. Only the store's writer records.
 package final class CommitMeter: Sendable {
   /// Counts since the start. The last bucket of each has no bound.
   package struct Counts: Sendable, Equatable {
@@ -55,4 +55,7 @@ package final class CommitMeter: Sendable {
       counts.failures += failures
     }
   }
+
+  /// Counts commits that failed without a transaction.
+  package func noteFailures(_ count: Int) { state.withLock { $0.failures += count } }
 }
