@@ -232,8 +232,9 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
   /// order.
   package func commit(_ commit: Commit) { writer.commit(commit) }
 
-  /// Waits until every commit has been answered, and leaves the database. Later commits and reads
-  /// are `.unavailable`. Blocks; a second call does nothing.
+  /// Waits until every commit has been answered, apart from those of which nobody can say whether they
+  /// are durable, and those behind them; then leaves the database. Later commits and reads are
+  /// `.unavailable`. Blocks; a second call does nothing.
   package func close() {
     guard writer.queue.close() else { return }
     cleanup.stop()

@@ -8,7 +8,8 @@ import StoreEngine
 
 /// A store with everything that a server needs of it.
 protocol ServerStore: GroupStore, MessageStore, UserStore, PersonalStore, WebhookStore, StoreHealth, HistoryStore {
-  /// Waits until every commit has been answered, and ends. Blocks; a second call does nothing.
+  /// Waits until every commit has been answered, apart from those of which nobody can say whether they
+  /// are durable, and those behind them; then ends. Blocks; a second call does nothing.
   func close()
   /// The clocks that everything of the server shows the time by.
   var clocks: any Clocks { get }
