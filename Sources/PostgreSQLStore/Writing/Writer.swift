@@ -243,7 +243,8 @@ extension Writer {
         core.noteSuccess()
         return
       }
-      if SystemClocks().monotonic >= deadline {
+      let isLate = SystemClocks().monotonic >= deadline
+      if isLate {
         if queue.isClosed {
           _ = core.halt()
           inDoubt.giveUp()
@@ -251,7 +252,8 @@ extension Writer {
         }
         refuseOthers(than: generations, after: failure)
       }
-      Thread.sleep(forTimeInterval: 0.05)
+      // Nothing tells when a server that is away is back, or when one that answers gives up a lock.
+      Thread.sleep(forTimeInterval: isLate ? 1 : 0.05)
     }
   }
 
@@ -279,10 +281,16 @@ extension Writer {
 
   /// - Returns: nil = the database has forgotten this process.
   private func lookUpFate(of batch: SentBatch) throws -> Bool? {
-    let current = try reconnect()
-    // The lock waits for a transaction that has not ended yet.
-    let found = try current.rows("SELECT batch FROM writer WHERE node = $1 FOR UPDATE", [batch.node]) { try $0.integer() }
-    return found.first.map { $0 >= batch.number }
+    let current = try connection.flatMap { $0.isOpen ? $0 : nil } ?? reconnect()
+    do {
+      // The lock waits for a transaction that has not ended yet.
+      let found = try current.rows("SELECT batch FROM writer WHERE node = $1 FOR UPDATE", [batch.node]) { try $0.integer() }
+      return found.first.map { $0 >= batch.number }
+    } catch let error as PostgreSQLError where error.isOnStandby {
+      // Another server knows it now.
+      connection = nil
+      throw error
+    }
   }
 
   private func probe() {

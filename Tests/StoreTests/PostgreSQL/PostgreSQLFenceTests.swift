@@ -155,6 +155,13 @@ struct PostgreSQLFaultTests {
   private func withProxy(
     _ tune: (inout PostgreSQLOptions) -> Void = { _ in }, _ body: (SocketProxy, PostgreSQLStore) async throws -> Void
   ) async throws {
+    try await withProxyInSchema(tune) { proxy, store, _, _ in try await body(proxy, store) }
+  }
+
+  private func withProxyInSchema(
+    _ tune: (inout PostgreSQLOptions) -> Void = { _ in },
+    _ body: (SocketProxy, PostgreSQLStore, _ url: String, _ schema: String) async throws -> Void
+  ) async throws {
     try await withSchema { url, schema in
       let directory = String(url.dropFirst("host=".count).prefix { $0 != " " })
       let proxy = try SocketProxy(to: directory)
@@ -162,7 +169,7 @@ struct PostgreSQLFaultTests {
       let store = try openPostgreSQL(proxy.url, schema, tune)
       defer { store.close() }
       try await store.put([.create(), .join(alice)]).get()
-      try await body(proxy, store)
+      try await body(proxy, store, url, schema)
     }
   }
 
@@ -227,6 +234,47 @@ struct PostgreSQLFaultTests {
       #expect(await answers.all().map(\.failure) == [nil, .abandoned])
       #expect(answers.order == [0, 1])
       #expect(try await store.messages(of: club, in: 1...9, newestFirst: false, limit: 9).map(\.seq) == [1, 2])
+    }
+  }
+
+  private struct WaitingStatement: Equatable {
+    let backend: Int64
+    let start: String
+  }
+
+  /// A statement of the store that waits for a lock. The connection must be outside a transaction, which
+  /// would see the same each time.
+  private func waitingStatement(_ connection: PostgreSQLConnection, _ schema: String) throws -> WaitingStatement? {
+    try connection.rows(
+      """
+      SELECT pid::bigint, query_start::text FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'
+      """, [schema]
+    ) { WaitingStatement(backend: try $0.integer(), start: try $0.text()) }.first
+  }
+
+  @Test func `whether a commit is durable is asked again on the same connection while that is open`() async throws {
+    try await withProxyInSchema { proxy, store, url, schema in
+      let answers = Answers(expected: 1)
+      try await commitInDoubt(proxy, store, CommitGeneration(), answers)
+      let holder = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 60_000)
+      try holder.run("BEGIN")
+      try holder.run("SELECT batch FROM writer FOR UPDATE")
+      proxy.comeBack()
+      let watcher = try PostgreSQLConnection(url, options: [], timeout: 60_000)
+      var found: WaitingStatement?
+      try await waitUntil("the question waits for the lock") {
+        found = try waitingStatement(watcher, schema)
+        return found != nil
+      }
+      let first = try #require(found)
+      try watcher.run("SELECT pg_cancel_backend($1::integer)", [first.backend])
+      try await waitUntil("it waits again") {
+        found = try waitingStatement(watcher, schema)
+        return found.map { $0 != first } ?? false
+      }
+      #expect(found?.backend == first.backend)
+      try holder.run("ROLLBACK")
+      #expect(await answers.all().map(\.failure) == [nil])
     }
   }
 
