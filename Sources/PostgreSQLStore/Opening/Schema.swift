@@ -1,7 +1,7 @@
 /// The tables, as numbered migrations. A released migration is never edited: a change is the next
 /// number.
 enum Schema {
-  static let migrations: [String] = [v1, ClusterSchema.v1, v3, ClusterSchema.v2]
+  static let migrations: [String] = [v1, ClusterSchema.v1, v3, ClusterSchema.v2, v5]
 
   /// Only one process migrates at a time. The number is arbitrary, and fixed.
   static let migrationLock: Int64 = 0x5468_7267
@@ -326,5 +326,17 @@ enum Schema {
   private static let v3 = """
     ALTER TABLE formerMember ADD COLUMN quitTime bigint NOT NULL DEFAULT 0;
     ALTER TABLE member ADD COLUMN unheard \(text);
+    """
+
+  // - `throng_fence`: a batch that the server reads late, from a connection that was given up, is
+  //   refused: a later one was written, or it was told that this one is not durable.
+  private static let v5 = """
+    CREATE OR REPLACE FUNCTION throng_fence(node bigint, batch bigint) RETURNS void LANGUAGE plpgsql AS $body$
+    BEGIN
+      UPDATE writer SET batch = $2 WHERE writer.node = $1 AND NOT writer.isGone AND writer.batch < $2;
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'node % was removed, or batch % comes late', $1, $2 USING ERRCODE = 'TH001';
+      END IF;
+    END $body$;
     """
 }

@@ -219,7 +219,10 @@ extension Writer {
       if !current.isOpen || (error as? PostgreSQLError)?.isOnStandby == true { connection = nil }
       guard !current.isOpen else { throw error }
       guard transaction?.isCommitSent == true, !commits.isEmpty else { throw LostTransaction(error: error) }
-      try learnFate(of: SentBatch(node: node, number: lastBatch), commits, after: error)
+      let sent = SentBatch(node: node, number: lastBatch)
+      // The number behind it is for the question.
+      lastBatch += 1
+      try learnFate(of: sent, commits, after: error)
     }
   }
 }
@@ -279,13 +282,18 @@ extension Writer {
     return made
   }
 
+  /// A batch that is not durable yet never becomes so, though the server may have its statements
+  /// unread: the number behind it keeps it from passing the fence.
   /// - Returns: nil = the database has forgotten this process.
   private func lookUpFate(of batch: SentBatch) throws -> Bool? {
     let current = try connection.flatMap { $0.isOpen ? $0 : nil } ?? reconnect()
     do {
       // The lock waits for a transaction that has not ended yet.
-      let found = try current.rows("SELECT batch FROM writer WHERE node = $1 FOR UPDATE", [batch.node]) { try $0.integer() }
-      return found.first.map { $0 >= batch.number }
+      let found = try current.rows(
+        "UPDATE writer SET batch = CASE WHEN batch < $2 THEN $2 + 1 ELSE batch END WHERE node = $1 RETURNING batch",
+        [batch.node, batch.number]
+      ) { try $0.integer() }
+      return found.first.map { $0 == batch.number }
     } catch let error as PostgreSQLError where error.isOnStandby {
       // Another server knows it now.
       connection = nil

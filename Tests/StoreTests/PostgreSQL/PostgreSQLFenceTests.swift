@@ -191,6 +191,27 @@ struct PostgreSQLFaultTests {
     }
   }
 
+  @Test func `a commit that is lost on its way does not become durable later`() async throws {
+    try await withProxyInSchema { proxy, store, url, schema in
+      let connection = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 60_000)
+      let node = try #require(store.node).number
+      try await store.put([.append(.sample(1))]).get()
+      let before = try connection.count("SELECT batch FROM writer", [])
+      proxy.lose(.request)
+      try await store.put([.append(.sample(2))]).get()
+      // It was lost, its fate was asked, and it was done again.
+      #expect(try connection.count("SELECT batch FROM writer", []) == before + 3)
+      for late in 1...3 {
+        let error = #expect(throws: PostgreSQLError.self) {
+          try connection.run("SELECT throng_fence($1, $2)", [node, Int64(before + late)])
+        }
+        #expect(error?.isFenced == true)
+      }
+      try await store.put([.append(.sample(3))]).get()
+      #expect(try await store.messages(of: club, in: 1...9, newestFirst: false, limit: 9).map(\.seq) == [1, 2, 3])
+    }
+  }
+
   /// A COMMIT whose answer is lost, on a database that is away from then on.
   private func commitInDoubt(
     _ proxy: SocketProxy, _ store: PostgreSQLStore, _ generation: CommitGeneration, _ answers: Answers
