@@ -25,7 +25,7 @@ typedef struct {
   LIST_HEAD(, stream) streams;
   size_t bytes;
   // As ct_counters has them.
-  uint64_t count, followers, epochs, deflated_bytes, deflated_plain_bytes;
+  uint64_t count, followers, resets, deflated_bytes, deflated_plain_bytes;
 } streams;
 
 // Fields: subscription.c.

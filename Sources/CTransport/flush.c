@@ -223,12 +223,12 @@ static void fetch_ahead(const ct_topic *topic, size_t i) {
 }
 
 static void flush_topic(ct_topic *topic, bool is_only_one) {
-  uint64_t epoch_start = stream_epoch_start(topic);
+  uint64_t reset_entry = stream_reset_entry(topic);
   for (size_t i = 0; i < topic->recipient_count; i++) {
     fetch_ahead(topic, i);
     recipient *r = &topic->recipients[i];
     if (r->cursor == topic_end(topic) || skip_unwanted(topic, r)) continue;
-    if (r->cursor == epoch_start) stream_join(r);
+    if (r->cursor == reset_entry) stream_join(r);
     connection *c = r->connection;
     if (is_only_one && has_nothing_queued(c) && can_write(c) && write_log(c, topic, r, step_limit(c))) continue;
     flush_later(r);

@@ -10,19 +10,19 @@
 
 // A busy topic's entries are compressed once for all that follow its stream. A client's inflater
 // keeps what it got compressed, so a subscriber can follow that got every compressed frame since
-// an epoch began; at that point the compressor starts anew and refers to nothing older. Everybody
-// else gets the plain frame. A connection follows one stream at a time: its window is one.
+// the last reset, behind which the compressor refers to nothing older. Everybody else gets the
+// plain frame. A connection follows one stream at a time: its window is one.
 //
 // The length of a compressed frame tells whether its text stands in the window. Who joins a closed
-// group could so try texts from before, and read the lengths off the network: an epoch begins then.
+// group could so try texts from before, and read the lengths off the network: a reset prevents it.
 
 enum {
   LEVEL = 5, MEMORY_LEVEL = 8,
   STREAM_BYTES = 300 * 1024,      // the compressor, and frames that wait for a flush
   STOP_SHARE = 8,                 // of what begins a stream; less, for so many seconds, ends it
   STOP_SECONDS = 5,
-  RESTART_BYTES = 400,            // what an epoch costs a follower: its first frames are longer
-  EPOCH_EVENTS = 2000,
+  RESET_BYTES = 400,              // what a reset costs a follower: its first frames are longer
+  RESET_EVENTS = 2000,
   OPCODE_DEFLATED = OPCODE_TEXT | 0x40,  // RSV1
   TAIL = 4                        // of a sync flush; it is not sent
 };
@@ -30,14 +30,14 @@ enum {
 struct stream {
   z_stream deflater;
   bytes log;               // the compressed frames of the topic's entries; ends at deflated_end
-  uint64_t epoch_start;    // number of the first entry of the epoch
-  uint64_t lost;           // plain bytes since then to subscribers that wait for the next one
+  uint64_t reset_entry;    // number of the first entry since the last reset
+  uint64_t lost;           // plain bytes since then to subscribers that wait for the next reset
   size_t follower_count;
-  uint32_t epoch_events;
+  uint32_t reset_events;
   int quiet_seconds;
   bool is_compressing;
-  bool must_renew;         // nothing may refer to what is in the window now
-  bool was_in_vain;        // nobody follows the epoch that began in this second
+  bool must_reset;         // nothing may refer to what is in the window now
+  bool was_in_vain;        // nobody has followed since the reset in this second
   LIST_ENTRY(stream) in_list;
   ct_topic *topic;
 };
@@ -55,7 +55,7 @@ static void begin(ct_topic *topic) {
     return;
   }
   s->topic = topic;
-  s->epoch_start = UINT64_MAX;
+  s->reset_entry = UINT64_MAX;
   topic->stream = s;
   LIST_INSERT_HEAD(&all->streams, s, in_list);
   all->bytes += STREAM_BYTES;
@@ -94,7 +94,7 @@ static bool is_taken(const recipient *r) {
 void stream_join(recipient *r) {
   ct_topic *topic = r->subscription->topic;
   stream *s = topic->stream;
-  if (!s || r->follows || !r->may_follow || r->cursor != s->epoch_start || is_taken(r)) return;
+  if (!s || r->follows || !r->may_follow || r->cursor != s->reset_entry || is_taken(r)) return;
   subscription *other = connection_subscriber(r->connection)->followed;
   if (other) stream_leave(recipient_of(other));
   r->follows = true;
@@ -104,7 +104,7 @@ void stream_join(recipient *r) {
   topic->of_loop->streams.followers++;
 }
 
-uint64_t stream_epoch_start(const ct_topic *topic) { return topic->stream ? topic->stream->epoch_start : UINT64_MAX; }
+uint64_t stream_reset_entry(const ct_topic *topic) { return topic->stream ? topic->stream->reset_entry : UINT64_MAX; }
 
 void stream_count_plain(ct_topic *topic, const recipient *r, size_t count) {
   if (r->may_follow && !connection_subscriber(r->connection)->followed) topic->stream->lost += count;
@@ -115,7 +115,7 @@ void stream_count_deflated(ct_topic *topic, size_t plain, size_t deflated) {
   topic->of_loop->streams.deflated_bytes += deflated;
 }
 
-// -- Epochs
+// -- Resets
 
 static bool has_enough(const ct_topic *topic) {
   return topic->may_follow_count && topic->may_follow_count >= topic->of_loop->options->stream_subscribers;
@@ -125,23 +125,23 @@ static bool is_busy(const ct_topic *topic, uint64_t share) {
   return topic->bytes_in_second * topic->may_follow_count * share >= topic->of_loop->options->stream_bytes_in_second;
 }
 
-static bool is_epoch_due(const ct_topic *topic) {
+static bool is_reset_due(const ct_topic *topic) {
   const stream *s = topic->stream;
   size_t waiting = topic->may_follow_count - s->follower_count;
   if (!s->follower_count) return has_enough(topic) && !s->was_in_vain;
-  return waiting && (s->lost >= (uint64_t)s->follower_count * RESTART_BYTES || s->epoch_events >= EPOCH_EVENTS);
+  return waiting && (s->lost >= (uint64_t)s->follower_count * RESET_BYTES || s->reset_events >= RESET_EVENTS);
 }
 
-static void begin_epoch(ct_topic *topic) {
+static void reset(ct_topic *topic) {
   stream *s = topic->stream;
   deflateReset(&s->deflater);
-  s->epoch_start = topic_end(topic);
+  s->reset_entry = topic_end(topic);
   s->lost = 0;
-  s->epoch_events = 0;
+  s->reset_events = 0;
   s->was_in_vain = !s->follower_count;
-  s->must_renew = false;
+  s->must_reset = false;
   s->is_compressing = true;
-  topic->of_loop->streams.epochs++;
+  topic->of_loop->streams.resets++;
 }
 
 void stream_prepare(ct_topic *topic) {
@@ -149,21 +149,21 @@ void stream_prepare(ct_topic *topic) {
   stream *s = topic->stream;
   if (!s) return;
   // At once, also between the entries of one flush, though only those who follow already can go on.
-  if (s->must_renew && s->is_compressing) {
-    begin_epoch(topic);
+  if (s->must_reset && s->is_compressing) {
+    reset(topic);
     return;
   }
   if (topic->is_dirty) return;
-  if (is_epoch_due(topic)) {
-    begin_epoch(topic);
+  if (is_reset_due(topic)) {
+    reset(topic);
   } else if (!s->follower_count) {
     s->is_compressing = false;
-    s->epoch_start = UINT64_MAX;
+    s->reset_entry = UINT64_MAX;
   }
 }
 
-void ct_topic_begin_epoch(ct_topic *topic) {
-  if (topic->stream) topic->stream->must_renew = true;
+void ct_topic_reset_stream(ct_topic *topic) {
+  if (topic->stream) topic->stream->must_reset = true;
 }
 
 // -- Frames
@@ -184,7 +184,7 @@ void stream_compress(ct_topic *topic, entry *e, const void *payload, size_t coun
   } while (!s->deflater.avail_out);
   size_t before = bytes_count(&s->log);
   frame_append(&s->log, OPCODE_DEFLATED, bytes_first(scratch), bytes_count(scratch) - TAIL);
-  s->epoch_events++;
+  s->reset_events++;
   e->deflated_count = (uint32_t)(bytes_count(&s->log) - before);
   topic->deflated_end += e->deflated_count;
 }
@@ -221,7 +221,7 @@ void streams_review(topics *all) {
 void streams_count(const streams *all, ct_counters *to) {
   to->streams = all->count;
   to->followers = all->followers;
-  to->epochs = all->epochs;
+  to->resets = all->resets;
   to->deflated_bytes = all->deflated_bytes;
   to->deflated_plain_bytes = all->deflated_plain_bytes;
 }

@@ -4,12 +4,12 @@
 
 #include "fanout.h"
 
-// Before an entry is appended: begins a stream or an epoch, where it is time.
+// Before an entry is appended: begins a stream, or resets its compressor, where it is time.
 void stream_prepare(ct_topic *topic);
 // Gives an entry its compressed frame, where somebody may want one.
 void stream_compress(ct_topic *topic, entry *e, const void *payload, size_t count);
-// The number of the entry with which the last epoch began; at it a recipient may join.
-uint64_t stream_epoch_start(const ct_topic *topic);
+// The number of the first entry since the last reset: there a recipient may join.
+uint64_t stream_reset_entry(const ct_topic *topic);
 void stream_join(recipient *r);
 void stream_leave(recipient *r);
 // Compressed bytes from the cursor on, and the frames from a position on.

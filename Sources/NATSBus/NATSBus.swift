@@ -275,20 +275,20 @@ private struct Connector {
   private(set) var number: UInt64 = 0
   private(set) var hasConnected = false
   /// Attempts whose threads have not ended.
-  private var underWay = 0
+  private var inFlight = 0
   private var hasTold = false
 
-  var mayBegin: Bool { underWay < Connector.maxAttempts }
+  var mayBegin: Bool { inFlight < Connector.maxAttempts }
 
   func isCurrent(_ number: UInt64) -> Bool { number == self.number }
 
   mutating func begin() -> UInt64 {
-    underWay += 1
+    inFlight += 1
     number += 1
     return number
   }
 
-  mutating func end() { underWay -= 1 }
+  mutating func end() { inFlight -= 1 }
 
   mutating func noteSuccess() { (hasConnected, hasTold) = (true, false) }
 

@@ -109,7 +109,7 @@ public final class RecordingTopic: GroupTopic, Sendable {
   public enum Call: Sendable, Equatable {
     case attach(UserID, receiving: ReceiveOption)
     case detach(UserID)
-    case beginEpoch
+    case resetCompression
     case publish(String, EventClass, except: SessionKey?)
     case send(String, to: [UserID], except: SessionKey?)
     case tell(String, SessionKey)
@@ -153,7 +153,7 @@ public final class RecordingTopic: GroupTopic, Sendable {
   }
 
   /// Is recorded.
-  public func beginEpoch() { state.withLock { $0.calls.append(.beginEpoch) } }
+  public func resetCompression() { state.withLock { $0.calls.append(.resetCompression) } }
 
   /// Sends a frame to all attached sessions but one, by the receive options of their users.
   public func publish(_ frame: [UInt8], _ kind: EventClass, except: SessionKey?) {

@@ -60,7 +60,7 @@ public final class EventLoop: Sendable {
     counters.skippedEntries = Int(counted.skipped_entries)
     counters.streams = Int(counted.streams)
     counters.followers = Int(counted.followers)
-    counters.epochs = Int(counted.epochs)
+    counters.resets = Int(counted.resets)
     counters.compressedBytes = Int(counted.deflated_bytes)
     counters.uncompressedBytes = Int(counted.deflated_plain_bytes)
     counters.flushes = BucketCounts(counted.flushes)
@@ -125,7 +125,7 @@ public struct TransportCounters: Sendable, Equatable {
   /// Connections that follow one of them now.
   public var followers = 0
   /// How often a compressor has begun anew.
-  public var epochs = 0
+  public var resets = 0
   /// Bytes of compressed frames times recipients.
   public var compressedBytes = 0
   /// Bytes of the plain frames in whose place those were sent.
@@ -148,7 +148,7 @@ public struct TransportCounters: Sendable, Equatable {
     sum.skippedEntries += b.skippedEntries
     sum.streams += b.streams
     sum.followers += b.followers
-    sum.epochs += b.epochs
+    sum.resets += b.resets
     sum.compressedBytes += b.compressedBytes
     sum.uncompressedBytes += b.uncompressedBytes
     sum.flushes = a.flushes + b.flushes

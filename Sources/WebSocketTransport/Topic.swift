@@ -50,9 +50,9 @@ public final class Topic: @unchecked Sendable {
 
   /// Compresses later entries without a reference to earlier ones, so that their lengths tell nothing
   /// of these. It costs each subscriber that gets compressed frames some 400 bytes, once.
-  public func beginEpoch() {
+  public func resetCompression() {
     loop.preconditionCurrent()
-    ct_topic_begin_epoch(topic)
+    ct_topic_reset_stream(topic)
   }
 
   /// Appends one text frame for all subscribers but `except`, which gets the entries before and

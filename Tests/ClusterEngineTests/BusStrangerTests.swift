@@ -6,9 +6,9 @@ import ThrongTestKit
 @testable import NATSBus
 @testable import PostgreSQLStore
 
+/// Strangers on a bus.
 /// Strangers on the engines: what they send does nothing, and what they hear says nothing.
-@Suite("Strangers on a bus", .serialized)
-struct BusStrangerTests {
+@Suite(.serialized) struct BusStrangerTests {
   /// Two changes of a database's rights at once: PostgreSQL refuses one.
   private func change(_ administrator: PostgreSQLConnection, _ sql: String) async throws {
     try await waitUntil("the change is made: \(sql)") { (try? administrator.runScript(sql)) != nil }
@@ -38,7 +38,7 @@ struct BusStrangerTests {
     return "throng_" + String(hash, radix: 16)
   }
 
-  @Test func `notifications of another role do nothing, and those of nodes name rows alone`() async throws {
+  @Test func notificationsOfAnotherRoleDoNothingAndThoseOfNodesNameRowsAlone() async throws {
     try await withStranger { bus, stranger, schema in
       let place = try subject("n1.link")
       let (received, _) = try await bus.record(place)
@@ -68,7 +68,7 @@ struct BusStrangerTests {
     }
   }
 
-  @Test func `a stranger's parts on NATS do nothing`() async throws {
+  @Test func aStrangersPartsOnNATSDoNothing() async throws {
     let server = try NATSServer.shared.get()
     let cluster = "s\(UInt32.random(in: 0 ... .max))"
     let bus = try NATSBus.connect(try NATSAddress(server.url), cluster: cluster, logger: quiet)
@@ -85,7 +85,7 @@ struct BusStrangerTests {
     await bus.close()
   }
 
-  @Test func `the first node makes the key, and only the server's role reads it`() async throws {
+  @Test func theFirstNodeMakesTheKeyAndOnlyTheServersRoleReadsIt() async throws {
     try await withDatabase { url, schema, opener in
       let administrator = try PostgreSQLConnection(url, options: [], timeout: 60_000)
       try administrator.runScript(
@@ -114,7 +114,7 @@ struct BusStrangerTests {
     }
   }
 
-  @Test func `the start takes the right to connect from those to whom it was not granted`() async throws {
+  @Test func theStartTakesTheRightToConnectFromThoseToWhomItWasNotGranted() async throws {
     let server = try PostgreSQLServer.shared.get()
     let name = "access\(UInt32.random(in: 0 ... .max))"
     let administrator = try PostgreSQLConnection(server.url, options: [], timeout: 60_000)

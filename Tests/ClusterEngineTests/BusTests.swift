@@ -5,10 +5,10 @@ import Synchronization
 import Testing
 import ThrongTestKit
 
-@Suite("Every bus")
-struct BusTests {
+/// Every bus.
+@Suite struct BusTests {
   @Test(arguments: Adapter.allCases)
-  func `messages of each publisher arrive once and in order, at all subscribers of their subject alone`(
+  func messagesOfEachPublisherArriveOnceAndInOrderAtAllSubscribersOfTheirSubjectAlone(
     _ adapter: Adapter
   ) async throws {
     try await withBuses(adapter) { buses in
@@ -42,7 +42,7 @@ struct BusTests {
   }
 
   @Test(arguments: Adapter.allCases)
-  func `long messages arrive whole, in their order among short ones`(_ adapter: Adapter) async throws {
+  func longMessagesArriveWholeInTheirOrderAmongShortOnes(_ adapter: Adapter) async throws {
     try await withBuses(adapter) { buses in
       let place = try subject("n1.requests")
       let (received, _) = try await buses.second.record(place)
@@ -55,7 +55,7 @@ struct BusTests {
   }
 
   @Test(arguments: Adapter.allCases)
-  func `a message that is too long is refused and counted`(_ adapter: Adapter) async throws {
+  func aMessageThatIsTooLongIsRefusedAndCounted(_ adapter: Adapter) async throws {
     try await withBuses(adapter) { buses in
       let place = try subject("n1.requests")
       let (received, _) = try await buses.second.record(place)
@@ -69,7 +69,7 @@ struct BusTests {
   }
 
   @Test(arguments: Adapter.allCases)
-  func `a cancelled subscriber gets nothing more, and the others go on`(_ adapter: Adapter) async throws {
+  func aCancelledSubscriberGetsNothingMoreAndTheOthersGoOn(_ adapter: Adapter) async throws {
     try await withBuses(adapter) { buses in
       let place = try subject("all.rooms")
       let (ended, subscription) = try await buses.second.record(place)
@@ -85,7 +85,7 @@ struct BusTests {
   }
 
   @Test(arguments: Adapter.allCases)
-  func `after an interruption subscribers hear of a gap, and get what is published then`(_ adapter: Adapter) async throws {
+  func afterAnInterruptionSubscribersHearOfAGapAndGetWhatIsPublishedThen(_ adapter: Adapter) async throws {
     try await withBuses(adapter, ownsEngine: true) { buses in
       let place = try subject("n1.stream")
       let (received, _) = try await buses.second.record(place)
@@ -110,7 +110,7 @@ struct BusTests {
   }
 
   @Test(arguments: Adapter.allCases)
-  func `a closed bus takes nothing`(_ adapter: Adapter) async throws {
+  func aClosedBusTakesNothing(_ adapter: Adapter) async throws {
     try await withBuses(adapter) { buses in
       let place = try subject("n1.stream")
       let (received, _) = try await buses.second.record(place)

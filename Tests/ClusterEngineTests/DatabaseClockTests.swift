@@ -6,8 +6,8 @@ import ThrongTestKit
 
 @testable import PostgreSQLStore
 
-@Suite("The clock of nodes")
-struct DatabaseClockTests {
+/// The clock of nodes.
+@Suite struct DatabaseClockTests {
   /// Reads 1 s at the database, `before` and `after` milliseconds of this machine away.
   private func correct(_ clocks: DatabaseClocks, _ machine: ManualClocks, before: Int64 = 0, after: Int64 = 0) {
     clocks.correct {
@@ -18,7 +18,7 @@ struct DatabaseClockTests {
   }
 
   @Test(arguments: [3_600_000, -3_600_000] as [Int64])
-  func `a machine whose clock is wrong shows the database's time, and jumps move nothing`(_ error: Int64) {
+  func aMachineWhoseClockIsWrongShowsTheDatabasesTimeAndJumpsMoveNothing(_ error: Int64) {
     let machine = ManualClocks(at: 1_700_000_000_000)
     let clocks = DatabaseClocks(machine)
     #expect(clocks.wall == 1_700_000_000_000)
@@ -33,7 +33,7 @@ struct DatabaseClockTests {
     #expect(clocks.machineLead == machine.wall - clocks.wall)
   }
 
-  @Test func `a reading that took long moves the clock no further than it proves`() {
+  @Test func aReadingThatTookLongMovesTheClockNoFurtherThanItProves() {
     let machine = ManualClocks(at: 0)
     let clocks = DatabaseClocks(machine)
     machine.advance(by: 800)
@@ -45,14 +45,14 @@ struct DatabaseClockTests {
     #expect(abs(clocks.wall.milliseconds - 1_000) <= 1)
   }
 
-  @Test func `a failed reading changes nothing`() {
+  @Test func aFailedReadingChangesNothing() {
     let machine = ManualClocks(at: 5_000)
     let clocks = DatabaseClocks(machine)
     #expect(throws: LeaseRefusal.self) { try clocks.correct { () throws -> (Int64, Void) in throw LeaseRefusal("away") } }
     #expect(clocks.wall == 5_000)
   }
 
-  @Test func `each heartbeat corrects the clock`() async throws {
+  @Test func eachHeartbeatCorrectsTheClock() async throws {
     try await withDatabase { _, _, opener in
       let machine = ManualClocks(at: 0)
       let clocks = DatabaseClocks(machine)

@@ -4,9 +4,9 @@ import ThrongTestKit
 
 @testable import NATSBus
 
+/// NATS over TLS.
 /// A NATS server that takes TLS alone, with certificates of the test's own.
-@Suite("NATS over TLS")
-struct NATSTLSTests {
+@Suite struct NATSTLSTests {
   /// Certificates by `openssl`, in a directory of their own.
   private struct Authority {
     struct Failure: Error, CustomStringConvertible { let description: String }
@@ -66,7 +66,7 @@ struct NATSTLSTests {
     try NATSBus.connect(try NATSAddress(url), cluster: "c", logger: quiet)
   }
 
-  @Test func `nodes talk where they know the authority, and the password is in the URL`() async throws {
+  @Test func nodesTalkWhereTheyKnowTheAuthorityAndThePasswordIsInTheURL() async throws {
     try await withServer(["--user", "me", "--pass", "right"]) { authority, place in
       let query = "?tls_ca=\(authority.path("ca.pem"))"
       let (first, second) = (try connect("tls://me:right@\(place)\(query)"), try connect("tls://me:right@\(place)\(query)"))
@@ -82,7 +82,7 @@ struct NATSTLSTests {
     }
   }
 
-  @Test func `a server of another authority is refused in a sentence`() async throws {
+  @Test func aServerOfAnotherAuthorityIsRefusedInASentence() async throws {
     try await withServer { authority, place in
       for query in ["?tls_ca=\(authority.path("other.pem"))", ""] {
         let fault = #expect(throws: NATSAddress.Fault.self) { _ = try connect("tls://\(place)\(query)") }
@@ -94,7 +94,7 @@ struct NATSTLSTests {
     }
   }
 
-  @Test func `a server for another host is refused`() async throws {
+  @Test func aServerForAnotherHostIsRefused() async throws {
     try await withServer { authority, place in
       let name = place.replacing("127.0.0.1", with: "localhost")
       let fault = #expect(throws: NATSAddress.Fault.self) {
@@ -105,7 +105,7 @@ struct NATSTLSTests {
     }
   }
 
-  @Test func `a server that demands certificates of its nodes gets them`() async throws {
+  @Test func aServerThatDemandsCertificatesOfItsNodesGetsThem() async throws {
     try await withServer(["--tlsverify", "--tlscacert", "CA"]) { authority, place in
       let ca = "tls_ca=\(authority.path("ca.pem"))"
       let own = "tls_cert=\(authority.path("node.pem"))&tls_key=\(authority.path("node-key.pem"))"
@@ -117,14 +117,14 @@ struct NATSTLSTests {
   }
 
   /// nats.c then speaks TLS by itself, and checks the certificate as ever.
-  @Test func `a server that takes TLS alone is not believed for an address without it`() async throws {
+  @Test func aServerThatTakesTLSAloneIsNotBelievedForAnAddressWithoutIt() async throws {
     try await withServer { _, place in
       let fault = #expect(throws: NATSAddress.Fault.self) { _ = try connect("nats://\(place)") }
       #expect(fault?.description.contains("certificate") == true)
     }
   }
 
-  @Test func `a server without TLS is refused where the address wants it`() throws {
+  @Test func aServerWithoutTLSIsRefusedWhereTheAddressWantsIt() throws {
     let place = try NATSServer.shared.get().url.dropFirst("nats://".count)
     let fault = #expect(throws: NATSAddress.Fault.self) { _ = try connect("tls://me:secret@\(place)") }
     #expect(fault?.description.contains("tls://\(place)") == true && fault?.description.contains("secret") == false)

@@ -6,8 +6,8 @@ import ThrongTestKit
 
 @testable import PostgreSQLStore
 
-@Suite("The lease in PostgreSQL")
-struct PostgreSQLLeaseTests {
+/// The lease in PostgreSQL.
+@Suite struct PostgreSQLLeaseTests {
   private let description = NodeDescription(name: "one", address: "127.0.0.1:1", release: "0.1.0")
   private let shards = (0..<4).compactMap { Shard($0) }
 
@@ -31,8 +31,7 @@ struct PostgreSQLLeaseTests {
   }
 
   @Test(arguments: ["1 hour", "-1 hour"])
-  func `a step of the database's clock neither ends a node that lives nor keeps one that does not`(_ length: String) async throws
-  {
+  func aStepOfTheDatabasesClockNeitherEndsANodeThatLivesNorKeepsOneThatDoesNot(_ length: String) async throws {
     try await withLeases { first, second, opener in
       let (one, two) = (try first.join(description), try second.join(description))
       try step(one, by: length, opener)
@@ -53,7 +52,7 @@ struct PostgreSQLLeaseTests {
     }
   }
 
-  @Test func `nodes join with new numbers, and all see them`() async throws {
+  @Test func nodesJoinWithNewNumbersAndAllSeeThem() async throws {
     try await withLeases { first, second, _ in
       let one = try first.join(description)
       let two = try second.join(NodeDescription(name: "two", address: "unix:/x", release: "0.1.0"))
@@ -64,7 +63,7 @@ struct PostgreSQLLeaseTests {
         contents.nodes[0]
           == NodeInfo(
             number: one, name: "one", address: "127.0.0.1:1", busVersion: BusVersion.current, release: "0.1.0"))
-      #expect(contents.owners.count == Shard.count && contents.owners.allSatisfy { $0 == ShardOwner(node: nil, epoch: 0) })
+      #expect(contents.owners.count == Shard.count && contents.owners.allSatisfy { $0 == ShardOwner(node: nil, term: 0) })
       #expect(contents.heartbeatAges.keys.sorted() == [one, two])
       try first.noteBus(of: one, isConnected: false)
       #expect(try second.read().nodes.map(\.isOnBus) == [false, true])
@@ -76,7 +75,7 @@ struct PostgreSQLLeaseTests {
   }
 
   @Test(arguments: [(1, 3), (3, 1)])
-  func `a node of a version too far away is refused, and leaves nothing`(_ there: Int, _ joining: Int) async throws {
+  func aNodeOfAVersionTooFarAwayIsRefusedAndLeavesNothing(_ there: Int, _ joining: Int) async throws {
     try await withLeases { first, second, _ in
       let node = { (name: String, version: Int) in
         NodeDescription(name: name, address: "", release: "0.\(version).0", busVersion: version)
@@ -96,14 +95,14 @@ struct PostgreSQLLeaseTests {
     }
   }
 
-  @Test func `a shard is claimed once, and has a new epoch each time`() async throws {
+  @Test func aShardIsClaimedOnceAndHasANewTermEachTime() async throws {
     try await withLeases { first, second, _ in
       let (one, two) = (try first.join(description), try second.join(description))
       #expect(try first.claim(Array(shards[..<2]), by: one) == [shards[0]: 1, shards[1]: 1])
       #expect(try second.claim(shards, by: two) == [shards[2]: 1, shards[3]: 1])
       try second.release(shards, by: two)
-      #expect(try first.read().owners[2] == ShardOwner(node: nil, epoch: 1))
-      #expect(try first.read().owners[0] == ShardOwner(node: one, epoch: 1))
+      #expect(try first.read().owners[2] == ShardOwner(node: nil, term: 1))
+      #expect(try first.read().owners[0] == ShardOwner(node: one, term: 1))
       #expect(try first.claim(shards, by: one) == [shards[2]: 2, shards[3]: 2])
       try first.leave(one)
       #expect(try second.claim(shards, by: two).values.sorted() == [2, 2, 3, 3])
@@ -111,7 +110,7 @@ struct PostgreSQLLeaseTests {
     }
   }
 
-  @Test func `the version grows with each change, and a heartbeat is none`() async throws {
+  @Test func theVersionGrowsWithEachChangeAndAHeartbeatIsNone() async throws {
     try await withLeases { first, second, _ in
       let (one, two) = (try first.join(description), try second.join(description))
       let version = try first.read().version
@@ -127,7 +126,7 @@ struct PostgreSQLLeaseTests {
     }
   }
 
-  @Test func `of two drains at the same instant the later one is refused where it would take the last node`() async throws {
+  @Test func ofTwoDrainsAtTheSameInstantTheLaterOneIsRefusedWhereItWouldTakeTheLastNode() async throws {
     try await withLeases { first, second, opener in
       let one = try first.join(description)
       let two = try second.join(NodeDescription(name: "two", address: "", release: "0.1.0"))
@@ -148,7 +147,7 @@ struct PostgreSQLLeaseTests {
     }
   }
 
-  @Test func `a node without heartbeats is removed, and can write nothing`() async throws {
+  @Test func aNodeWithoutHeartbeatsIsRemovedAndCanWriteNothing() async throws {
     try await withLeases { first, second, opener in
       let (one, two) = (try first.join(description), try second.join(description))
       #expect(try first.claim(shards, by: one).count == 4)
@@ -167,7 +166,7 @@ struct PostgreSQLLeaseTests {
     }
   }
 
-  @Test func `a node with an open commit is removed behind it`() async throws {
+  @Test func aNodeWithAnOpenCommitIsRemovedBehindIt() async throws {
     try await withLeases { first, second, opener in
       let (one, two) = (try first.join(description), try second.join(description))
       let writer = try opener.connect()
@@ -183,7 +182,7 @@ struct PostgreSQLLeaseTests {
     }
   }
 
-  @Test func `changes wake the other nodes`() async throws {
+  @Test func changesWakeTheOtherNodes() async throws {
     try await withLeases { first, second, _ in
       let woken = Received()
       first.onChange { woken.add(.gap) }
@@ -196,7 +195,7 @@ struct PostgreSQLLeaseTests {
     }
   }
 
-  @Test func `a process without a cluster keeps others away, and is waited for`() async throws {
+  @Test func aProcessWithoutAClusterKeepsOthersAwayAndIsWaitedFor() async throws {
     try await withLeases(.seconds(3)) { first, _, opener in
       let connection = try opener.connect()
       try connection.run("INSERT INTO node (name) VALUES ('alone')")

@@ -7,9 +7,9 @@ import ThrongTestKit
 
 @testable import PostgreSQLStore
 
+/// Users in a store of several nodes.
 /// Two nodes of a cluster over one database, each with a store and a lease.
-@Suite("Users in a store of several nodes")
-struct SharedStoreTests {
+@Suite struct SharedStoreTests {
   private let alice = UserID("alice")!
   private let bob = UserID("bob")!
   private let carol = UserID("carol")!
@@ -42,7 +42,7 @@ struct SharedStoreTests {
     }
   }
 
-  @Test func `a user is known to all nodes as soon as makeKnown returns`() async throws {
+  @Test func aUserIsKnownToAllNodesAsSoonAsMakeKnownReturns() async throws {
     try await withNodes { first, second, _ in
       try await first.store.makeKnown([alice, bob])
       #expect(try await second.store.known(among: [alice, bob, carol]) == [alice, bob])
@@ -56,7 +56,7 @@ struct SharedStoreTests {
     }
   }
 
-  @Test func `notes of presence are durable before a shard is given back`() async throws {
+  @Test func notesOfPresenceAreDurableBeforeAShardIsGivenBack() async throws {
     try await withNodes { first, second, _ in
       first.store.notePresence(of: alice, offlineSince: nil)
       first.store.notePresence(of: bob, offlineSince: 5)
@@ -72,7 +72,7 @@ struct SharedStoreTests {
     }
   }
 
-  @Test func `notes of a node that has lost its lease never come behind those of the next owner`() async throws {
+  @Test func notesOfANodeThatHasLostItsLeaseNeverComeBehindThoseOfTheNextOwner() async throws {
     try await withNodes { first, second, opener in
       let old = try #require(first.lease.node)
       first.store.notePresence(of: alice, offlineSince: nil)

@@ -5,9 +5,9 @@ import ThrongTestKit
 @testable import NATSBus
 @testable import PostgreSQLStore
 
-@Suite("Addresses of NATS")
-struct NATSAddressTests {
-  @Test func `hosts share scheme and credentials`() throws {
+/// Addresses of NATS.
+@Suite struct NATSAddressTests {
+  @Test func hostsShareSchemeAndCredentials() throws {
     let address = try NATSAddress("nats://me:p%40ss@one:4222,two")
     #expect(address.servers == ["nats://one:4222", "nats://two"])
     #expect(address.user == "me" && address.password == "p@ss" && address.hasCredentials)
@@ -15,19 +15,19 @@ struct NATSAddressTests {
   }
 
   @Test(arguments: ["nats://me:x@a:1,nats://b", "nats://a:1,nats://me:x@b", "nats://me:x@a:1,nats://me:x@b"])
-  func `each host may have the scheme and the user again`(_ url: String) throws {
+  func eachHostMayHaveTheSchemeAndTheUserAgain(_ url: String) throws {
     let address = try NATSAddress(url)
     #expect(address.servers == ["nats://a:1", "nats://b"] && address.user == "me" && address.password == "x")
     #expect(address.shown == "nats://a:1,b")
   }
 
-  @Test func `a user without a password is a token`() throws {
+  @Test func aUserWithoutAPasswordIsAToken() throws {
     let address = try NATSAddress("nats://a%3Atoken@h")
     #expect(address.user == "a:token" && address.password == nil)
     #expect(try !NATSAddress("nats://h").hasCredentials)
   }
 
-  @Test func `files are named behind the question mark`() throws {
+  @Test func filesAreNamedBehindTheQuestionMark() throws {
     let address = try NATSAddress("tls://h?tls_ca=/etc/a%20b.pem&tls_cert=c&tls_key=k&creds=/x")
     #expect(address.usesTLS && address.caFile == "/etc/a b.pem" && address.credentialsFile == "/x")
     #expect(address.certificateFile == "c" && address.keyFile == "k")
@@ -37,19 +37,19 @@ struct NATSAddressTests {
     "", "nats:", "http://h", "nats://", "nats://a,,b", "nats://h/path", "nats://h?x=1", "nats://h?creds", "tls://h?tls_cert=c",
     "nats://h?tls_ca=x", "nats://user:secret@", "nats://user:secret@a,tls://b", "nats://me:secret@a,nats://other:secret@b",
   ])
-  func `anything else is refused, without its secrets`(_ url: String) {
+  func anythingElseIsRefusedWithoutItsSecrets(_ url: String) {
     let fault = #expect(throws: NATSAddress.Fault.self) { _ = try NATSAddress(url) }
     #expect(fault?.description.contains("secret") == false)
   }
 
-  @Test func `a server that is not there is told in a sentence`() throws {
+  @Test func aServerThatIsNotThereIsToldInASentence() throws {
     let fault = #expect(throws: NATSAddress.Fault.self) {
       _ = try NATSBus.connect(try NATSAddress("nats://me:secret@127.0.0.1:1"), cluster: "c", logger: quiet)
     }
     #expect(fault?.description.contains("127.0.0.1:1") == true && fault?.description.contains("secret") == false)
   }
 
-  @Test func `a password in the URL signs in, and another one does not`() async throws {
+  @Test func aPasswordInTheURLSignsInAndAnotherOneDoesNot() async throws {
     let server = try NATSServer(["--user", "me", "--pass", "right"])
     defer { server.kill() }
     let place = server.url.dropFirst("nats://".count)
@@ -62,15 +62,15 @@ struct NATSAddressTests {
   }
 }
 
-@Suite("Parts of long messages")
-struct MessagePartsTests {
+/// Parts of long messages.
+@Suite struct MessagePartsTests {
   private func add(_ assembler: inout MessageAssembler, _ part: (name: String?, bytes: ArraySlice<UInt8>))
     -> MessageAssembler.Outcome
   {
     Array(part.bytes).withUnsafeBufferPointer { assembler.add($0, part.name ?? "") }
   }
 
-  @Test func `a message is put together from the parts of its publisher`() {
+  @Test func aMessageIsPutTogetherFromThePartsOfItsPublisher() {
     var (one, other) = (MessageParts(publisher: "a"), MessageParts(publisher: "b"))
     let message = (0..<10).map { UInt8($0) }
     let (first, second) = (one.divide(message, limit: 4), other.divide(message.reversed(), limit: 4))
@@ -82,7 +82,7 @@ struct MessagePartsTests {
     #expect(assembler.isEmpty)
   }
 
-  @Test func `a short message is one`() {
+  @Test func aShortMessageIsOne() {
     var parts = MessageParts(publisher: "a")
     let divided = parts.divide([1, 2, 3], limit: 3)
     #expect(divided.count == 1 && divided[0].name == nil)
@@ -90,7 +90,7 @@ struct MessagePartsTests {
     #expect(add(&assembler, divided[0]) == .whole([1, 2, 3]))
   }
 
-  @Test func `a missing part breaks its message, and no other`() {
+  @Test func aMissingPartBreaksItsMessageAndNoOther() {
     var parts = MessageParts(publisher: "a")
     let (first, second) = (parts.divide([1, 2, 3], limit: 1), parts.divide([4, 5], limit: 1))
     var assembler = MessageAssembler()
@@ -100,7 +100,7 @@ struct MessagePartsTests {
     #expect(late == .broken)
   }
 
-  @Test func `parts of strangers push out the oldest, and never pile up`() {
+  @Test func partsOfStrangersPushOutTheOldestAndNeverPileUp() {
     var assembler = MessageAssembler()
     func add(_ publisher: Int, _ index: Int, _ bytes: [UInt8]) -> MessageAssembler.Outcome {
       bytes.withUnsafeBufferPointer { assembler.add($0, "part.p\(publisher).1.\(index).3") }
@@ -116,16 +116,16 @@ struct MessagePartsTests {
   }
 
   @Test(arguments: ["x", "part.a.1.0", "part.a.1.2.2", "part.a.1.x.2", "other.a.1.0.2"])
-  func `a name that is none breaks`(_ name: String) {
+  func aNameThatIsNoneBreaks(_ name: String) {
     var assembler = MessageAssembler()
     let outcome = [UInt8(1)].withUnsafeBufferPointer { assembler.add($0, name) }
     #expect(outcome == .broken)
   }
 }
 
-@Suite("Batches of the PostgreSQL bus")
-struct BusBatchTests {
-  @Test func `messages come back from the bytes of their batch`() throws {
+/// Batches of the PostgreSQL bus.
+@Suite struct BusBatchTests {
+  @Test func messagesComeBackFromTheBytesOfTheirBatch() throws {
     let messages: [[UInt8]] = [[], [1], [UInt8](repeating: 7, count: 70_000), [2, 3]]
     var bytes: [UInt8] = []
     for message in messages {
@@ -137,7 +137,7 @@ struct BusBatchTests {
     #expect(BusBatch.messages(in: [0, 0]) == nil)
   }
 
-  @Test func `a notification comes back from its text`() {
+  @Test func aNotificationComesBackFromItsText() {
     let notification = BusNotification(publisher: 1 << 60, number: 12)
     #expect(notification.text == "1152921504606846976.12" && BusNotification(notification.text) == notification)
     for text in ["", "x", "1", "1.x", "1.2.3", ".1", "bAQID"] { #expect(BusNotification(text) == nil) }

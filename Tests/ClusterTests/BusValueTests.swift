@@ -6,22 +6,22 @@ import ThrongTestKit
 
 @testable import Cluster
 
-@Suite("Values of the bus")
-struct BusValueTests {
+/// Values of the bus.
+@Suite struct BusValueTests {
   @Test(arguments: ["a", "n12.requests", "all.rooms-2_x", String(repeating: "a", count: 128)])
-  func `words with dots between them are a subject`(_ name: String) { #expect(BusSubject(name)?.rawValue == name) }
+  func wordsWithDotsBetweenThemAreASubject(_ name: String) { #expect(BusSubject(name)?.rawValue == name) }
 
   @Test(arguments: ["", ".", "a.", ".a", "a..b", "a b", "a*", ">", "ä", String(repeating: "a", count: 129)])
-  func `anything else is none`(_ name: String) { #expect(BusSubject(name) == nil) }
+  func anythingElseIsNone(_ name: String) { #expect(BusSubject(name) == nil) }
 
-  @Test func `the subjects of nodes differ`() {
+  @Test func theSubjectsOfNodesDiffer() {
     #expect(BusSubject(of: NodeNumber(12), "requests").rawValue == "n12.requests")
     #expect(BusSubject(ofAll: "rooms").rawValue == "all.rooms")
   }
 }
 
-@Suite("Deliveries that wait for a subscriber")
-struct SubscriberQueueTests {
+/// Deliveries that wait for a subscriber.
+@Suite struct SubscriberQueueTests {
   /// A subscriber that stands still until it is let go.
   private final class Slow: Sendable {
     let received = Mutex<[BusDelivery]>([])
@@ -35,7 +35,7 @@ struct SubscriberQueueTests {
     }
   }
 
-  @Test func `a slow subscriber loses messages, and hears of it once in their place`() async throws {
+  @Test func aSlowSubscriberLosesMessagesAndHearsOfItOnceInTheirPlace() async throws {
     let slow = Slow()
     let queue = SubscriberQueue(try #require(BusSubject("a")), maxMessages: 3, maxBytes: 100) {
       slow.receive($0)
@@ -54,7 +54,7 @@ struct SubscriberQueueTests {
     #expect(slow.received.withLock { $0.count { $0 == .gap } } == 1)
   }
 
-  @Test func `bytes are bounded, too`() async throws {
+  @Test func bytesAreBoundedToo() async throws {
     let slow = Slow()
     let queue = SubscriberQueue(try #require(BusSubject("a")), maxMessages: 100, maxBytes: 10) {
       slow.receive($0)
@@ -69,7 +69,7 @@ struct SubscriberQueueTests {
     #expect(slow.received.withLock { Array($0.dropFirst()) } == [.gap, .message([1, 2])])
   }
 
-  @Test func `a cancelled subscriber gets nothing more`() async throws {
+  @Test func aCancelledSubscriberGetsNothingMore() async throws {
     let slow = Slow()
     let ended = Atomic(0)
     let queue = SubscriberQueue(try #require(BusSubject("a"))) {

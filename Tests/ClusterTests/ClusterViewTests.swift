@@ -4,8 +4,8 @@ import ThrongTestKit
 
 @testable import Cluster
 
-@Suite("Views of the cluster")
-struct ClusterViewTests {
+/// Views of the cluster.
+@Suite struct ClusterViewTests {
   private let first = NodeNumber(1)
   private let second = NodeNumber(2)
   private let one = Shard(1)!
@@ -18,24 +18,24 @@ struct ClusterViewTests {
   private func view(_ nodes: [NodeNumber], _ owners: [Shard: ShardOwner], own: NodeNumber? = nil) -> ClusterView {
     ClusterView(
       version: 1, ownNode: own, nodes: Dictionary(uniqueKeysWithValues: nodes.map { ($0, node($0)) }),
-      owners: Shard.all.map { owners[$0] ?? ShardOwner(node: nil, epoch: 0) })
+      owners: Shard.all.map { owners[$0] ?? ShardOwner(node: nil, term: 0) })
   }
 
-  @Test func `an owner that has gone is none`() {
-    let view = view([first], [one: ShardOwner(node: first, epoch: 1), two: ShardOwner(node: second, epoch: 4)])
+  @Test func anOwnerThatHasGoneIsNone() {
+    let view = view([first], [one: ShardOwner(node: first, term: 1), two: ShardOwner(node: second, term: 4)])
     #expect(view.owner(of: one) == first && view.owner(of: two) == nil)
-    #expect(view.epoch(of: two) == 4)
+    #expect(view.term(of: two) == 4)
     #expect(view.shards(of: first) == [one])
   }
 
-  @Test func `changes name nodes that came and went, and shards that moved`() {
-    let before = view([first], [one: ShardOwner(node: first, epoch: 1), two: ShardOwner(node: first, epoch: 1)])
-    let after = view([second], [one: ShardOwner(node: first, epoch: 1), two: ShardOwner(node: second, epoch: 2)])
+  @Test func changesNameNodesThatCameAndWentAndShardsThatMoved() {
+    let before = view([first], [one: ShardOwner(node: first, term: 1), two: ShardOwner(node: first, term: 1)])
+    let after = view([second], [one: ShardOwner(node: first, term: 1), two: ShardOwner(node: second, term: 2)])
     #expect(after.changes(since: before) == ClusterChanges(joined: [second], gone: [first], moved: [one, two]))
     #expect(after.changes(since: after) == ClusterChanges(joined: [], gone: [], moved: []))
   }
 
-  @Test func `a node is called by its name, or else by its number`() {
+  @Test func aNodeIsCalledByItsNameOrElseByItsNumber() {
     func view(_ names: (Int64, String)...) -> ClusterView {
       let nodes = names.map { number, name in
         NodeInfo(number: NodeNumber(number), name: name, address: "a", busVersion: 1, release: "r")
@@ -52,7 +52,7 @@ struct ClusterViewTests {
     #expect(mixed.node(called: "node2") == nil && mixed.node(called: "") == nil && mixed.node(called: "01") == nil)
   }
 
-  @Test func `a node is the last to serve where no other takes its shards`() {
+  @Test func aNodeIsTheLastToServeWhereNoOtherTakesItsShards() {
     func isLast(_ others: NodeInfo...) -> Bool {
       let nodes = Dictionary(uniqueKeysWithValues: ([node(first)] + others).map { ($0.number, $0) })
       return ClusterView(version: 1, ownNode: nil, nodes: nodes, owners: ClusterView.empty.owners).isLastToServe(first)
@@ -64,24 +64,24 @@ struct ClusterViewTests {
     #expect(!isLast(other(second)) && !isLast(other(second, isDraining: true), other(NodeNumber(3))))
   }
 
-  @Test func `the map leads what the node holds, until its lease ends`() {
+  @Test func theMapLeadsWhatTheNodeHoldsUntilItsLeaseEnds() {
     let map = ShardMap()
     #expect(map.ownNode == nil && map.owner(of: one) == nil)
     let view = view(
-      [first, second], [one: ShardOwner(node: first, epoch: 3), two: ShardOwner(node: second, epoch: 5)], own: first)
+      [first, second], [one: ShardOwner(node: first, term: 3), two: ShardOwner(node: second, term: 5)], own: first)
     map.replace(by: view, leading: [one: 3])
     #expect(map.ownNode == first && map.owner(of: one) == first && map.owner(of: two) == second)
-    #expect(map.epoch(of: two) == 5)
+    #expect(map.term(of: two) == 5)
     // No lease yet.
-    #expect(map.epoch(of: one, at: 0) == nil)
+    #expect(map.term(of: one, at: 0) == nil)
     map.extendLease(to: 1000)
-    #expect(map.epoch(of: one, at: 999) == 3 && map.epoch(of: two, at: 999) == nil)
-    #expect(map.epoch(of: one, at: 1000) == nil)
+    #expect(map.term(of: one, at: 999) == 3 && map.term(of: two, at: 999) == nil)
+    #expect(map.term(of: one, at: 1000) == nil)
     map.stopLeading([one])
-    #expect(map.epoch(of: one, at: 999) == nil && map.owner(of: one) == first)
+    #expect(map.term(of: one, at: 999) == nil && map.owner(of: one) == first)
   }
 
-  @Test func `nodes of neighbouring versions may be in one cluster`() {
+  @Test func nodesOfNeighbouringVersionsMayBeInOneCluster() {
     let joining = { NodeDescription(name: "n", address: "a", release: "0.2.0", busVersion: $0) }
     let there = [node(first)]
     #expect(LeaseRefusal(joining(1), among: there) == nil)

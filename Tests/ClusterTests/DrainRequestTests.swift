@@ -2,8 +2,8 @@ import Cluster
 import Testing
 import ThrongTestKit
 
-@Suite("Requests to drain a node")
-struct DrainRequestTests {
+/// Requests to drain a node.
+@Suite struct DrainRequestTests {
   private let database = InMemoryLeaseDatabase { 0 }
 
   private func join(_ names: String...) throws -> [NodeNumber] {
@@ -12,7 +12,7 @@ struct DrainRequestTests {
 
   private var draining: [String] { get throws { try database.read().nodes.filter(\.isDraining).map(\.name) } }
 
-  @Test func `a node is named by its name or its number, and the last one is asked for expressly`() throws {
+  @Test func aNodeIsNamedByItsNameOrItsNumberAndTheLastOneIsAskedForExpressly() throws {
     let nodes = try join("one", "two", "three", "three")
     #expect(try database.requestDrain(of: "three", evenLast: false) == .unknownNode)
     #expect(try database.requestDrain(of: "four", evenLast: true) == .unknownNode)
@@ -26,7 +26,7 @@ struct DrainRequestTests {
     #expect(try draining == ["one", "two"])
   }
 
-  @Test func `of two at the same instant the later one is refused where it would take the last node`() throws {
+  @Test func ofTwoAtTheSameInstantTheLaterOneIsRefusedWhereItWouldTakeTheLastNode() throws {
     _ = try join("one", "two")
     let database = database
     database.interpose {
@@ -37,7 +37,7 @@ struct DrainRequestTests {
     #expect(try draining == ["two"])
   }
 
-  @Test func `a change of something else refuses nobody`() throws {
+  @Test func aChangeOfSomethingElseRefusesNobody() throws {
     let nodes = try join("one", "two")
     let database = database
     database.interpose { try database.noteBus(of: nodes[0], isConnected: false) }

@@ -7,8 +7,8 @@ import ThrongTestKit
 
 @testable import Cluster
 
-@Suite("The engine of the lease")
-struct LeaseEngineTests {
+/// The engine of the lease.
+@Suite struct LeaseEngineTests {
   private let clocks = ManualClocks(at: 1_000_000)
   private let database: InMemoryLeaseDatabase
   private let shard = Shard(7)!
@@ -35,7 +35,7 @@ struct LeaseEngineTests {
     engines.map { engine in Shard.all.count { engine.leads($0, at: clocks.monotonic) } }
   }
 
-  @Test func `the first node leads all shards, and others get their share`() async throws {
+  @Test func theFirstNodeLeadsAllShardsAndOthersGetTheirShare() async throws {
     let first = try started("first")
     try await waitUntil("the first has all") { counts([first]) == [Shard.count] }
     let second = try started("second")
@@ -45,7 +45,7 @@ struct LeaseEngineTests {
     for shard in Shard.all { #expect([first, second, third].count { $0.leads(shard, at: clocks.monotonic) } == 1) }
   }
 
-  @Test func `the shards of a node that has gone are taken over at once`() async throws {
+  @Test func theShardsOfANodeThatHasGoneAreTakenOverAtOnce() async throws {
     let (first, second) = (try started("first"), try started("second"))
     try await waitUntil("each has half") { counts([first, second]) == [512, 512] }
     await second.leave()
@@ -54,21 +54,21 @@ struct LeaseEngineTests {
     #expect(first.view.nodes.count == 1)
   }
 
-  @Test func `a node that lost its lease has nothing, tells it, and joins as another`() async throws {
+  @Test func aNodeThatLostItsLeaseHasNothingTellsItAndJoinsAsAnother() async throws {
     let first = try started("first")
     let observer = Observer()
     first.observe(observer)
     let old = try #require(first.node)
     try await waitUntil("it has all") { counts([first]) == [Shard.count] }
-    let epoch = first.shards.epoch(of: shard)
+    let term = first.shards.term(of: shard)
     database.expire(old)
     try await waitUntil("it is another node with all shards") { first.node ?? old > old && counts([first]) == [Shard.count] }
     try await waitUntil("the loss is told") { observer.lost == [old] }
-    #expect(first.shards.epoch(of: shard) > epoch)
+    #expect(first.shards.term(of: shard) > term)
     #expect(leases.withLock { $0 } == [old, nil, first.node])
   }
 
-  @Test func `a node leads shards whose claim had no answer`() async throws {
+  @Test func aNodeLeadsShardsWhoseClaimHadNoAnswer() async throws {
     let first = try started("first")
     try await waitUntil("it has all") { counts([first]) == [Shard.count] }
     let old = try #require(first.node)
@@ -80,7 +80,7 @@ struct LeaseEngineTests {
     }
   }
 
-  @Test func `a node that is cut off stops by its clock, and others take over when the lease has ended`() async throws {
+  @Test func aNodeThatIsCutOffStopsByItsClockAndOthersTakeOverWhenTheLeaseHasEnded() async throws {
     let (first, second) = (try started("first"), try started("second"))
     try await waitUntil("each has half") { counts([first, second]) == [512, 512] }
     let cut = try #require(second.node)
@@ -96,7 +96,7 @@ struct LeaseEngineTests {
     #expect(first.view.nodes[cut] == nil)
   }
 
-  @Test func `a shard is released when the observers let it go, behind its last commit`() async throws {
+  @Test func aShardIsReleasedWhenTheObserversLetItGoBehindItsLastCommit() async throws {
     let first = try started("first")
     try await waitUntil("it has all") { counts([first]) == [Shard.count] }
     let commits = Shard.all.map { ($0, first.beginCommit(under: $0)) }
@@ -109,21 +109,21 @@ struct LeaseEngineTests {
     // Nothing new is decided, but what was decided may still be committed.
     for shard in leaving {
       #expect(!first.leads(shard, at: clocks.monotonic) && first.view.owner(of: shard) == first.node)
-      let epoch = try #require(first.beginCommit(under: shard))
-      first.endCommit(under: shard, epoch: epoch)
+      let term = try #require(first.beginCommit(under: shard))
+      first.endCommit(under: shard, term: term)
     }
     observer.letGo()
     try await waitUntil("no commit begins any more") {
       let begun = leaving.map { ($0, first.beginCommit(under: $0)) }
-      for case (let shard, let epoch?) in begun { first.endCommit(under: shard, epoch: epoch) }
+      for case (let shard, let term?) in begun { first.endCommit(under: shard, term: term) }
       return begun.allSatisfy { $0.1 == nil }
     }
     #expect(leaving.allSatisfy { first.view.owner(of: $0) == first.node })
-    for (shard, epoch) in commits { first.endCommit(under: shard, epoch: try #require(epoch)) }
+    for (shard, term) in commits { first.endCommit(under: shard, term: try #require(term)) }
     try await waitUntil("the second has them") { leaving.allSatisfy { second.leads($0, at: clocks.monotonic) } }
   }
 
-  @Test func `a draining node gives everything back, and keeps it where nobody can take it`() async throws {
+  @Test func aDrainingNodeGivesEverythingBackAndKeepsItWhereNobodyCanTakeIt() async throws {
     let (first, second) = (try started("first"), try started("second"))
     try await waitUntil("each has half") { counts([first, second]) == [512, 512] }
     await second.drain(until: .distantFuture)
@@ -147,7 +147,7 @@ struct LeaseEngineTests {
     #expect(counts([first]) == [0])
   }
 
-  @Test func `a node that alone cannot reach the bus leaves after the time of a lease, and comes back with the bus`()
+  @Test func aNodeThatAloneCannotReachTheBusLeavesAfterTheTimeOfALeaseAndComesBackWithTheBus()
     async throws
   {
     let (first, second) = (try started("first"), try started("second"))
@@ -175,7 +175,7 @@ struct LeaseEngineTests {
     #expect(second.node ?? cut > cut)
   }
 
-  @Test func `nodes stay where no node can reach the bus`() async throws {
+  @Test func nodesStayWhereNoNodeCanReachTheBus() async throws {
     let (first, second) = (try started("first"), try started("second"))
     try await waitUntil("each has half") { counts([first, second]) == [512, 512] }
     for engine in [first, second] {
@@ -194,7 +194,7 @@ struct LeaseEngineTests {
   }
 
   @Test(arguments: [(1, 3), (3, 1)])
-  func `a node of a version too far away is refused, and a neighbour is not`(_ there: Int, _ joining: Int) throws {
+  func aNodeOfAVersionTooFarAwayIsRefusedAndANeighbourIsNot(_ there: Int, _ joining: Int) throws {
     let first = try started("first", busVersion: there)
     let refusal = #expect(throws: LeaseRefusal.self) { _ = try started("other", busVersion: joining) }
     #expect(refusal?.description.contains("versions of the bus are \(joining) and \(there)") == true)
@@ -203,7 +203,7 @@ struct LeaseEngineTests {
     #expect(try database.read().nodes.map(\.number) == [try #require(first.node), try #require(neighbour.node)])
   }
 
-  @Test func `nodes that all drain take what the others have given back`() async throws {
+  @Test func nodesThatAllDrainTakeWhatTheOthersHaveGivenBack() async throws {
     let (first, second) = (try started("first"), try started("second"))
     try await waitUntil("each has half") { counts([first, second]) == [512, 512] }
     async let one: Void = first.drain(until: .distantFuture)
@@ -218,7 +218,7 @@ struct LeaseEngineTests {
     _ = await (one, two)
   }
 
-  @Test func `a node is marked as draining from outside`() async throws {
+  @Test func aNodeIsMarkedAsDrainingFromOutside() async throws {
     let (first, second) = (try started("first"), try started("second"))
     try await waitUntil("each has half") { counts([first, second]) == [512, 512] }
     #expect(try database.markDraining(try #require(second.node)))

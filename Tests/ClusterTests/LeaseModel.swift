@@ -77,8 +77,8 @@ struct LeaseModel: Hashable {
     var lease: NodeLease
     var watch = LeaseWatch(duration: LeaseModel.duration)
     var heartbeat: Heartbeat?
-    /// The epoch under which the shard was read, and how many commits were seen.
-    var epoch: Int64?
+    /// The term under which the shard was read, and how many commits were seen.
+    var term: Int64?
     var seen: Int?
     var commit: Commit?
     /// The number of commits that the node had seen when it decided.
@@ -182,10 +182,10 @@ struct LeaseModel: Hashable {
     case .claim(let index):
       let node = nodes[index]
       guard !node.lease.isDraining else { return false }
-      let epochs = table.claim([LeaseModel.shard], by: node.lease.node)
-      guard !epochs.isEmpty else { return false }
+      let terms = table.claim([LeaseModel.shard], by: node.lease.node)
+      guard !terms.isEmpty else { return false }
       claimers = max(claimers, index + 1)
-      nodes[index].lease.didClaim(epochs)
+      nodes[index].lease.didClaim(terms)
       if fault != .readsBeforeClaim { nodes[index].seen = nil }
     case .read(let index): return read(index, fault)
     case .decide(let index): return decide(index)
@@ -217,7 +217,7 @@ struct LeaseModel: Hashable {
   private mutating func read(_ index: Int, _ fault: Fault) -> Bool {
     let node = nodes[index]
     guard node.seen == nil, node.commit == nil else { return false }
-    let mayRead = node.lease.epoch(of: LeaseModel.shard, at: monotonic) != nil
+    let mayRead = node.lease.term(of: LeaseModel.shard, at: monotonic) != nil
     guard mayRead || fault == .readsBeforeClaim else { return false }
     nodes[index].seen = commits
     return true
@@ -225,10 +225,10 @@ struct LeaseModel: Hashable {
 
   private mutating func decide(_ index: Int) -> Bool {
     let node = nodes[index]
-    guard node.seen != nil, let epoch = node.lease.epoch(of: LeaseModel.shard, at: monotonic),
-      nodes[index].lease.beginCommit(under: LeaseModel.shard, epoch: epoch)
+    guard node.seen != nil, let term = node.lease.term(of: LeaseModel.shard, at: monotonic),
+      nodes[index].lease.beginCommit(under: LeaseModel.shard, term: term)
     else { return false }
-    nodes[index].epoch = epoch
+    nodes[index].term = term
     nodes[index].commit = .sent
     nodes[index].decidedOn = node.seen
     return true
@@ -246,7 +246,7 @@ struct LeaseModel: Hashable {
     commits += 1
     if node.seen == node.decidedOn { nodes[index].seen = commits }
     // The shard of a node that drains is given back behind its last commit.
-    if let epoch = node.epoch, nodes[index].lease.endCommit(under: LeaseModel.shard, epoch: epoch) != nil { giveBack(index) }
+    if let term = node.term, nodes[index].lease.endCommit(under: LeaseModel.shard, term: term) != nil { giveBack(index) }
   }
 
   private mutating func release(_ index: Int, _ fault: Fault) -> Bool {
@@ -264,7 +264,7 @@ struct LeaseModel: Hashable {
   }
 
   private mutating func lookForTwoAnswers() {
-    let answering = nodes.count { $0.lease.epoch(of: LeaseModel.shard, at: monotonic) != nil }
+    let answering = nodes.count { $0.lease.term(of: LeaseModel.shard, at: monotonic) != nil }
     if answering > 1 { violation = violation ?? .bothAnswer }
   }
 }
@@ -278,7 +278,7 @@ extension LeaseModel.Node {
 
   fileprivate mutating func forgetRead() {
     seen = nil
-    epoch = nil
+    term = nil
   }
 }
 

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Cluster
 
-@Suite("All interleavings of three nodes")
-struct LeaseModelTests {
+/// All interleavings of three nodes.
+@Suite struct LeaseModelTests {
   /// In all of them a node has read whatever was committed before it commits, and no two nodes
   /// answer for a shard at once.
-  @Test func `no commit misses a write, and one node answers at a time`() {
+  @Test func noCommitMissesAWriteAndOneNodeAnswersAtATime() {
     let exploration = Exploration(LeaseModel.Bounds())
     #expect(exploration.violation == nil, "\(exploration.counterexample ?? [])")
     // It has been somewhere: fewer states mean that steps can no longer be taken.
@@ -14,7 +14,7 @@ struct LeaseModelTests {
   }
 
   /// Leases alone: more heartbeats, between any two steps of another node's look.
-  @Test func `one node answers at a time, whichever heartbeats are seen late`() {
+  @Test func oneNodeAnswersAtATimeWhicheverHeartbeatsAreSeenLate() {
     var bounds = LeaseModel.Bounds()
     (bounds.commits, bounds.heartbeats) = (0, 2)
     let exploration = Exploration(bounds)
@@ -23,7 +23,7 @@ struct LeaseModelTests {
   }
 
   @Test(arguments: LeaseModel.Fault.allCases.filter { $0 != .none })
-  func `a broken rule is found`(_ fault: LeaseModel.Fault) {
+  func aBrokenRuleIsFound(_ fault: LeaseModel.Fault) {
     let exploration = Exploration(LeaseModel.Bounds(), fault, maxDepth: 18)
     #expect(exploration.violation != nil)
   }

@@ -4,8 +4,8 @@ import ThrongTestKit
 
 @testable import Cluster
 
-@Suite("A node's view of its lease")
-struct NodeLeaseTests {
+/// A node's view of its lease.
+@Suite struct NodeLeaseTests {
   private let shard = Shard(7)!
   private let node = NodeNumber(3)
   private func at(_ milliseconds: Int64) -> MonotonicInstant { MonotonicInstant(nanoseconds: milliseconds * 1_000_000) }
@@ -16,69 +16,69 @@ struct NodeLeaseTests {
     return lease
   }
 
-  @Test func `a node answers until a sixth before the end of its lease`() {
+  @Test func aNodeAnswersUntilASixthBeforeTheEndOfItsLease() {
     var lease = lease()
-    #expect(lease.epoch(of: shard, at: at(3499)) == 5)
-    #expect(lease.epoch(of: shard, at: at(3500)) == nil)
+    #expect(lease.term(of: shard, at: at(3499)) == 5)
+    #expect(lease.term(of: shard, at: at(3500)) == nil)
     #expect(lease.pauseInstant == at(3500))
     // The lease begins when the heartbeat was sent, however late the answer comes.
     lease.didRenew(sentAt: at(2000))
-    #expect(lease.epoch(of: shard, at: at(4499)) == 5)
-    #expect(lease.epoch(of: shard, at: at(4500)) == nil)
+    #expect(lease.term(of: shard, at: at(4499)) == 5)
+    #expect(lease.term(of: shard, at: at(4500)) == nil)
     lease.didRenew(sentAt: at(1500))
     #expect(lease.pauseInstant == at(4500))
   }
 
-  @Test func `a paused node commits what it has decided, if the database lets it`() {
+  @Test func aPausedNodeCommitsWhatItHasDecidedIfTheDatabaseLetsIt() {
     var lease = lease()
-    #expect(lease.epoch(of: shard, at: at(9000)) == nil)
-    expect(lease.beginCommit(under: shard, epoch: 5), true)
+    #expect(lease.term(of: shard, at: at(9000)) == nil)
+    expect(lease.beginCommit(under: shard, term: 5), true)
   }
 
-  @Test func `a node that was removed has nothing`() {
+  @Test func aNodeThatWasRemovedHasNothing() {
     var lease = lease()
     lease.didLose()
     lease.didRenew(sentAt: at(2000))
     lease.didClaim([shard: 6])
     #expect(lease.isLost && lease.ownShards.isEmpty)
-    #expect(lease.epoch(of: shard, at: at(1001)) == nil)
-    expect(lease.beginCommit(under: shard, epoch: 5), false)
+    #expect(lease.term(of: shard, at: at(1001)) == nil)
+    expect(lease.beginCommit(under: shard, term: 5), false)
   }
 
-  @Test func `a shard is given back behind its last commit`() {
+  @Test func aShardIsGivenBackBehindItsLastCommit() {
     var lease = lease()
-    expect(lease.beginCommit(under: shard, epoch: 5), true)
-    expect(lease.beginCommit(under: shard, epoch: 5), true)
+    expect(lease.beginCommit(under: shard, term: 5), true)
+    expect(lease.beginCommit(under: shard, term: 5), true)
     expect(lease.drain(), [])
     #expect(lease.isDraining)
-    #expect(lease.epoch(of: shard, at: at(1001)) == nil)
-    expect(lease.beginCommit(under: shard, epoch: 5), false)
-    expect(lease.endCommit(under: shard, epoch: 5), nil)
+    #expect(lease.term(of: shard, at: at(1001)) == nil)
+    expect(lease.beginCommit(under: shard, term: 5), false)
+    expect(lease.endCommit(under: shard, term: 5), nil)
     #expect(lease.ownShards == [shard])
-    expect(lease.endCommit(under: shard, epoch: 5), shard)
+    expect(lease.endCommit(under: shard, term: 5), shard)
     lease.didRelease(shard)
     #expect(lease.ownShards.isEmpty)
   }
 
-  @Test func `a commit of an earlier epoch does not count`() {
+  @Test func aCommitOfAnEarlierTermDoesNotCount() {
     var lease = lease()
-    expect(lease.beginCommit(under: shard, epoch: 5), true)
+    expect(lease.beginCommit(under: shard, term: 5), true)
     lease.didRelease(shard)
     lease.didClaim([shard: 7])
-    expect(lease.beginCommit(under: shard, epoch: 5), false)
-    expect(lease.endCommit(under: shard, epoch: 5), nil)
+    expect(lease.beginCommit(under: shard, term: 5), false)
+    expect(lease.endCommit(under: shard, term: 5), nil)
     expect(lease.beginRelease(of: shard), true)
   }
 }
 
-@Suite("A node's watch over the others")
-struct LeaseWatchTests {
+/// A node's watch over the others.
+@Suite struct LeaseWatchTests {
   private let first = NodeNumber(1)
   private let second = NodeNumber(2)
   private let old = LifeSign("old")
   private let new = LifeSign("new")
 
-  @Test func `a node has gone whose sign stays the same for the time of a lease`() {
+  @Test func aNodeHasGoneWhoseSignStaysTheSameForTheTimeOfALease() {
     var watch = LeaseWatch(duration: .seconds(3))
     watch.note([first: old, second: old], receivedAt: 1_000)
     watch.note([first: new, second: old], receivedAt: 3_999)
@@ -90,7 +90,7 @@ struct LeaseWatchTests {
     #expect(watch.changes(of: first) == 1 && watch.changes(of: second) == 0)
   }
 
-  @Test func `a node that left is forgotten`() {
+  @Test func aNodeThatLeftIsForgotten() {
     var watch = LeaseWatch(duration: .seconds(3))
     watch.note([first: old], receivedAt: 0)
     watch.note([:], receivedAt: 2_000)
@@ -100,11 +100,11 @@ struct LeaseWatchTests {
   }
 }
 
-@Suite("The table of leases")
-struct LeaseTableTests {
+/// The table of leases.
+@Suite struct LeaseTableTests {
   private let shard = Shard(7)!
 
-  @Test func `a node is removed unless it has shown life since`() throws {
+  @Test func aNodeIsRemovedUnlessItHasShownLifeSince() throws {
     var table = LeaseTable()
     let (first, second) = (table.join(), table.join())
     #expect(first != second && table.nodeNumbers == [first, second])
@@ -118,7 +118,7 @@ struct LeaseTableTests {
     expect(table.join(), NodeNumber(3))
   }
 
-  @Test func `a shard is claimed once, and has a new epoch each time`() throws {
+  @Test func aShardIsClaimedOnceAndHasANewTermEachTime() throws {
     var table = LeaseTable()
     let (first, second) = (table.join(), table.join())
     expect(table.claim([shard], by: first), [shard: 1])
@@ -133,7 +133,7 @@ struct LeaseTableTests {
     #expect(table[shard].owner == first)
   }
 
-  @Test func `a node with an open commit is not removed, and one that was removed opens none`() throws {
+  @Test func aNodeWithAnOpenCommitIsNotRemovedAndOneThatWasRemovedOpensNone() throws {
     var table = LeaseTable()
     let node = table.join()
     let sign = try #require(table.sign(of: node))
@@ -146,22 +146,22 @@ struct LeaseTableTests {
   }
 }
 
-@Suite("Shards")
-struct ShardTests {
+/// Shards.
+@Suite struct ShardTests {
   /// The database keeps rows by these numbers.
-  @Test func `the shard of a name never changes`() throws {
+  @Test func theShardOfANameNeverChanges() throws {
     #expect(Shard(of: try #require(GroupID("club"))).number == 828)
     #expect(Shard(of: try #require(UserID("alice"))).number == 956)
   }
 
-  @Test func `names spread over all shards`() throws {
+  @Test func namesSpreadOverAllShards() throws {
     var counts = [Int](repeating: 0, count: Shard.count)
     for number in 0..<102_400 { counts[Shard(of: try #require(GroupID("@TGS#\(number)"))).number] += 1 }
     #expect(counts.allSatisfy { (40...180).contains($0) })
   }
 
   @Test(arguments: [1, 2, 3, 5, 10])
-  func `nodes end with about as many shards each`(_ count: Int) {
+  func nodesEndWithAboutAsManyShardsEach(_ count: Int) {
     var owners = [NodeNumber?](repeating: nil, count: Shard.count)
     let nodes = (1...count).map { NodeNumber(Int64($0)) }
     // The first comes alone, and takes all.
@@ -190,7 +190,7 @@ struct ShardTests {
     #expect(moved == Shard.count - share)
   }
 
-  @Test func `a node that drains gives everything back`() {
+  @Test func aNodeThatDrainsGivesEverythingBack() {
     let node = NodeNumber(1)
     let owners = [NodeNumber?](repeating: node, count: Shard.count)
     #expect(ShardPlan(for: node, owners: owners, nodes: [NodeNumber(2)]).releases == Shard.all)

@@ -92,13 +92,13 @@ import ThrongTestKit
   @Test func aUserWithAnotherSessionIsOnline() async throws {
     try await LiveGateway.with { live in
       try await prepare(live)
-      let stays = try await live.signIn("mary", "platform=Web")
+      let other = try await live.signIn("mary", "platform=Web")
       try await (try await live.signIn("mary", "platform=Web")).leave()
       live.backend.clocks.advance(by: 10 * Self.grace)
       let mary = try await live.signIn("mary", "platform=Web")
       try await live.say("heard", in: "room", as: "olga")
-      try await live.heard(of: "room", by: mary, stays)
-      for client in [mary, stays] { #expect(await client.texts() == ["heard"]) }
+      try await live.heard(of: "room", by: mary, other)
+      for client in [mary, other] { #expect(await client.texts() == ["heard"]) }
     }
   }
 
@@ -120,7 +120,7 @@ import ThrongTestKit
 
   /// The grace of a member who is added while offline starts then.
   @Test(arguments: [(inTime, true), (grace + 1, false)]) func aUserWhoIsAddedWhileOfflineHasTheWholeGrace(
-    away: Int64, stays: Bool
+    away: Int64, isMember: Bool
   )
     async throws
   {
@@ -134,16 +134,16 @@ import ThrongTestKit
       let mary = try await live.signIn("mary")
       try await live.say("heard", in: "room", as: "olga")
       try await live.heard(of: "g", by: mary)
-      if stays { try await live.heard(of: "room", by: mary) }
+      if isMember { try await live.heard(of: "room", by: mary) }
       _ = try await mary.call("ping")
-      #expect(await mary.texts() == (stays ? ["heard"] : []))
-      #expect(try await info(live)["memberCount"] == (stays ? 2 : 1))
+      #expect(await mary.texts() == (isMember ? ["heard"] : []))
+      #expect(try await info(live)["memberCount"] == (isMember ? 2 : 1))
     }
   }
 
   // MARK: "It also spans a server restart"
 
-  @Test(arguments: [(inTime, true), (grace + 1, false)]) func theGraceSpansARestart(away: Int64, stays: Bool) async throws {
+  @Test(arguments: [(inTime, true), (grace + 1, false)]) func theGraceSpansARestart(away: Int64, isMember: Bool) async throws {
     let world = World()
     try await LiveGateway.with(world: world) { live in
       try await prepare(live)
@@ -156,10 +156,10 @@ import ThrongTestKit
       let mary = try await live.signIn("mary")
       try await live.say("first", in: "room", as: "olga")
       try await live.heard(of: "g", by: mary)
-      if stays { try await live.heard(of: "room", by: mary) }
+      if isMember { try await live.heard(of: "room", by: mary) }
       _ = try await mary.call("ping")
-      #expect(await mary.texts() == (stays ? ["first"] : []))
-      #expect(try await info(live)["memberCount"] == (stays ? 2 : 1))
+      #expect(await mary.texts() == (isMember ? ["first"] : []))
+      #expect(try await info(live)["memberCount"] == (isMember ? 2 : 1))
     }
   }
 }

@@ -21,12 +21,12 @@ import WireProtocol
   }
 
   @Test func anAdministratorsTokenIsForTheInternalListener() {
-    guard case .failure(let refusal) = policy().owner(of: "adm:root", at: 0) else {
+    guard case .failure(let refusal) = policy().check("adm:root", at: 0) else {
       Issue.record("it is accepted")
       return
     }
     #expect(refusal.error.code == .tokenMalformed && refusal.userID == "root")
-    #expect((try? policy().owner(of: "alice", at: 0).get())?.userID == "alice")
+    #expect((try? policy().check("alice", at: 0).get())?.userID == "alice")
   }
 
   @Test func aPlatformThatIsNotAdmittedCountsForTheRate() {

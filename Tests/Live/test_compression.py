@@ -27,7 +27,7 @@ async def test_it_is_agreed_on_where_the_client_offers_it(world, make_server, ma
     assert extensions(await off.user()) is None
 
 
-class Crowd:
+class CompressedRoom:
     """A live room, of whose members one offers no compression and sees everything."""
 
     def __init__(self, world, random_):
@@ -82,14 +82,14 @@ class Crowd:
 async def test_everybody_sees_what_a_client_without_it_sees(make_server, make_world, record_property, seed):
     # Where time stands still the topic stays busy, however slow the machine is.
     own = make_server({"limits.avChatRoom.messagesPerSecond": 0}, frozen=not IS_CLUSTER)
-    crowd = Crowd(make_world(own), random.Random(seed))
-    await crowd.fill(80)
+    room = CompressedRoom(make_world(own), random.Random(seed))
+    await room.fill(80)
     for _ in range(8):
-        await crowd.change()
-        await crowd.talk(60)
+        await room.change()
+        await room.talk(60)
     if IS_CLUSTER:
         return
-    own.metric_becomes("throng_compression_epochs_total", lambda epochs: epochs > 1)
+    own.metric_becomes("throng_compression_resets_total", lambda resets: resets > 1)
     before = own.metric_becomes("throng_compression_bytes_total", lambda count: count > 0, stage="before")
     after = own.metric_becomes("throng_compression_bytes_total", lambda count: 0 < count * 3 < before, stage="after")
     record_property("summary", f"compression: {before:,.0f} bytes left as {after:,.0f}, {before / after:.1f} times fewer")
@@ -116,17 +116,17 @@ LISTEN = """
 
 async def test_browsers_see_what_a_client_without_it_sees(make_server, make_world, browser):
     own = make_server({"limits.avChatRoom.messagesPerSecond": 0, "demo": True}, frozen=not IS_CLUSTER)
-    crowd = Crowd(make_world(own), random.Random(3))
-    await crowd.fill(70)
+    room = CompressedRoom(make_world(own), random.Random(3))
+    await room.fill(70)
     page = await browser.open(f"http://{own.address}/")
     users = [[user, make_token(user, now=own.now)] for user in (f"viewer-{n}" for n in range(4))]
     witnessed = []
     for user in users:
         # Each round brings a browser session that joins in the middle of the stream.
-        await page.run(LISTEN % (json.dumps([user]), json.dumps(crowd.group)))
-        start = len(crowd.witness.frames)
-        await crowd.talk(80)
-        frames = crowd.witness.frames[start:]
+        await page.run(LISTEN % (json.dumps([user]), json.dumps(room.group)))
+        start = len(room.witness.frames)
+        await room.talk(80)
+        frames = room.witness.frames[start:]
         witnessed.append([f["params"]["message"]["text"] for f in frames if f.get("method") == "onRecvNewMessage"])
     for number, (user, _) in enumerate(users):
         wanted = [text for texts in witnessed[number:] for text in texts]
@@ -135,4 +135,4 @@ async def test_browsers_see_what_a_client_without_it_sees(make_server, make_worl
         assert seen["extensions"].startswith("permessage-deflate") and "closed" not in seen
         assert [json.loads(text)["params"]["message"]["text"] for text in seen["texts"]] == wanted
     if not IS_CLUSTER:
-        own.metric_becomes("throng_compression_epochs_total", lambda epochs: epochs > 0)
+        own.metric_becomes("throng_compression_resets_total", lambda resets: resets > 0)

@@ -7,7 +7,7 @@ import pytest
 from harness.backend import all_answers, done
 from harness.client import Refused
 from harness.server import IS_CLUSTER, POSTGRESQL
-from harness.stage import FROZEN, SCENARIOS, Stage, error, raw_error, scenario
+from harness.scenarios import FROZEN, SCENARIOS, Servers, error, raw_error, scenario
 from harness.tokens import OTHER_SECRET, admin_token, make_token
 from test_durability import limit_files
 
@@ -35,28 +35,28 @@ def refusals(answers):
 # The envelope
 
 @scenario(-32700)
-async def parse_error(stage):
-    alice = await stage.world.user("alice")
+async def parse_error(servers):
+    alice = await servers.world.user("alice")
     return [await raw_error(alice, text) for text in ("{", '"\\ud800"', "[" * 33 + "]" * 33)]
 
 
 @scenario(-32600)
-async def invalid_request(stage):
-    alice = await stage.world.user("alice")
+async def invalid_request(servers):
+    alice = await servers.world.user("alice")
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     return [await raw_error(alice, value) for value in ({**ping, "jsonrpc": "1.0"}, {**ping, "id": {}}, [], [ping] * 21, 5)]
 
 
 @scenario(-32601)
-async def method_not_found(stage):
-    alice = await stage.world.user("alice")
-    return [await error(alice, "noSuchMethod"), await error(alice, "getStats"), stage.by_backend("logout")]
+async def method_not_found(servers):
+    alice = await servers.world.user("alice")
+    return [await error(alice, "noSuchMethod"), await error(alice, "getStats"), servers.by_backend("logout")]
 
 
 @scenario(-32602)
-async def invalid_params(stage):
-    alice = await stage.world.user("alice")
-    found = [await error(alice, "joinGroup"), await error(alice, "joinGroup", groupID=1), stage.by_backend("getJoinedGroupList")]
+async def invalid_params(servers):
+    alice = await servers.world.user("alice")
+    found = [await error(alice, "joinGroup"), await error(alice, "joinGroup", groupID=1), servers.by_backend("getJoinedGroupList")]
     assert [row["data"]["field"] for row in found] == ["groupID", "groupID", "asUser"]
     return found
 
@@ -64,42 +64,42 @@ async def invalid_params(stage):
 # Signing in
 
 @scenario(6014)
-async def not_signed_in(stage):
-    client = await stage.world.open()
+async def not_signed_in(servers):
+    client = await servers.world.open()
     return [await error(client, "ping"), await error(client, "joinGroup", groupID="g")]
 
 
 @scenario(6015)
-async def another_user_is_signed_in(stage):
-    alice = await stage.world.user("alice")
+async def another_user_is_signed_in(servers):
+    alice = await servers.world.user("alice")
     return [await error(alice, "login", token=make_token("somebody-else"))]
 
 
-async def bad_token(stage, token):
-    client = await stage.world.open()
+async def bad_token(servers, token):
+    client = await servers.world.open()
     found = await error(client, "login", token=token)
     assert str(found["code"]) in await client.closed(4500)
     return found
 
 
 @scenario(70001)
-async def token_expired(stage):
-    return [await bad_token(stage, make_token("alice", ttl=-60))]
+async def token_expired(servers):
+    return [await bad_token(servers, make_token("alice", ttl=-60))]
 
 
 @scenario(70003)
-async def token_malformed(stage):
-    return [await bad_token(stage, token) for token in ("x", make_token("@alice"), make_token("alice", exp=None), admin_token())]
+async def token_malformed(servers):
+    return [await bad_token(servers, token) for token in ("x", make_token("@alice"), make_token("alice", exp=None), admin_token())]
 
 
 @scenario(70009)
-async def token_of_another_key(stage):
-    return [await bad_token(stage, make_token("alice", secret=OTHER_SECRET))]
+async def token_of_another_key(servers):
+    return [await bad_token(servers, make_token("alice", secret=OTHER_SECRET))]
 
 
 @scenario(7008)
-async def request_rate(stage):
-    world = stage.own({"limits.requestsPerSecond": 1, "limits.requestBurst": 2}, frozen=True)
+async def request_rate(servers):
+    world = servers.own({"limits.requestsPerSecond": 1, "limits.requestBurst": 2}, frozen=True)
     alice = await world.user("alice")
     refused = refusals(await all_answers(alice, [("ping", {})] * 12))
     assert len(refused) == 11, "the sign-in and one request pass"
@@ -109,16 +109,16 @@ async def request_rate(stage):
 # Groups
 
 @scenario(8501)
-async def new_group_id(stage):
-    alice = await stage.world.user("alice")
+async def new_group_id(servers):
+    alice = await servers.world.user("alice")
     base = {"groupType": "Public", "groupName": "g"}
     return [await error(alice, "createGroup", **base, groupID=group) for group in ("@TGS#x", "a b", "", "x" * 49, "é")]
 
 
-async def texts(stage, field, values):
+async def texts(servers, field, values):
     """Texts that are refused at creation and by setGroupInfo alike."""
-    alice = await stage.world.user("alice")
-    group = await stage.world.group(alice)
+    alice = await servers.world.user("alice")
+    group = await servers.world.group(alice)
     found = []
     for value in values:
         found.append(await error(alice, "createGroup", **{"groupType": "Public", "groupName": "g", field: value}))
@@ -134,16 +134,16 @@ for code, field, values in [
 
 
 @scenario(8506)
-async def name_card(stage):
-    alice = await stage.world.user("alice")
-    group = await stage.world.group(alice)
+async def name_card(servers):
+    alice = await servers.world.user("alice")
+    group = await servers.world.group(alice)
     return [await error(alice, "setGroupMemberInfo", groupID=group, userID=alice.user, nameCard="é" * 25 + "x")]
 
 
 @scenario(8507)
-async def members_over_the_cap(stage):
-    alice = await stage.world.user("alice")
-    group, base = await stage.world.group(alice), {"groupType": "Public", "groupName": "g"}
+async def members_over_the_cap(servers):
+    alice = await servers.world.user("alice")
+    group, base = await servers.world.group(alice), {"groupType": "Public", "groupName": "g"}
     return [
         await error(alice, "createGroup", **base, maxMemberNum=1, memberList=[{"userID": "x"}]),
         await error(alice, "createGroup", **base, maxMemberNum=6001),
@@ -152,31 +152,31 @@ async def members_over_the_cap(stage):
 
 
 @scenario(8508)
-async def join_work(stage):
-    alice, bob = await stage.world.users("alice", "bob")
-    return [await error(bob, "joinGroup", groupID=await stage.world.group(alice, "Work"))]
+async def join_work(servers):
+    alice, bob = await servers.world.users("alice", "bob")
+    return [await error(bob, "joinGroup", groupID=await servers.world.group(alice, "Work"))]
 
 
 @scenario(8509)
-async def owner_in_member_list(stage):
-    alice = await stage.world.user("alice")
+async def owner_in_member_list(servers):
+    alice = await servers.world.user("alice")
     rows = [{"userID": "x", "role": "Owner"}]
     return [await error(alice, "createGroup", groupType="Public", groupName="g", memberList=rows)]
 
 
 @scenario(8510)
-async def empty_user_list(stage):
-    alice = await stage.world.user("alice")
-    group = await stage.world.group(alice)
+async def empty_user_list(servers):
+    alice = await servers.world.user("alice")
+    group = await servers.world.group(alice)
     methods = ("getGroupMembersInfo", "inviteUserToGroup", "kickGroupMember", "getGroupMemberInviters", "getGroupMemberRoles")
     found = [await error(alice, method, groupID=group, userIDList=[]) for method in methods]
-    return [*found, stage.by_backend("importUsers", userIDList=[])]
+    return [*found, servers.by_backend("importUsers", userIDList=[])]
 
 
 @scenario(10004)
-async def value_outside_its_domain(stage):
-    alice, bob = await stage.world.users("alice", "bob")
-    group, long = await stage.world.group(alice, members=[bob]), "é" * 256 + "x"
+async def value_outside_its_domain(servers):
+    alice, bob = await servers.world.users("alice", "bob")
+    group, long = await servers.world.group(alice, members=[bob]), "é" * 256 + "x"
     calls = [
         ("createGroup", {"groupType": "Secret", "groupName": "g"}),
         ("createGroup", {"groupType": "Public", "groupName": "a\nb"}),
@@ -196,46 +196,46 @@ async def value_outside_its_domain(stage):
         ("muteGroup", {"groupID": group, "mode": "Custom"}),
         ("setGroupAttributes", {"groupID": group, "attributes": {"": "v"}}),
     ]
-    client = await stage.world.open()
+    client = await servers.world.open()
     found = [await error(alice, method, **params) for method, params in calls]
     return [
         *found, await error(client, "login", token=make_token("carol"), platform="Amiga"),
         await error(client, "login", token=make_token("carol"), deviceID=long),
-        stage.by_backend("sendGroupSystemNotification", groupID=group, content="x" * 4097),
+        servers.by_backend("sendGroupSystemNotification", groupID=group, content="x" * 4097),
     ]
 
 
 @scenario(10007)
-async def no_right(stage):
-    group, people = await stage.world.group_of("Public")
-    room, owner = await stage.room()
+async def no_right(servers):
+    group, people = await servers.world.group_of("Public")
+    room, owner = await servers.room()
     return [
         await error(people["member"], "setGroupInfo", groupID=group, groupName="role too low"),
         await error(people["outsider"], "sendGroupTextMessage", groupID=group, text="not a member"),
         await error(owner, "transferGroupOwner", groupID=room, userID="anybody"),
         await error(owner, "createGroup", groupType="BChatRoom", groupName="g"),
-        stage.by_backend("getStats", asUser="somebody"),
+        servers.by_backend("getStats", asUser="somebody"),
     ]
 
 
 @scenario(10009)
-async def owner_may_not_quit(stage):
-    alice = await stage.world.user("alice")
-    return [await error(alice, "quitGroup", groupID=await stage.world.group(alice, kind)) for kind in ("Public", "AVChatRoom")]
+async def owner_may_not_quit(servers):
+    alice = await servers.world.user("alice")
+    return [await error(alice, "quitGroup", groupID=await servers.world.group(alice, kind)) for kind in ("Public", "AVChatRoom")]
 
 
 @scenario(10010)
-async def no_such_group(stage):
-    alice = await stage.world.user("alice")
-    gone = await stage.world.group(alice)
+async def no_such_group(servers):
+    alice = await servers.world.user("alice")
+    gone = await servers.world.group(alice)
     await alice.call("dismissGroup", groupID=gone)
-    return [await error(alice, "joinGroup", groupID=group) for group in (gone, stage.world.name("nowhere"))]
+    return [await error(alice, "joinGroup", groupID=group) for group in (gone, servers.world.name("nowhere"))]
 
 
 @scenario(10013)
-async def already_member(stage):
-    alice = await stage.world.user("alice")
-    return [await error(alice, "joinGroup", groupID=await stage.world.group(alice, kind)) for kind in ("Work", "Public")]
+async def already_member(servers):
+    alice = await servers.world.user("alice")
+    return [await error(alice, "joinGroup", groupID=await servers.world.group(alice, kind)) for kind in ("Work", "Public")]
 
 
 async def application_for(world, **fields):
@@ -247,24 +247,24 @@ async def application_for(world, **fields):
 
 
 @scenario(10014)
-async def group_full(stage):
-    group, owner, application = await application_for(stage.world, maxMemberNum=2)
+async def group_full(servers):
+    group, owner, application = await application_for(servers.world, maxMemberNum=2)
     await owner.call("setGroupInfo", groupID=group, joinMode="Any")
-    await (await stage.world.user("second")).call("joinGroup", groupID=group)
-    late = await stage.world.user("late")
+    await (await servers.world.user("second")).call("joinGroup", groupID=group)
+    late = await servers.world.user("late")
     return [await error(late, "joinGroup", groupID=group),
             await error(owner, "acceptGroupApplication", applicationID=application)]
 
 
 @scenario(10015)
-async def group_id_elsewhere(stage):
-    alice = await stage.world.user("alice")
+async def group_id_elsewhere(servers):
+    alice = await servers.world.user("alice")
     return [await error(alice, "joinGroup", groupID=group) for group in ("", "a b", "x" * 49, "é")]
 
 
 @scenario(10017)
-async def muted(stage):
-    group, people = await stage.world.group_of("Public")
+async def muted(servers):
+    group, people = await servers.world.group_of("Public")
     await people["admin"].call("muteGroupMember", groupID=group, userID=people["member"].user, muteTime=3600)
     found = [await error(people["member"], "sendGroupTextMessage", groupID=group, text="x")]
     await people["owner"].call("muteGroup", groupID=group, mode="All")
@@ -273,45 +273,45 @@ async def muted(stage):
 
 
 @scenario(10019)
-async def user_unknown(stage):
-    own = stage.make_server({"users.requireKnown": "true"})
+async def user_unknown(servers):
+    own = servers.make_server({"users.requireKnown": "true"})
     base = {"groupType": "Public", "groupName": "g", "ownerUserID": "stranger"}
     return [own.rpc(method, **base)["error"] for method in ("createGroup", "importGroup")]
 
 
 @scenario(10021)
-async def group_id_taken(stage):
-    alice, bob = await stage.world.users("alice", "bob")
-    group = await stage.world.group(alice, groupID=stage.world.name("g"))
+async def group_id_taken(servers):
+    alice, bob = await servers.world.users("alice", "bob")
+    group = await servers.world.group(alice, groupID=servers.world.name("g"))
     return [await error(bob, "createGroup", groupType="Public", groupName="g", groupID=group)]
 
 
 @scenario(10025)
-async def group_id_taken_by_oneself(stage):
-    alice = await stage.world.user("alice")
-    group = await stage.world.group(alice, groupID=stage.world.name("g"))
+async def group_id_taken_by_oneself(servers):
+    alice = await servers.world.user("alice")
+    group = await servers.world.group(alice, groupID=servers.world.name("g"))
     return [await error(alice, "createGroup", groupType="Public", groupName="g", groupID=group)]
 
 
 @scenario(10024)
-async def application_handled(stage):
-    _, owner, application = await application_for(stage.world)
+async def application_handled(servers):
+    _, owner, application = await application_for(servers.world)
     await owner.call("refuseGroupApplication", applicationID=application)
     return [await error(owner, method, applicationID=application)
             for method in ("acceptGroupApplication", "refuseGroupApplication")]
 
 
 @scenario(10036)
-async def live_rooms_of_the_server(stage):
-    world = stage.own({"limits.avChatRooms": 1})
+async def live_rooms_of_the_server(servers):
+    world = servers.own({"limits.avChatRooms": 1})
     alice, bob = await world.users("alice", "bob")
     await world.group(alice, "AVChatRoom")
     return [await error(client, "createGroup", groupType="AVChatRoom", groupName="g") for client in (alice, bob)]
 
 
 @scenario(10037)
-async def groups_of_the_user(stage):
-    world = stage.own({"limits.groupsPerUser": 1})
+async def groups_of_the_user(servers):
+    world = servers.own({"limits.groupsPerUser": 1})
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice)
     await world.group(bob, "Work")
@@ -319,16 +319,16 @@ async def groups_of_the_user(stage):
 
 
 @scenario(10038)
-async def max_member_num_below_the_count(stage):
-    alice, bob = await stage.world.users("alice", "bob")
-    return [await error(alice, "setGroupInfo", groupID=await stage.world.group(alice, members=[bob]), maxMemberNum=1)]
+async def max_member_num_below_the_count(servers):
+    alice, bob = await servers.world.users("alice", "bob")
+    return [await error(alice, "setGroupInfo", groupID=await servers.world.group(alice, members=[bob]), maxMemberNum=1)]
 
 
 # Attributes
 
 @scenario(8511, frozen=True)
-async def attribute_calls(stage):
-    room, owner = await stage.room()
+async def attribute_calls(servers):
+    room, owner = await servers.room()
     writes = [("setGroupAttributes", {"groupID": room, "attributes": {"k": "v"}})] * 11
     reads = [("getGroupAttributes", {"groupID": room})] * 21
     answers = [*await all_answers(owner, writes), *await all_answers(owner, reads)]
@@ -338,16 +338,16 @@ async def attribute_calls(stage):
 
 
 @scenario(10054)
-async def too_many_for_read_receipts(stage):
-    world = stage.make_world(stage.make_server({"limits.readReceiptMembers": 1}))
+async def too_many_for_read_receipts(servers):
+    world = servers.make_world(servers.make_server({"limits.readReceiptMembers": 1}))
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob])
     return [await error(alice, "sendGroupTextMessage", groupID=group, text="x", needReadReceipt=True)]
 
 
 @scenario(10057)
-async def too_many_counters(stage):
-    room, owner = await stage.room()
+async def too_many_counters(servers):
+    room, owner = await servers.room()
     await owner.call("setGroupCounters", groupID=room, counters={f"k{n}": 1 for n in range(20)})
     return [
         await error(owner, "increaseGroupCounter", groupID=room, key="more", value=1),
@@ -356,69 +356,69 @@ async def too_many_counters(stage):
 
 
 @scenario(10049, frozen=True)
-async def attribute_writes_by_administrators(stage):
-    room, _ = await stage.room()
+async def attribute_writes_by_administrators(servers):
+    room, _ = await servers.room()
     batch = [{"jsonrpc": "2.0", "id": n, "method": "setGroupAttributes",
               "params": {"groupID": room, "attributes": {"k": f"{n}"}}} for n in range(6)]
-    refused = [row["error"] for row in stage.server.post_rpc(batch).json() if "error" in row]
+    refused = [row["error"] for row in servers.server.post_rpc(batch).json() if "error" in row]
     assert len(refused) == 1
     return refused
 
 
-async def attributes(stage, *values):
-    room, owner = await stage.room()
+async def attributes(servers, *values):
+    room, owner = await servers.room()
     return [await error(owner, method, groupID=room, attributes=value)
             for value in values for method in ("initGroupAttributes", "setGroupAttributes")]
 
 
 @scenario(10045)
-async def attribute_key(stage):
-    return await attributes(stage, {"é" * 16 + "x": "v"})
+async def attribute_key(servers):
+    return await attributes(servers, {"é" * 16 + "x": "v"})
 
 
 @scenario(10046)
-async def attribute_value(stage):
-    return await attributes(stage, {"k": "é" * 2048 + "x"})
+async def attribute_value(servers):
+    return await attributes(servers, {"k": "é" * 2048 + "x"})
 
 
 @scenario(10047)
-async def attribute_count(stage):
-    return await attributes(stage, {f"{n}": "v" for n in range(17)})
+async def attribute_count(servers):
+    return await attributes(servers, {f"{n}": "v" for n in range(17)})
 
 
 @scenario(10048)
-async def attribute_size(stage):
-    return await attributes(stage, {f"{n}": "x" * 4096 for n in range(5)})
+async def attribute_size(servers):
+    return await attributes(servers, {f"{n}": "x" * 4096 for n in range(5)})
 
 
 @scenario(10050)
-async def attribute_unknown(stage):
-    room, owner = await stage.room()
+async def attribute_unknown(servers):
+    room, owner = await servers.room()
     return [await error(owner, "deleteGroupAttributes", groupID=room, keys=["nothing"])]
 
 
 # Messages
 
 @scenario(80002)
-async def message_too_long(stage):
-    alice = await stage.world.user("alice")
-    group = await stage.world.group(alice)
+async def message_too_long(servers):
+    alice = await servers.world.user("alice")
+    group = await servers.world.group(alice)
     return [await error(alice, method, **{"groupID": group, field: "中" * 4096 + "x"})
             for method, field in (("sendGroupTextMessage", "text"), ("sendGroupCustomMessage", "data"))]
 
 
 @scenario(10053)
-async def too_many_mentions(stage):
-    alice = await stage.world.user("alice")
-    group = await stage.world.group(alice)
+async def too_many_mentions(servers):
+    alice = await servers.world.user("alice")
+    group = await servers.world.group(alice)
     return [await error(alice, "sendGroupTextMessage", groupID=group, text="x", atUserIDList=[f"u{n}" for n in range(31)])]
 
 
 @scenario(10023)
-async def message_rate_of_the_group(stage):
+async def message_rate_of_the_group(servers):
     """For types that store messages, where the configuration sets a limit (Protocol.md, "Group
     message rate")."""
-    world = stage.own({"limits.public.messagesPerSecond": 2}, frozen=True)
+    world = servers.own({"limits.public.messagesPerSecond": 2}, frozen=True)
     alice = await world.user("alice")
     group = await world.group(alice)
     answers = await all_answers(alice, [("sendGroupTextMessage", {"groupID": group, "text": "x"})] * 6)
@@ -430,9 +430,9 @@ async def message_rate_of_the_group(stage):
 
 
 @scenario(10030)
-async def recall_of_an_unknown_message(stage):
-    alice, bob = await stage.world.users("alice", "bob")
-    group = await stage.world.group(alice)
+async def recall_of_an_unknown_message(servers):
+    alice, bob = await servers.world.users("alice", "bob")
+    group = await servers.world.group(alice)
     await alice.call("sendGroupTextMessage", groupID=group, text="before bob")
     await bob.call("joinGroup", groupID=group)
     return [await error(alice, "revokeGroupMessage", groupID=group, seq=99),
@@ -440,17 +440,17 @@ async def recall_of_an_unknown_message(stage):
 
 
 @scenario(10031, frozen=True)
-async def recall_too_late(stage):
-    alice = await stage.world.user("alice")
-    group = await stage.world.group(alice)
+async def recall_too_late(servers):
+    alice = await servers.world.user("alice")
+    group = await servers.world.group(alice)
     sent = await alice.call("sendGroupTextMessage", groupID=group, text="x")
-    await stage.server.advance(seconds=121)
+    await servers.server.advance(seconds=121)
     return [await error(alice, "revokeGroupMessage", groupID=group, seq=sent["seq"])]
 
 
 @scenario(10032)
-async def recall_of_somebody_elses(stage):
-    group, people = await stage.world.group_of("Public")
+async def recall_of_somebody_elses(servers):
+    group, people = await servers.world.group_of("Public")
     await people["owner"].call("sendGroupTextMessage", groupID=group, text="x")
     await people["owner"].call("setGroupInfo", groupID=group, groupName="a tip")
     return [await error(people["member"], "revokeGroupMessage", groupID=group, seq=1),
@@ -458,18 +458,18 @@ async def recall_of_somebody_elses(stage):
 
 
 @scenario(10033)
-async def recall_where_there_is_none(stage):
-    room, owner = await stage.room()
-    news = done(stage.server, "createGroup", groupType="BChatRoom", groupName="g", ownerUserID=owner.user)["groupID"]
+async def recall_where_there_is_none(servers):
+    room, owner = await servers.room()
+    news = done(servers.server, "createGroup", groupType="BChatRoom", groupName="g", ownerUserID=owner.user)["groupID"]
     found = [await error(owner, "revokeGroupMessage", groupID=group, seq=1) for group in (room, news)]
-    done(stage.server, "dismissGroup", groupID=news)
+    done(servers.server, "dismissGroup", groupID=news)
     return found
 
 
 @scenario(10055)
-async def too_many_different_reactions(stage):
-    alice = await stage.world.user("alice")
-    group = await stage.world.group(alice)
+async def too_many_different_reactions(servers):
+    alice = await servers.world.user("alice")
+    group = await servers.world.group(alice)
     seq = (await alice.call("sendGroupTextMessage", groupID=group, text="x"))["seq"]
     for number in range(10):
         await alice.call("addMessageReaction", groupID=group, seq=seq, reaction=f"r{number}")
@@ -477,9 +477,9 @@ async def too_many_different_reactions(stage):
 
 
 @scenario(10056)
-async def too_many_pinned(stage):
-    alice = await stage.world.user("alice")
-    group = await stage.world.group(alice)
+async def too_many_pinned(servers):
+    alice = await servers.world.user("alice")
+    group = await servers.world.group(alice)
     for number in range(11):
         await alice.call("sendGroupTextMessage", groupID=group, text=f"m{number}")
     for seq in range(1, 11):
@@ -490,10 +490,10 @@ async def too_many_pinned(stage):
 # The store
 
 @scenario(10002)
-async def store_cannot_be_written(stage):
+async def store_cannot_be_written(servers):
     if IS_CLUSTER or POSTGRESQL:
         pytest.skip("its files are those of the process")
-    world = stage.own(preexec=limit_files)
+    world = servers.own(preexec=limit_files)
     alice = await world.user("alice")
     group = await world.group(alice)
     for _ in range(1000):
@@ -517,16 +517,16 @@ def test_there_is_a_scenario_for_every_code_of_section_7():
 
 @pytest.mark.parametrize("code", sorted(set(SCENARIOS) - FROZEN))
 async def test_the_code_is_answered(server, world, make_server, make_world, document, code):
-    await provoke(code, Stage(server, world, make_server, make_world), document)
+    await provoke(code, Servers(server, world, make_server, make_world), document)
 
 
 @pytest.mark.parametrize("code", sorted(FROZEN))
 async def test_the_code_is_answered_at_its_time(frozen_world, make_server, make_world, document, code):
-    await provoke(code, Stage(frozen_world.server, frozen_world, make_server, make_world), document)
+    await provoke(code, Servers(frozen_world.server, frozen_world, make_server, make_world), document)
 
 
-async def provoke(code, stage, document):
-    found = await SCENARIOS[code](stage)
+async def provoke(code, servers, document):
+    found = await SCENARIOS[code](servers)
     assert found and [row["code"] for row in found] == [code] * len(found), found
     for row in found:
         assert isinstance(row["data"]["temporary"], bool)

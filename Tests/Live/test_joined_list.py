@@ -139,14 +139,14 @@ LEAVING = {
 @pytest.mark.parametrize("way", LEAVING)
 async def test_a_group_left_since_is_named(server, world, way):
     alice, bob = await world.users("alice", "bob")
-    long_ago, group, stays = [await world.group(alice, members=[bob]) for _ in range(3)]
+    long_ago, group, kept = [await world.group(alice, members=[bob]) for _ in range(3)]
     await bob.call("quitGroup", groupID=long_ago)
     since = await next_millisecond(world)
     await LEAVING[way](server, group, alice, bob)
     assert await updated(bob, since) == (set(), {group})
     assert (await bob.call("getJoinedGroupList"))["leftGroupIDList"] == []
     assert await updated(bob, await next_millisecond(world)) == (set(), set())
-    assert (await updated(bob, 0)) == ({stays}, {long_ago, group})
+    assert (await updated(bob, 0)) == ({kept}, {long_ago, group})
 
 
 async def test_a_recycled_group_and_a_handed_over_one_are_named(server, world):

@@ -1,7 +1,7 @@
 """Join and leave notices of an AVChatRoom, while time stands still (Protocol.md, "Join and leave notices")."""
 import pytest
 
-from harness.ledger import Ledger, burst, messages
+from harness.delivery_log import DeliveryLog, burst, messages
 
 NAMED = 50
 
@@ -62,37 +62,37 @@ async def test_every_joiner_hears_of_it_though_the_room_is_full(make_server, mak
     world = make_world(make_server({"limits.avChatRoom.messagesPerSecond": 1}, frozen=True))
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, "AVChatRoom", [bob])
-    ledger = Ledger(world.server, "AVChatRoom", 1)
+    log = DeliveryLog(world.server, "AVChatRoom", 1)
     fans = await world.users(*["fan"] * 12)
     for fan in fans:
         priorities = ["Lowest", "High", "Low"]
-        ledger.note(priorities, await burst(alice, messages(group, priorities)))
+        log.note(priorities, await burst(alice, messages(group, priorities)))
         await fan.call("joinGroup", groupID=group)
         await fan.expect("onMemberEnter", groupID=group, memberList=lambda rows: rows[-1]["userID"] == fan.user)
         await world.server.advance(seconds=0.3)
-    await ledger.settle(group, alice, bob)
-    ledger.read(alice, bob)
-    ledger.read_notices(alice)
-    ledger.check()
+    await log.settle(group, alice, bob)
+    log.read(alice, bob)
+    log.read_notices(alice)
+    log.check()
 
 
 async def test_notices_count_and_come_after_messages(make_server, make_world):
     world = make_world(make_server({"limits.avChatRoom.messagesPerSecond": 4}, frozen=True))
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, "AVChatRoom", [bob])
-    ledger = Ledger(world.server, "AVChatRoom", 4)
+    log = DeliveryLog(world.server, "AVChatRoom", 4)
     fans = [world.name("fan") for _ in range(30)]
     for turn in range(10):
         priorities = ["Lowest"] * (turn % 5)
-        ledger.note(priorities, await burst(alice, messages(group, priorities)))
+        log.note(priorities, await burst(alice, messages(group, priorities)))
         await as_users(world.server, "joinGroup", group, fans[turn * 3:turn * 3 + 3])
         await as_users(world.server, "quitGroup", group, fans[turn * 3:turn * 3 + 1])
         await world.server.advance(seconds=0.5)
-    await ledger.settle(group, alice, bob)
-    ledger.read(alice, bob)
-    ledger.read_notices(alice)
-    ledger.check()
-    assert "Queued" in {message.status for message in ledger.sent}
+    await log.settle(group, alice, bob)
+    log.read(alice, bob)
+    log.read_notices(alice)
+    log.check()
+    assert "Queued" in {message.status for message in log.sent}
     for name in ("onMemberEnter", "onMemberLeave"):
         instants = [event["opTime"] for event in alice.received(name)]
         assert len(instants) >= 2

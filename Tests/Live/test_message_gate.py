@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from harness.ledger import PRIORITIES, Ledger, burst, messages
+from harness.delivery_log import PRIORITIES, DeliveryLog, burst, messages
 from harness.world import history_of
 
 KEYS = {"Work": "work", "Public": "public", "Meeting": "meeting", "AVChatRoom": "avChatRoom", "BChatRoom": "bChatRoom"}
@@ -34,18 +34,18 @@ def places(groupType, limit):
     return limit - (groupType == "AVChatRoom")
 
 
-async def sent(ledger, client, group, priorities):
+async def sent(log, client, group, priorities):
     """Sends these at once and notes the replies."""
-    ledger.note(priorities, await burst(client, messages(group, priorities)))
+    log.note(priorities, await burst(client, messages(group, priorities)))
 
 
-def statuses(ledger):
-    return Counter(message.status for message in ledger.sent)
+def statuses(log):
+    return Counter(message.status for message in log.sent)
 
 
-def delivered(ledger, receiver):
+def delivered(log, receiver):
     """The messages that a session got, in its order."""
-    by_id = {message.answer["msgID"]: message for message in ledger.sent}
+    by_id = {message.answer["msgID"]: message for message in log.sent}
     return [by_id[event["message"]["msgID"]] for event in receiver.received("onRecvNewMessage")]
 
 
@@ -57,72 +57,72 @@ async def test_a_burst_goes_by_the_rule(make_server, make_world, groupType, limi
     the sender is told what was dropped."""
     world = limited(make_server, make_world, groupType, limit)
     group, alice, bob, carol = await live_room(world, groupType, "bob", "carol")
-    ledger = Ledger(world.server, groupType, limit or 40)
+    log = DeliveryLog(world.server, groupType, limit or 40)
     dice = random.Random(f"{groupType} {limit}")
     priorities = ["Normal"] * 200 if kind == "Normal alone" else dice.choices(PRIORITIES, k=200)
-    await sent(ledger, alice, group, priorities)
-    free = places(groupType, ledger.limit)
-    assert statuses(ledger)["Delivered"] == free
-    await ledger.settle(group, alice, bob, carol)
-    best = sorted(ledger.sent[free:], key=lambda message: -message.rank)[:ledger.limit]
-    assert delivered(ledger, bob) == ledger.sent[:free] + best
-    ledger.read(alice, bob, carol)
+    await sent(log, alice, group, priorities)
+    free = places(groupType, log.limit)
+    assert statuses(log)["Delivered"] == free
+    await log.settle(group, alice, bob, carol)
+    best = sorted(log.sent[free:], key=lambda message: -message.rank)[:log.limit]
+    assert delivered(log, bob) == log.sent[:free] + best
+    log.read(alice, bob, carol)
     assert {message.delivered - message.accepted for message in best} == {1000}
     if kind == "Normal alone":
-        assert statuses(ledger) == Counter(Delivered=free, Queued=ledger.limit, Dropped=200 - free - ledger.limit)
+        assert statuses(log) == Counter(Delivered=free, Queued=log.limit, Dropped=200 - free - log.limit)
     if groupType == "AVChatRoom":
-        ledger.read_notices(alice)
+        log.read_notices(alice)
         # One with bob's joining. That of carol's comes after the messages, in the next second that has a place.
-        assert len(ledger.notices) == 2
-    ledger.check()
+        assert len(log.notices) == 2
+    log.check()
 
 
 async def test_messages_that_trickle_in_go_by_the_rule(make_server, make_world):
     """With gaps, so that the limit is crossed in both directions."""
     world = limited(make_server, make_world, "AVChatRoom", 10)
     group, alice, bob = await live_room(world, "AVChatRoom", "bob")
-    ledger = Ledger(world.server, "AVChatRoom", 10)
+    log = DeliveryLog(world.server, "AVChatRoom", 10)
     dice = random.Random(6)
     for _ in range(40):
-        await sent(ledger, alice, group, dice.choices(PRIORITIES, k=dice.randint(1, 8)))
+        await sent(log, alice, group, dice.choices(PRIORITIES, k=dice.randint(1, 8)))
         await world.server.advance(seconds=dice.choice([0.001, 0.01, 0.05, 0.2, 0.5]))
-    await ledger.settle(group, alice, bob)
-    ledger.read(alice, bob)
-    ledger.read_notices(alice)
-    ledger.check()
-    assert set(statuses(ledger)) == {"Delivered", "Queued", "Dropped"}
+    await log.settle(group, alice, bob)
+    log.read(alice, bob)
+    log.read_notices(alice)
+    log.check()
+    assert set(statuses(log)) == {"Delivered", "Queued", "Dropped"}
 
 
 @pytest.mark.parametrize("groupType", LIVE)
 async def test_up_to_the_limit_no_message_is_delayed(make_server, make_world, groupType):
     world = limited(make_server, make_world, groupType, 40)
     group, alice, bob, carol = await live_room(world, groupType, "bob", "carol")
-    ledger = Ledger(world.server, groupType, 40)
+    log = DeliveryLog(world.server, groupType, 40)
     for places_left in (places(groupType, 40), 40):
-        await sent(ledger, alice, group, ["Lowest"] * places_left)
+        await sent(log, alice, group, ["Lowest"] * places_left)
         await world.server.advance(seconds=1)
         # The notice of carol's joining leaves now.
         await world.server.advance(seconds=1)
-    assert statuses(ledger) == Counter(Delivered=places(groupType, 40) + 40)
-    await ledger.settle(group, alice, bob, carol)
-    ledger.read(alice, bob, carol)
-    ledger.check()
+    assert statuses(log) == Counter(Delivered=places(groupType, 40) + 40)
+    await log.settle(group, alice, bob, carol)
+    log.read(alice, bob, carol)
+    log.check()
 
 
 async def test_a_better_one_displaces_the_newest_of_the_lowest(make_server, make_world):
     """Four have places, five wait, six are dropped. Then five better ones come."""
     world = limited(make_server, make_world, "AVChatRoom", 5)
     group, alice, bob = await live_room(world, "AVChatRoom", "bob")
-    ledger = Ledger(world.server, "AVChatRoom", 5)
-    await sent(ledger, alice, group, ["Lowest"] * 15 + ["High"] * 5)
-    await ledger.settle(group, alice, bob)
-    ledger.read(alice, bob)
-    ledger.check()
-    assert [message.status for message in ledger.sent] == (
+    log = DeliveryLog(world.server, "AVChatRoom", 5)
+    await sent(log, alice, group, ["Lowest"] * 15 + ["High"] * 5)
+    await log.settle(group, alice, bob)
+    log.read(alice, bob)
+    log.check()
+    assert [message.status for message in log.sent] == (
         ["Delivered"] * 4 + ["Queued"] * 5 + ["Dropped"] * 6 + ["Queued"] * 5)
-    displaced = [ledger.sent[number].answer["msgID"] for number in (8, 7, 6, 5, 4)]
+    displaced = [log.sent[number].answer["msgID"] for number in (8, 7, 6, 5, 4)]
     assert [event["msgID"] for event in alice.received("onMessageDropped")] == displaced
-    assert all(message.dropped == message.accepted for message in ledger.sent[4:9])
+    assert all(message.dropped == message.accepted for message in log.sent[4:9])
 
 
 async def test_only_the_sending_session_is_told(make_server, make_world):
@@ -131,11 +131,11 @@ async def test_only_the_sending_session_is_told(make_server, make_world):
     world = limited(make_server, make_world, "AVChatRoom", 2)
     group, alice, bob = await live_room(world, "AVChatRoom", "bob")
     again = await world.session(alice.user)
-    ledger = Ledger(world.server, "AVChatRoom", 2)
-    await sent(ledger, alice, group, ["Lowest", "High"] * 20)
-    await ledger.settle(group, alice, again, bob)
-    ledger.read(alice, again, bob)
-    ledger.check()
+    log = DeliveryLog(world.server, "AVChatRoom", 2)
+    await sent(log, alice, group, ["Lowest", "High"] * 20)
+    await log.settle(group, alice, again, bob)
+    log.read(alice, again, bob)
+    log.check()
 
 
 @pytest.mark.parametrize("sender", ["administrator", "asUser"])
@@ -143,34 +143,34 @@ async def test_the_application_obeys_the_limit_and_is_told_by_the_reply_alone(ma
     world = limited(make_server, make_world, "AVChatRoom", 2)
     group, alice, bob = await live_room(world, "AVChatRoom", "bob")
     name = {"asUser": alice.user} if sender == "asUser" else {}
-    ledger = Ledger(world.server, "AVChatRoom", 2)
+    log = DeliveryLog(world.server, "AVChatRoom", 2)
     priorities = random.Random(2).choices(PRIORITIES, k=20)
     batch = [{"jsonrpc": "2.0", "id": n, "method": method, "params": {**params, **name}}
              for n, (method, params) in enumerate(messages(group, priorities))]
     replies = sorted(world.server.post_rpc(batch).json(), key=lambda reply: reply["id"])
-    ledger.note(priorities, replies)
-    await ledger.settle(group, alice, bob)
-    ledger.read(None, alice, bob)
-    assert all(message.status == "Queued" for message in ledger.sent if message.left is None)
-    best = sorted(ledger.sent[1:], key=lambda message: -message.rank)[:2]
-    assert [message for message in ledger.sent if message.delivered is not None] == sorted(
-        [ledger.sent[0], *best], key=lambda message: message.number)
-    ledger.check_window()
+    log.note(priorities, replies)
+    await log.settle(group, alice, bob)
+    log.read(None, alice, bob)
+    assert all(message.status == "Queued" for message in log.sent if message.left is None)
+    best = sorted(log.sent[1:], key=lambda message: -message.rank)[:2]
+    assert [message for message in log.sent if message.delivered is not None] == sorted(
+        [log.sent[0], *best], key=lambda message: message.number)
+    log.check_window()
 
 
 async def test_control_events_are_never_counted_and_never_dropped(make_server, make_world):
     world = limited(make_server, make_world, "AVChatRoom", 1)
     group, alice, bob = await live_room(world, "AVChatRoom", "bob")
-    ledger = Ledger(world.server, "AVChatRoom", 1)
+    log = DeliveryLog(world.server, "AVChatRoom", 1)
     requests = []
     for turn in range(30):
         requests += messages(group, ["High"]) + [("setGroupInfo", {"groupID": group, "introduction": f"{turn}"})]
     replies = await burst(alice, requests)
-    ledger.note(["High"] * 30, replies[::2])
+    log.note(["High"] * 30, replies[::2])
     assert all(reply["result"] == {} for reply in replies[1::2])
-    await ledger.settle(group, alice, bob)
-    ledger.read(alice, bob)
-    ledger.check()
+    await log.settle(group, alice, bob)
+    log.read(alice, bob)
+    log.check()
     for client in (alice, bob):
         told = [event["changeInfoList"][0]["value"] for event in client.received("onGroupInfoChanged")]
         assert told == [f"{turn}" for turn in range(30)]
@@ -213,18 +213,18 @@ async def test_a_queued_message_repeated_is_the_same_and_a_dropped_one_a_new_one
 async def test_what_waits_when_the_room_ends_is_dropped_and_told(make_server, make_world, groupType):
     world = limited(make_server, make_world, groupType, 3)
     group, alice, bob = await live_room(world, groupType, "bob")
-    ledger = Ledger(world.server, groupType, 3)
+    log = DeliveryLog(world.server, groupType, 3)
     *replies, dismissed = await burst(alice, messages(group, ["Normal"] * 19) + [("dismissGroup", {"groupID": group})])
     assert dismissed["result"] == {}
-    ledger.note(["Normal"] * 19, replies)
+    log.note(["Normal"] * 19, replies)
     free = places(groupType, 3)
-    assert statuses(ledger) == Counter(Delivered=free, Queued=3, Dropped=16 - free)
+    assert statuses(log) == Counter(Delivered=free, Queued=3, Dropped=16 - free)
     for client in (alice, bob):
         await client.expect("onGroupDismissed", groupID=group)
         await client.round_trip()
     assert len(alice.received("onMessageDropped")) == 3
-    ledger.read(alice, bob)
-    ledger.check()
+    log.read(alice, bob)
+    log.check()
 
 
 # Types that store messages

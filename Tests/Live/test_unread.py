@@ -234,8 +234,8 @@ async def test_the_counts_of_several_groups_and_their_sum(server, world):
 
 async def test_a_group_that_was_left_or_disbanded_is_not_in_the_sum(world):
     alice, bob = await world.users("alice", "bob")
-    left, gone, stays = [await world.group(alice, members=[bob]) for _ in range(3)]
-    for group in (left, gone, stays):
+    left, gone, kept = [await world.group(alice, members=[bob]) for _ in range(3)]
+    for group in (left, gone, kept):
         await say(alice, group)
     assert (await bob.call("getGroupUnreadCount"))["totalCount"] == 3
     await bob.call("quitGroup", groupID=left)

@@ -3,10 +3,10 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-@Suite("Applications, on every store")
-struct ApplicationTests {
+/// Applications, on every store.
+@Suite struct ApplicationTests {
   @Test(arguments: Backing.allCases)
-  func `an application comes back with every field`(_ backing: Backing) async throws {
+  func anApplicationComesBackWithEveryField(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create()]).get()
       for (index, text) in difficultTexts.enumerated() {
@@ -31,7 +31,7 @@ struct ApplicationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a user decides invitations of the user and requests to groups the user manages`(_ backing: Backing) async throws {
+  func aUserDecidesInvitationsOfTheUserAndRequestsToGroupsTheUserManages(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let third = GroupID("third")!
       try await store.put([.create(), .create(team), .create(third)]).get()
@@ -58,7 +58,7 @@ struct ApplicationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `lists go from the newest to the oldest, page by page, and what is made again is the newest`(
+  func listsGoFromTheNewestToTheOldestPageByPageAndWhatIsMadeAgainIsTheNewest(
     _ backing: Backing
   ) async throws {
     try await backing.withStore { store in
@@ -85,7 +85,7 @@ struct ApplicationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a user's own are requests and invitations of the user, newest first`(_ backing: Backing) async throws {
+  func aUsersOwnAreRequestsAndInvitationsOfTheUserNewestFirst(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .create(team), .join(alice, as: .owner), .join(bob, team, as: .owner)]).get()
       try await store.put([
@@ -118,7 +118,7 @@ struct ApplicationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `the marks of those who decide are found together`(_ backing: Backing) async throws {
+  func theMarksOfThoseWhoDecideAreFoundTogether(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([
         .create(), .join(alice, as: .owner), .join(bob, as: .admin), .join(carol), .markApplicationsRead(bob, through: 7),
@@ -133,7 +133,7 @@ struct ApplicationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a group knows its open applications, in order`(_ backing: Backing) async throws {
+  func aGroupKnowsItsOpenApplicationsInOrder(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .create(team)]).get()
       let (first, second) = (GroupApplication.sample("1"), GroupApplication.sample("2", .invite))
@@ -145,7 +145,7 @@ struct ApplicationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `an application outlives its group, and knows that it is gone`(_ backing: Backing) async throws {
+  func anApplicationOutlivesItsGroupAndKnowsThatItIsGone(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let (request, invitation) = (GroupApplication.sample("join"), GroupApplication.sample("invite", .invite, inviting: alice))
       try await store.put([.create(), .join(alice, as: .owner), .apply(request), .apply(invitation)]).get()
@@ -168,7 +168,7 @@ struct ApplicationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `unread are those that were added after the mark, which never goes back`(_ backing: Backing) async throws {
+  func unreadAreThoseThatWereAddedAfterTheMarkWhichNeverGoesBack(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .join(alice, as: .owner)]).get()
       try await store.put([

@@ -7,9 +7,9 @@ import ThrongTestKit
 @testable import PostgreSQLStore
 @testable import SQLiteStore
 
-@Suite("Commits are counted")
-struct CommitMeterTests {
-  @Test func `a transaction is in the bucket of its duration and size`() {
+/// Commits are counted.
+@Suite struct CommitMeterTests {
+  @Test func aTransactionIsInTheBucketOfItsDurationAndSize() {
     let meter = CommitMeter()
     meter.record(nanoseconds: 100_000, commits: 1, failures: 0)
     meter.record(nanoseconds: 100_001, commits: 3, failures: 2)
@@ -20,14 +20,14 @@ struct CommitMeterTests {
     #expect(counts.nanoseconds == 11_000_200_001 && counts.commits == 2005 && counts.failures == 2)
   }
 
-  @Test func `commits that failed without a transaction are in no bucket`() {
+  @Test func commitsThatFailedWithoutATransactionAreInNoBucket() {
     let meter = CommitMeter()
     meter.record(nanoseconds: 1, commits: 2, failures: 1)
     meter.noteFailures(3)
     #expect(meter.counts.failures == 4 && meter.counts.commits == 2 && meter.counts.sizes.reduce(0, +) == 1)
   }
 
-  @Test func `the buckets ascend`() {
+  @Test func theBucketsAscend() {
     #expect(CommitMeter.durationBounds == CommitMeter.durationBounds.sorted())
     #expect(CommitMeter.sizeBounds == CommitMeter.sizeBounds.sorted())
     #expect(CommitMeter().counts.durations.count == CommitMeter.durationBounds.count + 1)
@@ -43,7 +43,7 @@ struct CommitMeterTests {
     #expect(counts.durations.reduce(0, +) == counts.sizes.reduce(0, +))
   }
 
-  @Test func `by SQLite`() async throws {
+  @Test func bySQLite() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.clocks = SystemClocks() }) { store in
         try await check(store, store.commitMeter)
@@ -52,14 +52,14 @@ struct CommitMeterTests {
     }
   }
 
-  @Test func `by PostgreSQL`() async throws {
+  @Test func byPostgreSQL() async throws {
     try await withPostgreSQL { store in
       try await check(store, store.commitMeter)
       #expect(store.commitMeter.counts.nanoseconds > 0 && store.pendingCommits == 0)
     }
   }
 
-  @Test func `users alone are no commit`() async throws {
+  @Test func usersAloneAreNoCommit() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         store.notePresence(of: alice, offlineSince: nil)

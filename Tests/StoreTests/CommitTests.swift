@@ -4,8 +4,8 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-@Suite("Commits, on every store")
-struct CommitTests {
+/// Commits, on every store.
+@Suite struct CommitTests {
   /// Changes that contradict an empty store, or one that has `club` with alice and one message.
   static let contradictions: [[StoreChange]] = [
     [.create()],
@@ -48,7 +48,7 @@ struct CommitTests {
   ]
 
   @Test(arguments: Backing.allCases, contradictions)
-  func `a contradiction is refused and changes nothing`(_ backing: Backing, _ changes: [StoreChange]) async throws {
+  func aContradictionIsRefusedAndChangesNothing(_ backing: Backing, _ changes: [StoreChange]) async throws {
     try await backing.withStore { store in
       try await store.put([
         .create(), .join(alice), .append(.sample(1)), .putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: club),
@@ -73,7 +73,7 @@ struct CommitTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a failed commit breaks its generation and nobody else's`(_ backing: Backing) async throws {
+  func aFailedCommitBreaksItsGenerationAndNobodyElses(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .create(team)]).get()
       let broken = CommitGeneration()
@@ -96,7 +96,7 @@ struct CommitTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `one poison commit among hundreds fails alone`(_ backing: Backing) async throws {
+  func onePoisonCommitAmongHundredsFailsAlone(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let ids = (0..<300).map { GroupID("g\($0)")! }
       let commits = ids.enumerated().map { index, id -> ([StoreChange], CommitGeneration) in
@@ -112,7 +112,7 @@ struct CommitTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `many threads commit, and each generation is answered in order`(_ backing: Backing) async throws {
+  func manyThreadsCommitAndEachGenerationIsAnsweredInOrder(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let (threads, each) = (8, 150)
       let answers = Answers(expected: threads * (each + 1))
@@ -136,7 +136,7 @@ struct CommitTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a completion may commit again`(_ backing: Backing) async throws {
+  func aCompletionMayCommitAgain(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let second: Commit.Answer = await withCheckedContinuation { continuation in
         store.commit(

@@ -9,9 +9,9 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
+/// SQLite: the contents of what is taken in.
 /// What comes from outside is compared with what the store can read.
-@Suite("SQLite: the contents of what is taken in")
-struct ContentCheckTests {
+@Suite struct ContentCheckTests {
   private typealias Line = [String: [String: Any]]
 
   /// A store with a row in each table that an export has.
@@ -73,7 +73,7 @@ struct ContentCheckTests {
 
   // MARK: Import
 
-  @Test func `a value that no store can read is refused with its line and column`() async throws {
+  @Test func aValueThatNoStoreCanReadIsRefusedWithItsLineAndColumn() async throws {
     try await withFilledStore { _, directory in
       let lines = try exported(directory)
       #expect(try refusal(of: lines, directory) == nil)
@@ -109,7 +109,7 @@ struct ContentCheckTests {
   }
 
   @Test(arguments: ["[]", "{", #"{"a":1}"#, #"{"a":null}"#, #""a""#])
-  func `customInfo that would make a group unusable is refused`(_ info: String) async throws {
+  func customInfoThatWouldMakeAGroupUnusableIsRefused(_ info: String) async throws {
     try await withFilledStore { _, directory in
       var lines = try exported(directory)
       for table in ["groupRecord", "member", "userInfo"] {
@@ -124,7 +124,7 @@ struct ContentCheckTests {
     }
   }
 
-  @Test(arguments: [true, false]) func `two owners of a group are refused`(_ isMember: Bool) async throws {
+  @Test(arguments: [true, false]) func twoOwnersOfAGroupAreRefused(_ isMember: Bool) async throws {
     try await withFilledStore { _, directory in
       var lines = try exported(directory)
       let table = isMember ? "member" : "groupRecord"
@@ -151,7 +151,7 @@ struct ContentCheckTests {
     ("UPDATE member SET role = 'Owner' WHERE userID = 'bob'", "2 owners"),
     ("UPDATE groupRecord SET owner = 'carol'", "groupRecord.owner"),
   ])
-  func `a backup with foreign contents is not restored, and not copied to PostgreSQL`(_ change: String, _ told: String)
+  func aBackupWithForeignContentsIsNotRestoredAndNotCopiedToPostgreSQL(_ change: String, _ told: String)
     async throws
   {
     try await withFilledStore { _, directory in
@@ -174,7 +174,7 @@ struct ContentCheckTests {
     }
   }
 
-  @Test func `a database with the index of messages is sound`() async throws {
+  @Test func aDatabaseWithTheIndexOfMessagesIsSound() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.indexesMessages = true }) { store in
         try await store.put([.create(), .append(.sample(1))]).get()

@@ -8,9 +8,9 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
+/// SQLite: copies.
 /// Copies of a database: backup and restore, export and import.
-@Suite("SQLite: copies")
-struct CopyTests {
+@Suite struct CopyTests {
   private let team2 = GroupID("third")!
 
   /// Rows in every kind of column: texts with a NUL, numbers, nothing.
@@ -68,7 +68,7 @@ struct CopyTests {
 
   // MARK: Backup
 
-  @Test func `a backup beside an open store is the store's state, in one file`() async throws {
+  @Test func aBackupBesideAnOpenStoreIsTheStoresStateInOneFile() async throws {
     try await withFilledStore { store, directory in
       let file = directory + "/backup.db"
       let before = try rows(directory + "/data/throng.db")
@@ -82,7 +82,7 @@ struct CopyTests {
     }
   }
 
-  @Test func `a backup beside commits is one instant of them`() async throws {
+  @Test func aBackupBesideCommitsIsOneInstantOfThem() async throws {
     try await withFilledStore { store, directory in
       let isDone = Flag()
       async let writing: Void = {
@@ -104,7 +104,7 @@ struct CopyTests {
     }
   }
 
-  @Test func `a file that exists is kept`() async throws {
+  @Test func aFileThatExistsIsKept() async throws {
     try await withFilledStore { _, directory in
       let file = directory + "/backup.db"
       try Data("mine".utf8).write(to: URL(filePath: file))
@@ -117,7 +117,7 @@ struct CopyTests {
     }
   }
 
-  @Test func `a damaged database gives no backup`() async throws {
+  @Test func aDamagedDatabaseGivesNoBackup() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory + "/data") { store in
         let text = String(repeating: "x", count: 900)
@@ -132,7 +132,7 @@ struct CopyTests {
 
   // MARK: Restore
 
-  @Test func `a restored database is the backup with new epochs`() async throws {
+  @Test func aRestoredDatabaseIsTheBackupWithNewEpochs() async throws {
     try await withFilledStore { store, directory in
       let file = directory + "/backup.db"
       _ = try backUp(directory + "/data", to: file)
@@ -155,7 +155,7 @@ struct CopyTests {
   }
 
   /// It is in the copy that was asked for it, and in no database, export or further copy.
-  @Test func `a copy keeps the secret where that was asked for`() async throws {
+  @Test func aCopyKeepsTheSecretWhereThatWasAskedFor() async throws {
     try await withFilledStore { _, directory in
       let (with, without) = (directory + "/with.db", directory + "/without.db")
       let secret = Array("the secret for tokens, of 32 bytes or more".utf8)
@@ -186,7 +186,7 @@ struct CopyTests {
     }
   }
 
-  @Test func `a restore takes no place that is taken`() async throws {
+  @Test func aRestoreTakesNoPlaceThatIsTaken() async throws {
     try await withFilledStore { _, directory in
       let file = directory + "/backup.db"
       _ = try backUp(directory + "/data", to: file)
@@ -211,7 +211,7 @@ struct CopyTests {
 
   // MARK: Export and import
 
-  @Test func `an import of an export is the same state, and exports the same text`() async throws {
+  @Test func anImportOfAnExportIsTheSameStateAndExportsTheSameText() async throws {
     try await withFilledStore { _, directory in
       let (first, second) = (directory + "/first.jsonl", directory + "/second.jsonl")
       let count = try export(directory + "/data", to: first)
@@ -228,7 +228,7 @@ struct CopyTests {
     }
   }
 
-  @Test func `every line is JSON, and the first and the last say so`() async throws {
+  @Test func everyLineIsJSONAndTheFirstAndTheLastSaySo() async throws {
     try await withFilledStore { _, directory in
       _ = try export(directory + "/data", to: directory + "/out")
       let lines = try String(contentsOfFile: directory + "/out", encoding: .utf8).split(separator: "\n")
@@ -241,7 +241,7 @@ struct CopyTests {
     }
   }
 
-  @Test func `a part of an export leaves nothing`() async throws {
+  @Test func aPartOfAnExportLeavesNothing() async throws {
     try await withFilledStore { _, directory in
       _ = try export(directory + "/data", to: directory + "/out")
       let text = try Data(contentsOf: URL(filePath: directory + "/out"))
@@ -266,7 +266,7 @@ struct CopyTests {
     }
   }
 
-  @Test func `an export that contradicts itself is refused`() async throws {
+  @Test func anExportThatContradictsItselfIsRefused() async throws {
     try await withFilledStore { _, directory in
       _ = try export(directory + "/data", to: directory + "/out")
       var lines = try String(contentsOfFile: directory + "/out", encoding: .utf8).split(separator: "\n")
@@ -280,7 +280,7 @@ struct CopyTests {
     }
   }
 
-  @Test func `an import takes no place that is taken`() async throws {
+  @Test func anImportTakesNoPlaceThatIsTaken() async throws {
     try await withFilledStore { _, directory in
       _ = try export(directory + "/data", to: directory + "/out")
       #expect(failure { try importFile(directory + "/out", into: directory + "/data") }?.kind == .locked)
@@ -290,7 +290,7 @@ struct CopyTests {
   // MARK: Lines
 
   @Test(arguments: [("", []), ("a", ["a"]), ("a\n", ["a"]), ("\n", [""]), ("a\n\nb", ["a", "", "b"])])
-  func `lines are read whole`(_ text: String, _ lines: [String]) throws {
+  func linesAreReadWhole(_ text: String, _ lines: [String]) throws {
     let pipe = Pipe()
     try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
     try pipe.fileHandleForWriting.close()
@@ -300,7 +300,7 @@ struct CopyTests {
     #expect(read == lines && reader.number == lines.count)
   }
 
-  @Test func `a line that never ends is refused`() throws {
+  @Test func aLineThatNeverEndsIsRefused() throws {
     try withTemporaryFile(Data(repeating: 0x61, count: 5 << 20)) { file in
       var reader = LineReader(try #require(FileHandle(forReadingAtPath: file)), maxBytes: 1 << 20)
       #expect(throws: StoreOpenError.self) { try reader.next() }

@@ -8,8 +8,8 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("SQLite: what a change costs")
-struct CostTests {
+/// SQLite: what a change costs.
+@Suite struct CostTests {
   /// How many statements a change runs, however often they were prepared before.
   private func statements(of change: StoreChange, after: [StoreChange] = []) async throws -> Int {
     let counter = Counter()
@@ -26,12 +26,12 @@ struct CostTests {
     return counter.count
   }
 
-  @Test func `a message is one statement`() async throws {
+  @Test func aMessageIsOneStatement() async throws {
     #expect(try await statements(of: .append(.sample(1))) == 1)
     #expect(try await statements(of: .append(.sample(2, isFromManager: true)), after: [.append(.sample(1))]) == 1)
   }
 
-  @Test func `a counter is two statements, and takes no more room when it changes`() async throws {
+  @Test func aCounterIsTwoStatementsAndTakesNoMoreRoomWhenItChanges() async throws {
     #expect(try await statements(of: .putCounters([.init(key: "k", value: 1)], in: club)) == 2)
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
@@ -44,14 +44,14 @@ struct CostTests {
     }
   }
 
-  @Test func `only who is new can have left before`() async throws {
+  @Test func onlyWhoIsNewCanHaveLeftBefore() async throws {
     var member = Member.sample(alice)
     member.readSeq = 7
     #expect(try await statements(of: .putMember(member, in: club, isKnown: true)) == 1)
     #expect(try await statements(of: .join(bob)) == 3)
   }
 
-  @Test func `of a group's messages only those are read that its loading needs`() async throws {
+  @Test func ofAGroupsMessagesOnlyThoseAreReadThatItsLoadingNeeds() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let sent = Message.sample(2, clientMsgID: "c")
@@ -71,7 +71,7 @@ struct CostTests {
     }
   }
 
-  @Test func `of former members no more rows are read than are asked for`() async throws {
+  @Test func ofFormerMembersNoMoreRowsAreReadThanAreAskedFor() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.rowsPerRead = 4 }) { store in
         let former = (0..<60).map { number in
@@ -101,7 +101,7 @@ struct CostTests {
   }
 
   @Test(arguments: [1, 6_000])
-  func `notifying is three statements for any number of users`(_ count: Int) async throws {
+  func notifyingIsThreeStatementsForAnyNumberOfUsers(_ count: Int) async throws {
     let users = (0..<count).map { UserID("user\($0)")! }
     #expect(try await statements(of: .notify(.sample(), .users(users))) == 3)
   }
@@ -134,7 +134,7 @@ struct CostTests {
     return (rows, writing.count, reading.count)
   }
 
-  @Test func `applying to a group and ending it costs the same for one manager and for 5,900`() async throws {
+  @Test func applyingToAGroupAndEndingItCostsTheSameForOneManagerAndFor5900() async throws {
     let application = GroupApplication.sample("a")
     let notification = SystemNotification(
       kind: .addGroupRequest, groupID: club, opUser: "{}", applicationID: "a", timestamp: 1)

@@ -8,10 +8,10 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("SQLite: kill -9")
-struct CrashTests {
+/// SQLite: kill -9.
+@Suite struct CrashTests {
   @Test(arguments: SyncMode.allCases)
-  func `no acknowledged commit is lost`(_ sync: SyncMode) async throws {
+  func noAcknowledgedCommitIsLost(_ sync: SyncMode) async throws {
     try await withDirectory { directory in
       let mode = sync.rawValue
       await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String, mode = mode as String] in

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SQLiteStore
 
-@Suite("SQLite: where the database is")
-struct DatabaseFileTests {
+/// SQLite: where the database is.
+@Suite struct DatabaseFileTests {
   private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
   private func size(of path: String) throws -> Int? { try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int }
@@ -21,7 +21,7 @@ struct DatabaseFileTests {
     }
   }
 
-  @Test func `a path is absolute or counts from the data directory`() async throws {
+  @Test func aPathIsAbsoluteOrCountsFromTheDataDirectory() async throws {
     try await withDirectory { directory in
       let data = directory + "/data"
       let absolute = directory + "/x/y.db"
@@ -39,7 +39,7 @@ struct DatabaseFileTests {
     }
   }
 
-  @Test func `one database has one store, however it is named`() async throws {
+  @Test func oneDatabaseHasOneStoreHoweverItIsNamed() async throws {
     try await withDirectory { directory in
       let (first, second) = (directory + "/first", directory + "/second")
       let store = try openSQLite(first)
@@ -59,7 +59,7 @@ struct DatabaseFileTests {
     }
   }
 
-  @Test func `a directory is no database`() async throws {
+  @Test func aDirectoryIsNoDatabase() async throws {
     try await withDirectory { directory in
       try FileManager.default.createDirectory(atPath: directory + "/a.db", withIntermediateDirectories: true)
       #expect(refusal(directory, "a.db") == .unavailable)

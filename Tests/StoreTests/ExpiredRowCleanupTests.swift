@@ -7,8 +7,8 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("SQLite: what is old goes")
-struct ExpiredRowCleanupTests {
+/// SQLite: what is old goes.
+@Suite struct ExpiredRowCleanupTests {
   private static let day: Int64 = 86_400_000
   private static let start: WallInstant = 1_700_000_000_000
 
@@ -36,7 +36,7 @@ struct ExpiredRowCleanupTests {
     try await store.pool.read { try WallInstant.fetchAll($0, sql: "SELECT timestamp FROM notification ORDER BY number") }
   }
 
-  @Test func `notifications go after their lifetime, about hourly`() async throws {
+  @Test func notificationsGoAfterTheirLifetimeAboutHourly() async throws {
     try await withClock { store, clocks in
       let times = [Self.start, Self.start + Self.day, Self.start - SystemNotification.lifetime + 1]
       // A clock that was put back: the order of the numbers is not that of the times.
@@ -64,7 +64,7 @@ struct ExpiredRowCleanupTests {
     }
   }
 
-  @Test func `applications go a week after they were handled or their group was disbanded`() async throws {
+  @Test func applicationsGoAWeekAfterTheyWereHandledOrTheirGroupWasDisbanded() async throws {
     try await withClock { store, clocks in
       let time = Self.start
       try await store.put([
@@ -90,7 +90,7 @@ struct ExpiredRowCleanupTests {
     }
   }
 
-  @Test func `an application that was handled and made again counts from its new end`() async throws {
+  @Test func anApplicationThatWasHandledAndMadeAgainCountsFromItsNewEnd() async throws {
     try await withClock { store, clocks in
       let application = GroupApplication.sample("again")
       try await store.put([.create(), .apply(application.handled(at: Self.start)), .apply(application)]).get()
@@ -107,7 +107,7 @@ struct ExpiredRowCleanupTests {
     }
   }
 
-  @Test func `it goes in bounded chunks, and commits come between them`() async throws {
+  @Test func itGoesInBoundedChunksAndCommitsComeBetweenThem() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let users = (0..<25).map { UserID("user\($0)")! }
@@ -130,17 +130,18 @@ struct ExpiredRowCleanupTests {
     }
   }
 
-  @Test func `departures go a month after the leaving, former members when nothing is left to remember`() async throws {
+  @Test func departuresGoAMonthAfterTheLeavingFormerMembersWhenNothingIsLeftToRemember() async throws {
     try await withClock { store, clocks in
-      func former(_ user: UserID, stays: [ClosedRange<Int64>] = [], muted: WallInstant = 0, banned: WallInstant = 0)
+      func former(_ user: UserID, visibleRanges: [ClosedRange<Int64>] = [], muted: WallInstant = 0, banned: WallInstant = 0)
         -> StoreChange
       {
         .putFormer(
-          FormerMember(userID: user, visibleRanges: stays, muteUntil: muted, bannedUntil: banned, leftTime: Self.start), in: club)
+          FormerMember(userID: user, visibleRanges: visibleRanges, muteUntil: muted, bannedUntil: banned, leftTime: Self.start),
+          in: club)
       }
       try await store.put([
-        .create(), .create(team), .join(alice), .join(bob), .join(bob, team), former(alice, stays: [1...1]),
-        former(bob, muted: Self.start + Self.day), former(carol, stays: [1...2], banned: Self.start + 40 * Self.day),
+        .create(), .create(team), .join(alice), .join(bob), .join(bob, team), former(alice, visibleRanges: [1...1]),
+        former(bob, muted: Self.start + Self.day), former(carol, visibleRanges: [1...2], banned: Self.start + 40 * Self.day),
         .removeMember(alice, from: club, at: Self.start), .removeMember(bob, from: club, at: Self.start + 2 * Self.day),
         .dismiss(team, at: Self.start + 3 * Self.day),
       ]).get()
@@ -164,7 +165,7 @@ struct ExpiredRowCleanupTests {
     }
   }
 
-  @Test func `what became old while the store was closed goes at the opening`() async throws {
+  @Test func whatBecameOldWhileTheStoreWasClosedGoesAtTheOpening() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { try await $0.put([.create(), .notify(.sample(at: 1), .users([alice]))]).get() }
       try await withSQLite(directory, { $0.clocks = ManualClocks(at: WallInstant(2) + SystemNotification.lifetime) }) { store in

@@ -10,8 +10,8 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("SQLite: a refused commit never comes back, and one whose outcome is unknown has no answer")
-struct FailedCommitTests {
+/// SQLite: a refused commit never comes back, and one whose outcome is unknown has no answer.
+@Suite struct FailedCommitTests {
   private static let syncFailed = SQLITE_IOERR | (4 << 8)
   private static let noRoomForTheIndex = SQLITE_IOERR | (19 << 8)
   /// The frames of the log that the first page of its index has room for.
@@ -20,7 +20,7 @@ struct FailedCommitTests {
   // MARK: Refused
 
   @Test(arguments: [SQLITE_FULL, SQLITE_IOERR | (3 << 8), SQLITE_READONLY], [false, true])
-  func `whichever write of a commit fails, a restart does not find it`(_ code: Int32, _ tears: Bool) async throws {
+  func whicheverWriteOfACommitFailsARestartDoesNotFindIt(_ code: Int32, _ tears: Bool) async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       let faults = Faults()
@@ -46,7 +46,7 @@ struct FailedCommitTests {
   }
 
   // More than SQLite's cache of pages takes: pages go into the log long before COMMIT.
-  @Test func `an index that cannot grow during a transaction refuses it`() async throws {
+  @Test func anIndexThatCannotGrowDuringATransactionRefusesIt() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       let faults = Faults()
@@ -69,7 +69,7 @@ struct FailedCommitTests {
   /// A disk that is full, a log that lies in old bytes: the frames of a COMMIT are written and synced, and
   /// then the index in shared memory cannot grow. A restart would find them.
   @Test(arguments: [0, 1, 5])
-  func `a commit behind which the index cannot grow is written over, and refused`(_ room: Int) async throws {
+  func aCommitBehindWhichTheIndexCannotGrowIsWrittenOverAndRefused(_ room: Int) async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       let faults = Faults()
@@ -94,7 +94,7 @@ struct FailedCommitTests {
   }
 
   /// A checkpoint lets the log start over, and its index has room again.
-  @Test func `a full index refuses until the log starts over`() async throws {
+  @Test func aFullIndexRefusesUntilTheLogStartsOver() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       try await withSQLite(directory) { store in
@@ -117,7 +117,7 @@ struct FailedCommitTests {
   }
 
   @Test(arguments: Way.allCases)
-  func `what failed behind its last frame is not answered, and nothing is after it`(_ way: Way) async throws {
+  func whatFailedBehindItsLastFrameIsNotAnsweredAndNothingIsAfterIt(_ way: Way) async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       let faults = Faults()
@@ -164,7 +164,7 @@ struct FailedCommitTests {
     }
   }
 
-  @Test func `a power failure may take what had no answer, and nothing else`() async throws {
+  @Test func aPowerFailureMayTakeWhatHadNoAnswerAndNothingElse() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       try await withSQLite(directory) { store in
@@ -186,7 +186,7 @@ struct FailedCommitTests {
     }
   }
 
-  @Test func `users that nobody waits for end the answers too`() async throws {
+  @Test func usersThatNobodyWaitsForEndTheAnswersToo() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       let faults = Faults()
@@ -201,7 +201,7 @@ struct FailedCommitTests {
     }
   }
 
-  @Test func `a checkpoint that cannot sync ends the answers`() async throws {
+  @Test func aCheckpointThatCannotSyncEndsTheAnswers() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       let faults = Faults()
@@ -220,7 +220,7 @@ struct FailedCommitTests {
   }
 
   /// SQLite keeps it to itself where it begins the checkpoint by itself.
-  @Test func `a checkpoint of the writer that cannot sync ends the answers`() async throws {
+  @Test func aCheckpointOfTheWriterThatCannotSyncEndsTheAnswers() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       let faults = Faults()
@@ -243,7 +243,7 @@ struct FailedCommitTests {
     }
   }
 
-  @Test func `a checkpoint that fails otherwise is done by the next one`() async throws {
+  @Test func aCheckpointThatFailsOtherwiseIsDoneByTheNextOne() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       let faults = Faults()
@@ -259,7 +259,7 @@ struct FailedCommitTests {
     }
   }
 
-  @Test func `a start whose first commit cannot be synced fails`() async throws {
+  @Test func aStartWhoseFirstCommitCannotBeSyncedFails() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { try await $0.put([.create()]).get() }
       let disk = FaultyDisk(directory: directory)
@@ -276,7 +276,7 @@ struct FailedCommitTests {
     }
   }
 
-  @Test func `a start that cannot sync the database that it rewrites fails`() async throws {
+  @Test func aStartThatCannotSyncTheDatabaseThatItRewritesFails() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { try await $0.put([.create()]).get() }
       let connection = try DatabaseQueue(path: directory + "/throng.db")
@@ -296,7 +296,7 @@ struct FailedCommitTests {
 
   // MARK: The log
 
-  @Test func `a log is written again as it was`() throws {
+  @Test func aLogIsWrittenAgainAsItWas() throws {
     let directory = FileManager.default.temporaryDirectory.path + "/throng-log-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -320,7 +320,7 @@ struct FailedCommitTests {
     #expect(error?.kind == .unavailable && error?.description.contains(directory) == true)
   }
 
-  @Test func `the log is read as SQLite reads it`() async throws {
+  @Test func theLogIsReadAsSQLiteReadsIt() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         for seq in 1...20 { try await store.put([seq == 1 ? .create() : .append(.sample(Int64(seq - 1)))]).get() }

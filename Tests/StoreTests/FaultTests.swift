@@ -9,8 +9,8 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("SQLite: a failing or slow disk")
-struct FaultTests {
+/// SQLite: a failing or slow disk.
+@Suite struct FaultTests {
   struct Fault: Sendable, CustomTestStringConvertible {
     let operation: FaultyDisk.Operation
     let code: Int32
@@ -25,7 +25,7 @@ struct FaultTests {
   ]
 
   @Test(arguments: faults)
-  func `nothing is acknowledged that the disk refused, and the store heals by itself`(_ fault: Fault) async throws {
+  func nothingIsAcknowledgedThatTheDiskRefusedAndTheStoreHealsByItself(_ fault: Fault) async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       try await withSQLite(directory) { store in
@@ -60,7 +60,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `a successful commit heals the store without a probe`() async throws {
+  @Test func aSuccessfulCommitHealsTheStoreWithoutAProbe() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       try await withSQLite(directory) { store in
@@ -74,7 +74,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `a full database refuses, also the probe, and goes on when there is room`() async throws {
+  @Test func aFullDatabaseRefusesAlsoTheProbeAndGoesOnWhenThereIsRoom() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put([.create()]).get()
@@ -98,7 +98,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `what waits while the disk works shares one transaction, and reading does not wait`() async throws {
+  @Test func whatWaitsWhileTheDiskWorksSharesOneTransactionAndReadingDoesNotWait() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       try await withSQLite(directory) { store in
@@ -122,7 +122,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `users are known while they become durable, and tried again when the disk refuses`() async throws {
+  @Test func usersAreKnownWhileTheyBecomeDurableAndTriedAgainWhenTheDiskRefuses() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       try await withSQLite(directory) { store in
@@ -151,7 +151,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `beyond its bound the queue refuses, in order, and the store says so`() async throws {
+  @Test func beyondItsBoundTheQueueRefusesInOrderAndTheStoreSaysSo() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       try await withSQLite(directory, { $0.pendingCommits = 2 }) { store in
@@ -178,7 +178,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `what waits is bounded by its bytes, too`() async throws {
+  @Test func whatWaitsIsBoundedByItsBytesToo() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       try await withSQLite(directory, { ($0.pendingBytes, $0.commitsPerTransaction) = (1000, 2) }) { store in
@@ -216,7 +216,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `a damaged page is inconsistent when it is read`() async throws {
+  @Test func aDamagedPageIsInconsistentWhenItIsRead() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let text = String(repeating: "x", count: 900)

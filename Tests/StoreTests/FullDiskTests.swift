@@ -8,12 +8,12 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("SQLite: opening on a disk without room")
-struct FullDiskTests {
+/// SQLite: opening on a disk without room.
+@Suite struct FullDiskTests {
   enum End: CaseIterable { case closed, crashed }
 
   @Test(arguments: End.allCases)
-  func `the store opens, reads, refuses, and writes when there is room`(_ end: End) async throws {
+  func theStoreOpensReadsRefusesAndWritesWhenThereIsRoom(_ end: End) async throws {
     try await withDirectory { directory in
       let clocks = ManualClocks(at: 5_000)
       let first = try openSQLite(directory + "/first") { $0.clocks = clocks }
@@ -57,7 +57,7 @@ struct FullDiskTests {
     }
   }
 
-  @Test func `no file of the database must be made again`() async throws {
+  @Test func noFileOfTheDatabaseMustBeMadeAgain() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { try await $0.put([.create()]).get() }
       let files = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
@@ -71,7 +71,7 @@ struct FullDiskTests {
     }
   }
 
-  @Test func `a database that needs a migration says so`() async throws {
+  @Test func aDatabaseThatNeedsAMigrationSaysSo() async throws {
     try await withDirectory { directory in
       let database = try DatabaseFile(nil, dataDirectory: directory)
       let lock = try DatabaseLock(of: database, now: 1)

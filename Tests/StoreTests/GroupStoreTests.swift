@@ -3,10 +3,10 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-@Suite("Groups and members, on every store")
-struct GroupStoreTests {
+/// Groups and members, on every store.
+@Suite struct GroupStoreTests {
   @Test(arguments: Backing.allCases)
-  func `an unused groupID has no group`(_ backing: Backing) async throws {
+  func anUnusedGroupIDHasNoGroup(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let group = try await store.group(club, sentSince: 0)
       #expect(group == nil)
@@ -17,7 +17,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a group comes back with every field`(_ backing: Backing) async throws {
+  func aGroupComesBackWithEveryField(_ backing: Backing) async throws {
     try await backing.withStore { store in
       var record = GroupRecord.sample()
       record.name = "Fußball \u{1f3c0}"
@@ -42,7 +42,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `every value of every policy field comes back`(_ backing: Backing) async throws {
+  func everyValueOfEveryPolicyFieldComesBack(_ backing: Backing) async throws {
     try await backing.withStore { store in
       var record = GroupRecord.sample()
       try await store.put([.putGroup(record, isNew: true)]).get()
@@ -59,7 +59,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `members come back with every field, by userID`(_ backing: Backing) async throws {
+  func membersComeBackWithEveryFieldByUserID(_ backing: Backing) async throws {
     try await backing.withStore { store in
       var first = Member.sample(bob, ordinal: 5, at: 12)
       first.role = .custom(100)
@@ -88,7 +88,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `groups of users and of owners are counted up to a limit`(_ backing: Backing) async throws {
+  func groupsOfUsersAndOfOwnersAreCountedUpToALimit(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let types: [(String, GroupType)] = [
         ("w", .work), ("p", .public), ("m", .meeting), ("r", .avChatRoom), ("s", .avChatRoom), ("b", .bChatRoom),
@@ -106,7 +106,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `memberships come by groupNumber, and numbers are never used again`(_ backing: Backing) async throws {
+  func membershipsComeByGroupNumberAndNumbersAreNeverUsedAgain(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(team, type: .work), .join(bob, team)]).get()
       try await store.put([.create(), .join(bob)]).get()
@@ -123,7 +123,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `departures are those who left, from an instant on, and not those who came back`(_ backing: Backing) async throws {
+  func departuresAreThoseWhoLeftFromAnInstantOnAndNotThoseWhoCameBack(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .create(team), .join(alice), .join(bob), .join(bob, team)]).get()
       try await store.put([.removeMember(bob, from: team, at: 20)]).get()
@@ -140,7 +140,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `departures are told by type, and live rooms leave none`(_ backing: Backing) async throws {
+  func departuresAreToldByTypeAndLiveRoomsLeaveNone(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let room = GroupID("room")!
       let broadcast = GroupID("broadcast")!
@@ -162,7 +162,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `counters come back, each write changes those it names`(_ backing: Backing) async throws {
+  func countersComeBackEachWriteChangesThoseItNames(_ backing: Backing) async throws {
     try await backing.withStore { store in
       func counters(_ group: GroupID) async throws -> [GroupCounters.Entry]? {
         try await store.group(group, sentSince: 0)?.counters.entries
@@ -187,7 +187,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `attributes come back byte by byte, and each write replaces them all`(_ backing: Backing) async throws {
+  func attributesComeBackByteByByteAndEachWriteReplacesThemAll(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .create(team)]).get()
       // Two keys that Unicode takes for one.
@@ -208,7 +208,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `when mutes were decided comes back with the group`(_ backing: Backing) async throws {
+  func whenMutesWereDecidedComesBackWithTheGroup(_ backing: Backing) async throws {
     try await backing.withStore { store in
       var record = GroupRecord.sample()
       record.mute = GroupMute(mode: .all, muteUntil: WallInstant(1 << 43))
@@ -230,7 +230,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `what is remembered of former members comes back with the group until it is forgotten`(_ backing: Backing) async throws {
+  func whatIsRememberedOfFormerMembersComesBackWithTheGroupUntilItIsForgotten(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .join(alice)]).get()
       let known = FormerMember(userID: bob, visibleRanges: [1...4, 9...9])
@@ -251,13 +251,13 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `of former members so many come as are asked for, those with a ban or mute first`(_ backing: Backing) async throws {
+  func ofFormerMembersSoManyComeAsAreAskedForThoseWithABanOrMuteFirst(_ backing: Backing) async throws {
     func gone(
-      _ user: String, _ stays: [ClosedRange<Int64>] = [1...2], muted: WallInstant = 0, banned: WallInstant = 0,
+      _ user: String, _ visibleRanges: [ClosedRange<Int64>] = [1...2], muted: WallInstant = 0, banned: WallInstant = 0,
       at time: WallInstant
     ) throws -> FormerMember {
       FormerMember(
-        userID: try #require(UserID(user)), visibleRanges: stays, muteUntil: muted, bannedUntil: banned, leftTime: time)
+        userID: try #require(UserID(user)), visibleRanges: visibleRanges, muteUntil: muted, bannedUntil: banned, leftTime: time)
     }
     let end = WallInstant(50) + FormerMember.lifetime
     try await backing.withStore { store in
@@ -278,7 +278,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `disbanding frees the groupID at once and every member has departed`(_ backing: Backing) async throws {
+  func disbandingFreesTheGroupIDAtOnceAndEveryMemberHasDeparted(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .join(alice), .join(bob), .append(.sample(1)), .append(.sample(2))]).get()
       try await store.put([.dismiss(club, at: 30)]).get()
@@ -295,7 +295,7 @@ struct GroupStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `groups are listed by type and number, and counted`(_ backing: Backing) async throws {
+  func groupsAreListedByTypeAndNumberAndCounted(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let ids = (1...5).map { GroupID("g\($0)")! }
       for (index, id) in ids.enumerated() { try await store.put([.create(id, type: index < 3 ? .meeting : .work)]).get() }

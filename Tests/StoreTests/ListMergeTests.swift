@@ -7,9 +7,9 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
+/// Lists over several groups.
 /// Lists that come from several sources, page by page, also while groups are being cleared away.
-@Suite("Lists over several groups")
-struct ListMergeTests {
+@Suite struct ListMergeTests {
   private static let groups = (1...4).map { GroupID("group\($0)")! }
 
   /// alice manages the groups but the last, and is invited to all.
@@ -45,7 +45,7 @@ struct ListMergeTests {
   }
 
   @Test(arguments: Backing.allCases, 1...4 as ClosedRange<UInt64>)
-  func `invitations and the requests of several groups come in the order of numbers`(
+  func invitationsAndTheRequestsOfSeveralGroupsComeInTheOrderOfNumbers(
     _ backing: Backing, _ seed: UInt64
   ) async throws {
     try await backing.withStore { store in
@@ -83,7 +83,7 @@ struct ListMergeTests {
   }
 
   @Test(arguments: [1, 2, 5])
-  func `each group that was left or disbanded comes once, also while it is cleared away`(_ limit: Int) async throws {
+  func eachGroupThatWasLeftOrDisbandedComesOnceAlsoWhileItIsClearedAway(_ limit: Int) async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let groups = (0..<20).map { GroupID("group\($0)")! }
@@ -133,7 +133,7 @@ struct ListMergeTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `what has not changed since is left out, and nothing that has`(_ backing: Backing) async throws {
+  func whatHasNotChangedSinceIsLeftOutAndNothingThatHas(_ backing: Backing) async throws {
     try await backing.withStore { store in
       func edited(_ change: (inout GroupRecord) -> Void) -> [StoreChange] {
         var record = GroupRecord.sample()
@@ -172,7 +172,7 @@ struct ListMergeTests {
     }
   }
 
-  @Test func `a group read in small pages is the whole group`() async throws {
+  @Test func aGroupReadInSmallPagesIsTheWholeGroup() async throws {
     try await withDirectory { directory in
       let users = (0..<7).map { UserID("user\($0)")! }
       for type in [GroupType.public, .avChatRoom] {

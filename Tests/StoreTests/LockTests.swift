@@ -6,8 +6,8 @@ import Testing
 
 @testable import SQLiteStore
 
-@Suite("SQLite: one process has the database, whatever becomes of its names")
-struct LockTests {
+/// SQLite: one process has the database, whatever becomes of its names.
+@Suite struct LockTests {
   private func refusal(_ directory: String, _ database: String? = nil) -> StoreOpenError? {
     do {
       try openSQLite(directory, database: database).close()
@@ -17,7 +17,7 @@ struct LockTests {
     }
   }
 
-  @Test func `a deleted lock file lets nobody in, and is made again`() async throws {
+  @Test func aDeletedLockFileLetsNobodyInAndIsMadeAgain() async throws {
     try await withDirectory { directory in
       let log = RecordedLog()
       let store = try openSQLite(directory, logger: log.logger)
@@ -33,7 +33,7 @@ struct LockTests {
     }
   }
 
-  @Test func `a hard link is the same database`() async throws {
+  @Test func aHardLinkIsTheSameDatabase() async throws {
     try await withDirectory { directory in
       let store = try openSQLite(directory + "/a")
       defer { store.close() }
@@ -46,7 +46,7 @@ struct LockTests {
     }
   }
 
-  @Test func `a second process is kept out, with and without the lock file`() async throws {
+  @Test func aSecondProcessIsKeptOutWithAndWithoutTheLockFile() async throws {
     try await withDirectory { directory in
       let store = try openSQLite(directory)
       defer { store.close() }
@@ -63,7 +63,7 @@ struct LockTests {
     }
   }
 
-  @Test func `while somebody else holds the lock file nothing is written`() async throws {
+  @Test func whileSomebodyElseHoldsTheLockFileNothingIsWritten() async throws {
     try await withDirectory { directory in
       let log = RecordedLog()
       let store = try openSQLite(directory, logger: log.logger)
@@ -88,7 +88,7 @@ struct LockTests {
   }
 
   @Test(arguments: ["throng.db", "throng.db-wal", "throng.db-shm"])
-  func `what would be lost with a replaced file is not accepted`(_ name: String) async throws {
+  func whatWouldBeLostWithAReplacedFileIsNotAccepted(_ name: String) async throws {
     try await withDirectory { directory in
       let log = RecordedLog()
       let store = try openSQLite(directory, logger: log.logger)
@@ -111,7 +111,7 @@ struct LockTests {
     }
   }
 
-  @Test func `a refused opening leaves the note of the last run as it was`() async throws {
+  @Test func aRefusedOpeningLeavesTheNoteOfTheLastRunAsItWas() async throws {
     try await withDirectory { directory in
       try openSQLite(directory).close()
       func note() throws -> [Substring] {

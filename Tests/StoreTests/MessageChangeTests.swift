@@ -7,8 +7,8 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("Changes of messages")
-struct MessageChangeTests {
+/// Changes of messages.
+@Suite struct MessageChangeTests {
   private func changed(_ seq: Int64, _ changeSeq: Int64, isPinned: Bool = false) -> Message {
     var message = Message.sample(seq)
     message.changeSeq = changeSeq
@@ -25,7 +25,7 @@ struct MessageChangeTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a message shows its changes and the group its pins and its number`(_ backing: Backing) async throws {
+  func aMessageShowsItsChangesAndTheGroupItsPinsAndItsNumber(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create()] + (1...3).map { .append(.sample($0)) }).get()
       var edited = changed(2, 1)
@@ -47,7 +47,7 @@ struct MessageChangeTests {
   }
 
   @Test(arguments: Backing.allCases, [1, 2, 3, 40])
-  func `changes that a reader may not see are passed by`(_ backing: Backing, limit: Int) async throws {
+  func changesThatAReaderMayNotSeeArePassedBy(_ backing: Backing, limit: Int) async throws {
     try await backing.withStore { store in
       try await store.put([.create()] + (1...40).map { .append(.sample($0)) }).get()
       for seq in 1...40 as ClosedRange<Int64> { try await store.put([.noteChange(changed(seq, seq))]).get() }
@@ -62,7 +62,7 @@ struct MessageChangeTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `reactions keep their order, and their users theirs`(_ backing: Backing) async throws {
+  func reactionsKeepTheirOrderAndTheirUsersTheirs(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .append(.sample(1))]).get()
       try await store.put([given("a", 1, by: bob, 1), given("b", 2, by: bob, 2), given("a", 1, by: alice, 3)]).get()
@@ -85,7 +85,7 @@ struct MessageChangeTests {
     }
   }
 
-  @Test func `users of removed reactions are deleted in bounded chunks`() async throws {
+  @Test func usersOfRemovedReactionsAreDeletedInBoundedChunks() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.cleanupRows = 10 }) { store in
         try await store.put([.create(), .append(.sample(1)), .append(.sample(2))]).get()

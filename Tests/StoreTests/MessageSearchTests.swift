@@ -9,8 +9,8 @@ import ThrongTestKit
 @testable import PostgreSQLStore
 @testable import SQLiteStore
 
-@Suite("Search of messages")
-struct MessageSearchTests {
+/// Search of messages.
+@Suite struct MessageSearchTests {
   /// Runs the body with an empty store whose messages can be searched.
   private func withStore(_ backing: Backing, _ body: (any AnyStore) async throws -> Void) async throws {
     switch backing {
@@ -56,7 +56,7 @@ struct MessageSearchTests {
   }
 
   @Test(arguments: Backing.allCases, [false, true])
-  func `letters of any language are found in either case`(_ backing: Backing, isIndexed: Bool) async throws {
+  func lettersOfAnyLanguageAreFoundInEitherCase(_ backing: Backing, isIndexed: Bool) async throws {
     try await withStore(backing) { store in
       let texts = PostgreSQLSearchTests.foldedTexts
       try await store.put(
@@ -75,7 +75,7 @@ struct MessageSearchTests {
     }
   }
 
-  @Test func `an index of an earlier release is made anew`() async throws {
+  @Test func anIndexOfAnEarlierReleaseIsMadeAnew() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.indexesMessages = true }) { store in
         try await store.put([.create(), .join(bob), .append(.sample(1, .text("\u{1C90}\u{1C91}\u{1C92}")))]).get()
@@ -100,7 +100,7 @@ struct MessageSearchTests {
   }
 
   @Test(arguments: Backing.allCases, [false, true])
-  func `texts are found in any language, by long and short keywords`(_ backing: Backing, isIndexed: Bool) async throws {
+  func textsAreFoundInAnyLanguageByLongAndShortKeywords(_ backing: Backing, isIndexed: Bool) async throws {
     try await withStore(backing) { store in
       let texts = [
         "Hello World", "你好，世界", "こんにちは世界", "Größe und STRASSE", "100% \"quoted\" * AND (b)", "a\0b hidden", "ab", "x",
@@ -123,7 +123,7 @@ struct MessageSearchTests {
   }
 
   @Test(arguments: Backing.allCases, [false, true])
-  func `what is recalled, changed, removed or no text is not found`(_ backing: Backing, isIndexed: Bool) async throws {
+  func whatIsRecalledChangedRemovedOrNoTextIsNotFound(_ backing: Backing, isIndexed: Bool) async throws {
     try await withStore(backing) { store in
       try await store.put(
         [.create(), .join(bob)] + (1...6 as ClosedRange<Int64>).map { .append(.sample($0, .text("needle \($0)"))) } + [
@@ -146,7 +146,7 @@ struct MessageSearchTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a reader finds what the reader may see`(_ backing: Backing) async throws {
+  func aReaderFindsWhatTheReaderMaySee(_ backing: Backing) async throws {
     try await withStore(backing) { store in
       let rooms: [(String, GroupType)] = [("w", .work), ("m", .meeting), ("p", .public), ("o", .public)]
       for (name, type) in rooms {
@@ -174,7 +174,7 @@ struct MessageSearchTests {
   }
 
   @Test(arguments: Backing.allCases, [false, true])
-  func `senders and instants narrow a search`(_ backing: Backing, isIndexed: Bool) async throws {
+  func sendersAndInstantsNarrowASearch(_ backing: Backing, isIndexed: Bool) async throws {
     try await withStore(backing) { store in
       let senders = [alice, bob, carol]
       try await store.put(
@@ -198,7 +198,7 @@ struct MessageSearchTests {
     }
   }
 
-  @Test(arguments: [false, true]) func `a page does bounded work`(isIndexed: Bool) async throws {
+  @Test(arguments: [false, true]) func aPageDoesBoundedWork(isIndexed: Bool) async throws {
     try await withDirectory { directory in
       let tune: (inout StoreOptions) -> Void = {
         $0.indexesMessages = true
@@ -234,7 +234,7 @@ struct MessageSearchTests {
     }
   }
 
-  @Test(arguments: [false, true]) func `a page ends when its time is over`(isIndexed: Bool) async throws {
+  @Test(arguments: [false, true]) func aPageEndsWhenItsTimeIsOver(isIndexed: Bool) async throws {
     try await withDirectory { directory in
       let clocks = SteppingClocks()
       let tune: (inout StoreOptions) -> Void = {
@@ -264,7 +264,7 @@ struct MessageSearchTests {
     }
   }
 
-  @Test func `an edit, a recall and a removal leave the index to the background`() async throws {
+  @Test func anEditARecallAndARemovalLeaveTheIndexToTheBackground() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.indexesMessages = true }) { store in
         let texts = ["first", "second", "third"]
@@ -300,7 +300,7 @@ struct MessageSearchTests {
     }
   }
 
-  @Test func `switching it on indexes what is stored, switching it off drops the index`() async throws {
+  @Test func switchingItOnIndexesWhatIsStoredSwitchingItOffDropsTheIndex() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put(
@@ -329,7 +329,7 @@ struct MessageSearchTests {
     }
   }
 
-  @Test func `the index has what the messages have`() async throws {
+  @Test func theIndexHasWhatTheMessagesHave() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.indexesMessages = true }) { store in
         var generator = SeededGenerator(seed: 7)

@@ -3,10 +3,10 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-@Suite("Messages and users, on every store")
-struct MessageStoreTests {
+/// Messages and users, on every store.
+@Suite struct MessageStoreTests {
   @Test(arguments: Backing.allCases)
-  func `a message comes back with every field`(_ backing: Backing) async throws {
+  func aMessageComesBackWithEveryField(_ backing: Backing) async throws {
     try await backing.withStore { store in
       var messages: [Message] = []
       for content in [Message.Content.text("t"), .custom("{\"a\":1}"), .tips("{\"type\":\"Join\"}")] {
@@ -26,7 +26,7 @@ struct MessageStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `any text comes back byte by byte`(_ backing: Backing) async throws {
+  func anyTextComesBackByteByByte(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create()]).get()
       for (index, text) in difficultTexts.enumerated() {
@@ -48,7 +48,7 @@ struct MessageStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `messages are read in both directions, inside a range, up to a limit`(_ backing: Backing) async throws {
+  func messagesAreReadInBothDirectionsInsideARangeUpToALimit(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .create(team)]).get()
       try await store.put((1...20).map { .append(.sample($0)) } + [.append(.sample(1, in: team))]).get()
@@ -67,7 +67,7 @@ struct MessageStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `unread are texts and customs of others that were not recalled`(_ backing: Backing) async throws {
+  func unreadAreTextsAndCustomsOfOthersThatWereNotRecalled(_ backing: Backing) async throws {
     try await backing.withStore { store in
       var recalled = Message.sample(5, from: bob)
       try await store.put([
@@ -87,7 +87,7 @@ struct MessageStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `who receives from managers only has only their messages unread`(_ backing: Backing) async throws {
+  func whoReceivesFromManagersOnlyHasOnlyTheirMessagesUnread(_ backing: Backing) async throws {
     try await backing.withStore { store in
       var recalled = Message.sample(4, from: bob, isFromManager: true)
       recalled.isRevoked = true
@@ -104,7 +104,7 @@ struct MessageStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `the first message from an instant on is found`(_ backing: Backing) async throws {
+  func theFirstMessageFromAnInstantOnIsFound(_ backing: Backing) async throws {
     try await backing.withStore { store in
       #expect(try await store.firstSeq(of: club, notBefore: 0) == nil)
       try await store.put([.create(), .create(team)]).get()
@@ -122,7 +122,7 @@ struct MessageStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a recalled message keeps its place`(_ backing: Backing) async throws {
+  func aRecalledMessageKeepsItsPlace(_ backing: Backing) async throws {
     try await backing.withStore { store in
       var message = Message.sample(1, .text("secret"), clientMsgID: "c")
       try await store.put([.create(), .append(message), .append(.sample(2))]).get()
@@ -134,7 +134,7 @@ struct MessageStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a group comes with its newest message and what was sent lately`(_ backing: Backing) async throws {
+  func aGroupComesWithItsNewestMessageAndWhatWasSentLately(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let messages: [Message] = [
         .sample(1, at: 100, clientMsgID: "a"), .sample(2, at: 200, clientMsgID: "b"), .sample(3, at: 200),
@@ -153,7 +153,7 @@ struct MessageStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `users are known from the first time on`(_ backing: Backing) async throws {
+  func usersAreKnownFromTheFirstTimeOn(_ backing: Backing) async throws {
     try await backing.withStore { store in
       #expect(try await store.known(among: [alice, bob]).isEmpty)
       store.remember([alice, bob])

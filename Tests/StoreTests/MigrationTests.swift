@@ -8,9 +8,9 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
+/// SQLite: from the first schema to the second.
 /// A database of the first schema with its rows, and the store's answers after the migrations.
-@Suite("SQLite: from the first schema to the second")
-struct MigrationTests {
+@Suite struct MigrationTests {
   private static let live = GroupID("live")!
   private static let going = GroupID("going")!
 
@@ -70,7 +70,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `notifications keep their order and their numbers, and none is used again`() async throws {
+  @Test func notificationsKeepTheirOrderAndTheirNumbersAndNoneIsUsedAgain() async throws {
     // The last notification was deleted.
     let rows =
       Self.rows + "INSERT INTO notification VALUES (40, 'bob', 500, 'Custom', 'live', '{}', NULL, NULL);"
@@ -95,7 +95,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `the group is what it was`() async throws {
+  @Test func theGroupIsWhatItWas() async throws {
     try await withMigrated(Self.rows) { (store) async throws in
       let group = try #require(try await store.group(Self.live, sentSince: 0))
       #expect(group.record.owner == alice && group.record.epoch == "e3" && group.record.changeTime == 1500)
@@ -117,7 +117,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `former members are remembered for a month from now, and bans to their end`() async throws {
+  @Test func formerMembersAreRememberedForAMonthFromNowAndBansToTheirEnd() async throws {
     try await withMigrated(Self.rows) { (store) async throws in
       let group = try #require(try await store.group(Self.live, sentSince: 0))
       let former = Dictionary(uniqueKeysWithValues: group.former.map { ($0.userID.rawValue, $0) })
@@ -136,7 +136,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `departures come in pages, each once, those of long gone groups in the order of leaving`() async throws {
+  @Test func departuresComeInPagesEachOnceThoseOfLongGoneGroupsInTheOrderOfLeaving() async throws {
     try await withMigrated(Self.rows) { (store) async throws in
       func departed(_ user: UserID, _ since: WallInstant = 0, limit: Int) async throws -> [GroupID] {
         var (found, after): ([GroupID], Int64) = ([], 0)
@@ -158,7 +158,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `applications of groups that are gone are left out, and known by their id`() async throws {
+  @Test func applicationsOfGroupsThatAreGoneAreLeftOutAndKnownByTheirId() async throws {
     try await withMigrated(Self.rows) { (store) async throws in
       func decidable(_ user: UserID?) async throws -> [String] {
         try await store.applications(decidableBy: user, before: 0, limit: 9).map(\.application.id)
@@ -183,7 +183,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `users are known, and who was here when the server stopped has gone since`() async throws {
+  @Test func usersAreKnownAndWhoWasHereWhenTheServerStoppedHasGoneSince() async throws {
     try await withMigrated(Self.rows) { (store) async throws in
       #expect(try await store.known(among: [alice, bob, carol, UserID("dave")!]) == [alice, bob, carol])
       #expect(try await store.offlineSince(of: alice) == nil)
@@ -192,7 +192,7 @@ struct MigrationTests {
     }
   }
 
-  @Test func `a database without a row migrates`() async throws {
+  @Test func aDatabaseWithoutARowMigrates() async throws {
     try await withMigrated("") { (store) async throws in
       try await store.put([.create(), .join(alice), .notify(.sample(at: 1), .users([alice]))]).get()
       #expect(try await store.notifications(of: alice, since: 0, before: 0, limit: 9).map(\.number) == [1])

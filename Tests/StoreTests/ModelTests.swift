@@ -8,11 +8,11 @@ import WireProtocol
 @testable import PostgreSQLStore
 @testable import SQLiteStore
 
+/// All stores answer alike.
 /// The store in memory is the model of the others: all give equal answers after any changes.
-@Suite("All stores answer alike")
-struct ModelTests {
+@Suite struct ModelTests {
   @Test(arguments: 0..<12)
-  func `SQLite, after random changes, contradictions among them`(_ seed: Int) async throws {
+  func sqliteAfterRandomChangesContradictionsAmongThem(_ seed: Int) async throws {
     try await withDirectory { directory in
       // One row at a time, so that reads run while groups are being cleared.
       try await withSQLite(directory, { $0.cleanupRows = 1 }) { try await compare($0, seed) }
@@ -20,7 +20,7 @@ struct ModelTests {
   }
 
   @Test(arguments: 0..<6)
-  func `PostgreSQL, after random changes, contradictions among them`(_ seed: Int) async throws {
+  func postgreSQLAfterRandomChangesContradictionsAmongThem(_ seed: Int) async throws {
     try await withPostgreSQL({ $0.cleanupRows = 1 }) { store in
       try await compare(store, seed) { step in if step.isMultiple(of: 5) { store.cleanup.runRound() } }
     }

@@ -3,8 +3,8 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("Merging what is ordered by number, the newest first")
-struct NewestFirstTests {
+/// Merging what is ordered by number, the newest first.
+@Suite struct NewestFirstTests {
   private func merged(_ sources: [[Int64]], below: Int64 = .max, atMost limit: Int, _ didLook: () -> Void = {}) -> [Int64] {
     NewestFirst.merged(sources, below: below, atMost: limit) { source, below in
       didLook()
@@ -13,7 +13,7 @@ struct NewestFirstTests {
   }
 
   @Test(arguments: 1...50 as ClosedRange<UInt64>)
-  func `it is what sorting everything gives`(_ seed: UInt64) {
+  func itIsWhatSortingEverythingGives(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var sources = Array(repeating: [Int64](), count: Int.random(in: 0...6, using: &random))
     let last = Int64.random(in: 0...60, using: &random)
@@ -30,7 +30,7 @@ struct NewestFirstTests {
     }
   }
 
-  @Test func `it looks once at each source, and once more for each item but the last`() {
+  @Test func itLooksOnceAtEachSourceAndOnceMoreForEachItemButTheLast() {
     var looks = 0
     let sources = (0..<40).map { [Int64($0), Int64($0) + 100, Int64($0) + 200] }
     #expect(merged(sources, atMost: 10) { looks += 1 } == Array(230...239).reversed())

@@ -3,10 +3,10 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
-@Suite("Notifications, on every store")
-struct NotificationTests {
+/// Notifications, on every store.
+@Suite struct NotificationTests {
   @Test(arguments: Backing.allCases)
-  func `a notification comes back with every field`(_ backing: Backing) async throws {
+  func aNotificationComesBackWithEveryField(_ backing: Backing) async throws {
     try await backing.withStore { store in
       var sent: [SystemNotification] = []
       for (index, kind) in SystemNotification.Kind.allCases.enumerated() {
@@ -28,7 +28,7 @@ struct NotificationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `each named user has one, and lists go from the newest to the oldest`(_ backing: Backing) async throws {
+  func eachNamedUserHasOneAndListsGoFromTheNewestToTheOldest(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([
         .notify(.sample(at: 10), .users([alice, bob, alice])), .notify(.sample(.kickedOff, at: 20), .users([bob])),
@@ -52,7 +52,7 @@ struct NotificationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a user keeps the newest hundred`(_ backing: Backing) async throws {
+  func aUserKeepsTheNewestHundred(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let kept = SystemNotification.kept
       try await store.put((1...kept).map { .notify(.sample(at: WallInstant($0)), .users([alice])) }).get()
@@ -69,7 +69,7 @@ struct NotificationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `unread are those behind the mark that are not too old, and the mark never goes back`(_ backing: Backing) async throws {
+  func unreadAreThoseBehindTheMarkThatAreNotTooOldAndTheMarkNeverGoesBack(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put((1...5).map { .notify(.sample(at: WallInstant($0 * 10)), .users([alice])) }).get()
       let numbers = try await store.notifications(of: alice, since: 0, before: 0, limit: 9).map(\.number)

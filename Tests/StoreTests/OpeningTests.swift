@@ -8,8 +8,8 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("SQLite: opening and closing")
-struct OpeningTests {
+/// SQLite: opening and closing.
+@Suite struct OpeningTests {
   private func refusalToOpen(_ directory: String) -> StoreOpenError? {
     do {
       try openSQLite(directory).close()
@@ -20,7 +20,7 @@ struct OpeningTests {
   }
 
   @Test(arguments: [(SyncMode.full, 2), (.normal, 1)])
-  func `the log is write-ahead and synced as asked`(_ sync: SyncMode, _ level: Int) async throws {
+  func theLogIsWriteAheadAndSyncedAsAsked(_ sync: SyncMode, _ level: Int) async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       try await withSQLite(directory, sync: sync) { store in
@@ -37,7 +37,7 @@ struct OpeningTests {
     }
   }
 
-  @Test func `the directory is made for the owner alone`() async throws {
+  @Test func theDirectoryIsMadeForTheOwnerAlone() async throws {
     try await withDirectory { directory in
       let inner = directory + "/a/b"
       try await withSQLite(inner) { _ in
@@ -49,7 +49,7 @@ struct OpeningTests {
     }
   }
 
-  @Test func `what was committed is there after closing and opening, and the log is empty`() async throws {
+  @Test func whatWasCommittedIsThereAfterClosingAndOpeningAndTheLogIsEmpty() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         store.remember([carol])
@@ -66,7 +66,7 @@ struct OpeningTests {
     }
   }
 
-  @Test func `closing answers what waits, then refuses`() async throws {
+  @Test func closingAnswersWhatWaitsThenRefuses() async throws {
     try await withDirectory { directory in
       let store = try openSQLite(directory)
       let answers = Answers(expected: 200)
@@ -88,7 +88,7 @@ struct OpeningTests {
     }
   }
 
-  @Test func `one directory has one store`() async throws {
+  @Test func oneDirectoryHasOneStore() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { _ in
         let refusal = try #require(refusalToOpen(directory))
@@ -99,7 +99,7 @@ struct OpeningTests {
     }
   }
 
-  @Test func `a directory that cannot be made is named`() async throws {
+  @Test func aDirectoryThatCannotBeMadeIsNamed() async throws {
     try await withDirectory { directory in
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
       try Data("file".utf8).write(to: URL(filePath: directory + "/file"))
@@ -108,7 +108,7 @@ struct OpeningTests {
     }
   }
 
-  @Test func `a directory that cannot be written to is named`() async throws {
+  @Test func aDirectoryThatCannotBeWrittenToIsNamed() async throws {
     // The superuser may write anywhere but where there is no such thing as a file.
     let directory = getuid() == 0 ? "/proc/self" : "/"
     let refusal = try #require(refusalToOpen(directory))
@@ -116,7 +116,7 @@ struct OpeningTests {
   }
 
   @Test(arguments: [Data(), Data("hello, world".utf8), Data(repeating: 0x20, count: 8192), Data("SQLite format 3\0".utf8)])
-  func `a file that is no database is left alone`(_ content: Data) async throws {
+  func aFileThatIsNoDatabaseIsLeftAlone(_ content: Data) async throws {
     try await withDirectory { directory in
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
       let file = URL(filePath: directory + "/throng.db")
@@ -127,7 +127,7 @@ struct OpeningTests {
     }
   }
 
-  @Test func `somebody else's database is left alone`() async throws {
+  @Test func somebodyElsesDatabaseIsLeftAlone() async throws {
     try await withDirectory { directory in
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
       let path = directory + "/throng.db"
@@ -140,7 +140,7 @@ struct OpeningTests {
     }
   }
 
-  @Test func `a log without its database is not thrown away`() async throws {
+  @Test func aLogWithoutItsDatabaseIsNotThrownAway() async throws {
     try await withDirectory { directory in
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
       let log = URL(filePath: directory + "/throng.db-wal")
@@ -150,7 +150,7 @@ struct OpeningTests {
     }
   }
 
-  @Test func `a database whose schema is damaged stays as it was found, and so does its log`() async throws {
+  @Test func aDatabaseWhoseSchemaIsDamagedStaysAsItWasFoundAndSoDoesItsLog() async throws {
     try await withDirectory { copy in
       try await withDirectory { directory in
         try await withSQLite(directory) { store in
@@ -172,7 +172,7 @@ struct OpeningTests {
     }
   }
 
-  @Test func `an opening reads no more of a big database than of a small one`() async throws {
+  @Test func anOpeningReadsNoMoreOfABigDatabaseThanOfASmallOne() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         for seq in 0..<2000 { store.notePresence(of: UserID("user\(seq)")!, offlineSince: 5) }
@@ -186,7 +186,7 @@ struct OpeningTests {
     }
   }
 
-  @Test func `a database of a newer version is left alone`() async throws {
+  @Test func aDatabaseOfANewerVersionIsLeftAlone() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { try await $0.put([.create()]).get() }
       let path = directory + "/throng.db"

@@ -8,10 +8,10 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("Presence of users")
-struct PresenceTests {
+/// Presence of users.
+@Suite struct PresenceTests {
   @Test(arguments: Backing.allCases)
-  func `the last that was noted counts, and whoever was noted is known`(_ backing: Backing) async throws {
+  func theLastThatWasNotedCountsAndWhoeverWasNotedIsKnown(_ backing: Backing) async throws {
     try await backing.withStore { store in
       store.remember([alice])
       #expect(try await store.offlineSince(of: alice) == nil)
@@ -40,7 +40,7 @@ struct PresenceTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a live room comes with its members that are gone, other groups without`(_ backing: Backing) async throws {
+  func aLiveRoomComesWithItsMembersThatAreGoneOtherGroupsWithout(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let dave = UserID("dave")!
       try await store.put([.create(type: .avChatRoom), .create(team, type: .meeting)]).get()
@@ -64,7 +64,7 @@ struct PresenceTests {
     }
   }
 
-  @Test func `presence is durable after a tick, and who was here is gone since the store last lived`() async throws {
+  @Test func presenceIsDurableAfterATickAndWhoWasHereIsGoneSinceTheStoreLastLived() async throws {
     try await withDirectory { directory in
       let clocks = ManualClocks(at: 5_000)
       let store = try openSQLite(directory) { $0.clocks = clocks }
@@ -91,7 +91,7 @@ struct PresenceTests {
     }
   }
 
-  @Test func `who is here at the closing is gone since then`() async throws {
+  @Test func whoIsHereAtTheClosingIsGoneSinceThen() async throws {
     try await withDirectory { directory in
       let clocks = ManualClocks(at: 5_000)
       try await withSQLite(directory, { $0.clocks = clocks }) { store in
@@ -109,7 +109,7 @@ struct PresenceTests {
     }
   }
 
-  @Test func `an opening that fails is no sign of life, and a clock put back makes no time to come`() async throws {
+  @Test func anOpeningThatFailsIsNoSignOfLifeAndAClockPutBackMakesNoTimeToCome() async throws {
     try await withDirectory { directory in
       let clocks = ManualClocks(at: 5_000)
       try await withSQLite(directory, { $0.clocks = clocks }) { $0.notePresence(of: alice, offlineSince: nil) }
@@ -133,7 +133,7 @@ struct PresenceTests {
     }
   }
 
-  @Test func `without a lock file sessions ended now`() async throws {
+  @Test func withoutALockFileSessionsEndedNow() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { $0.notePresence(of: alice, offlineSince: nil) }
       try FileManager.default.removeItem(atPath: directory + "/lock")
@@ -144,7 +144,7 @@ struct PresenceTests {
     }
   }
 
-  @Test func `a presence that changes nothing writes nothing`() async throws {
+  @Test func aPresenceThatChangesNothingWritesNothing() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let users = (0..<100).map { UserID("user\($0)")! }
@@ -165,7 +165,7 @@ struct PresenceTests {
     }
   }
 
-  @Test func `what is noted while the disk works still waits when it is done`() async throws {
+  @Test func whatIsNotedWhileTheDiskWorksStillWaitsWhenItIsDone() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       try await withSQLite(directory) { store in

@@ -9,9 +9,9 @@ import ThrongTestKit
 
 private let dave = UserID("dave")!
 
+/// Read receipts are kept.
 /// The readers of a message, in both stores.
-@Suite("Read receipts are kept")
-struct ReadReceiptStoreTests {
+@Suite struct ReadReceiptStoreTests {
   /// A group whose messages 1, 2 (with receipts) and 3 (without) alice sent, and 4 (with) bob.
   private static let sent: [StoreChange] = [
     .create(), .append(.sample(1, needReadReceipt: true)), .putReceiptMembers([alice, bob, carol], from: 1, in: club),
@@ -24,7 +24,7 @@ struct ReadReceiptStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `counts are of those who were members when the message was sent`(_ backing: Backing) async throws {
+  func countsAreOfThoseWhoWereMembersWhenTheMessageWasSent(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put(Self.sent).get()
       #expect(
@@ -45,7 +45,7 @@ struct ReadReceiptStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a reader may confirm once what others sent while the reader was a member`(_ backing: Backing) async throws {
+  func aReaderMayConfirmOnceWhatOthersSentWhileTheReaderWasAMember(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put(Self.sent).get()
       func confirmable(_ user: UserID) async throws -> [Int64] {
@@ -62,7 +62,7 @@ struct ReadReceiptStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `the readers of a message`(_ backing: Backing) async throws {
+  func theReadersOfAMessage(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put(Self.sent + [.addReadReceipts([1, 2], of: carol, in: club)]).get()
       func readers(_ seq: Int64, _ epoch: String = "e1") async throws -> MessageReaders? {
@@ -81,7 +81,7 @@ struct ReadReceiptStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `receipts of a group that is gone are not those of the next`(_ backing: Backing) async throws {
+  func receiptsOfAGroupThatIsGoneAreNotThoseOfTheNext(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put(Self.sent + [.addReadReceipts([1], of: carol, in: club)]).get()
       try await store.put([.dismiss(club, at: 9)]).get()
@@ -94,7 +94,7 @@ struct ReadReceiptStoreTests {
     }
   }
 
-  @Test func `a reader's confirmations of a block are one row, and a repetition writes nothing`() async throws {
+  @Test func aReadersConfirmationsOfABlockAreOneRowAndARepetitionWritesNothing() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let messages = (1...50).map { StoreChange.append(.sample($0, needReadReceipt: true)) }
@@ -116,7 +116,7 @@ struct ReadReceiptStoreTests {
     }
   }
 
-  @Test func `counting reads the rows of the blocks alone, by their key`() async throws {
+  @Test func countingReadsTheRowsOfTheBlocksAloneByTheirKey() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put(Self.sent).get()
@@ -140,7 +140,7 @@ struct ReadReceiptStoreTests {
     }
   }
 
-  @Test func `a group that is disbanded leaves no receipts`() async throws {
+  @Test func aGroupThatIsDisbandedLeavesNoReceipts() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.cleanupRows = 2 }) { store in
         try await store.put(Self.sent).get()
@@ -162,7 +162,7 @@ struct ReadReceiptStoreTests {
     }
   }
 
-  @Test func `what belongs to messages before one alone can be removed, a bounded number of rows at a time`() async throws {
+  @Test func whatBelongsToMessagesBeforeOneAloneCanBeRemovedABoundedNumberOfRowsAtATime() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put(Self.sent).get()
@@ -187,7 +187,7 @@ struct ReadReceiptStoreTests {
     }
   }
 
-  @Test func `values that make no sense are inconsistent, not a trap`() async throws {
+  @Test func valuesThatMakeNoSenseAreInconsistentNotATrap() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put(Self.sent + [.addReadReceipts([1], of: carol, in: club)]).get()
@@ -209,7 +209,7 @@ struct ReadReceiptStoreTests {
     }
   }
 
-  @Test func `a message without its list of members is a contradiction`() async throws {
+  @Test func aMessageWithoutItsListOfMembersIsAContradiction() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put(Self.sent).get()

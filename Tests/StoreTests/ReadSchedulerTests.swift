@@ -5,8 +5,8 @@ import Synchronization
 import Testing
 import ThrongTestKit
 
-@Suite("Readers of the store take turns", .timeLimit(.minutes(10)))
-struct ReadSchedulerTests {
+/// Readers of the store take turns.
+@Suite(.timeLimit(.minutes(10))) struct ReadSchedulerTests {
   /// Holds reads until it is opened.
   private final class Gate: Sendable {
     private struct State {
@@ -64,7 +64,7 @@ struct ReadSchedulerTests {
     }
   }
 
-  @Test func `users take turns, however many reads each asks for, and each has its own in order`() async throws {
+  @Test func usersTakeTurnsHoweverManyReadsEachAsksForAndEachHasItsOwnInOrder() async throws {
     let (reads, gate) = (Reads(readers: 1), Gate())
     var tasks = [try await reads.ask("first", for: Requester(alice), gate)]
     for number in 1...4 { tasks.append(try await reads.ask("alice \(number)", for: Requester(alice))) }
@@ -81,7 +81,7 @@ struct ReadSchedulerTests {
     #expect(reads.scheduler.waitingCount == 0)
   }
 
-  @Test func `nobody has more than half of the readers, and others have the rest at once`() async throws {
+  @Test func nobodyHasMoreThanHalfOfTheReadersAndOthersHaveTheRestAtOnce() async throws {
     let (reads, gate) = (Reads(readers: 4), Gate())
     var tasks: [Task<StoreError.Kind?, Never>] = []
     for number in 1...6 { tasks.append(try await reads.ask("alice \(number)", for: Requester(alice), gate)) }
@@ -94,7 +94,7 @@ struct ReadSchedulerTests {
     #expect(reads.order.suffix(4) == ["alice 3", "alice 4", "alice 5", "alice 6"])
   }
 
-  @Test func `whose requester has gone is not read`() async throws {
+  @Test func whoseRequesterHasGoneIsNotRead() async throws {
     let (reads, gate) = (Reads(readers: 1), Gate())
     let gone = Requester(bob)
     gone.leave()
@@ -114,7 +114,7 @@ struct ReadSchedulerTests {
     #expect(reads.order == ["alice", "stayer"] && reads.scheduler.waitingCount == 0)
   }
 
-  @Test func `who stands behind somebody who has gone has the reader that is free`() async throws {
+  @Test func whoStandsBehindSomebodyWhoHasGoneHasTheReaderThatIsFree() async throws {
     let (reads, aliceGate, bobGate, otherGate) = (Reads(readers: 4), Gate(), Gate(), Gate())
     var tasks: [Task<StoreError.Kind?, Never>] = []
     for number in 1...2 { tasks.append(try await reads.ask("alice \(number)", for: Requester(alice), aliceGate)) }
@@ -166,7 +166,7 @@ struct ReadSchedulerTests {
   }
 
   @Test(arguments: 1...5 as ClosedRange<UInt64>)
-  func `in a storm everybody is answered, and the bounds hold`(_ seed: UInt64) async {
+  func inAStormEverybodyIsAnsweredAndTheBoundsHold(_ seed: UInt64) async {
     let running = Tally()
     let scheduler = ReadScheduler(readers: 5)
     var random = SeededGenerator(seed: seed)

@@ -7,8 +7,8 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("SQLite: what the log tells of the last run")
-struct RecoveryReportTests {
+/// SQLite: what the log tells of the last run.
+@Suite struct RecoveryReportTests {
   /// A change of the files that a crash has left, and the report of the next start.
   struct Damage: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -64,7 +64,7 @@ struct RecoveryReportTests {
   ]
 
   @Test(arguments: damages)
-  func `a start says what a crash has left`(_ damage: Damage) async throws {
+  func aStartSaysWhatACrashHasLeft(_ damage: Damage) async throws {
     try await withDirectory { directory in
       try await leaveCrash(in: directory + "/crash", from: directory + "/first")
       let path = directory + "/crash/throng.db-wal"
@@ -88,7 +88,7 @@ struct RecoveryReportTests {
     }
   }
 
-  @Test func `of a database without a last run nothing is said`() async throws {
+  @Test func ofADatabaseWithoutALastRunNothingIsSaid() async throws {
     try await withDirectory { directory in
       let log = RecordedLog()
       try openSQLite(directory, logger: log.logger).close()
@@ -100,7 +100,7 @@ struct RecoveryReportTests {
     }
   }
 
-  @Test func `what the database has is not called lost`() async throws {
+  @Test func whatTheDatabaseHasIsNotCalledLost() async throws {
     try await withDirectory { directory in
       try await leaveCrash(in: directory + "/crash", from: directory + "/first", readsMeanwhile: false)
       unlink(directory + "/crash/throng.db-wal")
@@ -112,7 +112,7 @@ struct RecoveryReportTests {
     }
   }
 
-  @Test func `of a log that was shortened nothing is missing`() async throws {
+  @Test func ofALogThatWasShortenedNothingIsMissing() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory + "/first") { store in
         try await store.put([.create(), .append(.sample(1))]).get()

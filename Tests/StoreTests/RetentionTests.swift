@@ -8,8 +8,8 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("SQLite: retention")
-struct RetentionTests {
+/// SQLite: retention.
+@Suite struct RetentionTests {
   private static let start: WallInstant = 1_700_000_000_000
   private static let hour: Int64 = 3_600_000
 
@@ -42,7 +42,7 @@ struct RetentionTests {
     seqs.map { .append(.sample($0, in: group, at: time)) }
   }
 
-  @Test func `what is beyond a limit when the store opens goes`() async throws {
+  @Test func whatIsBeyondALimitWhenTheStoreOpensGoes() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put([.create(), .create(team)] + messages(1...30) + messages(1...4, in: team)).get()
@@ -73,7 +73,7 @@ struct RetentionTests {
     }
   }
 
-  @Test func `a transaction ends with the step that reaches its time`() async throws {
+  @Test func aTransactionEndsWithTheStepThatReachesItsTime() async throws {
     let clocks = SteppingClocks()
     try await withLimits(HistoryLimits(count: 1), clocks: clocks) { store, removals in
       try await store.put([.create()] + messages(1...200)).get()
@@ -89,7 +89,7 @@ struct RetentionTests {
     }
   }
 
-  @Test func `work beyond the time of a tick goes on with the next`() async throws {
+  @Test func workBeyondTheTimeOfATickGoesOnWithTheNext() async throws {
     let clocks = SteppingClocks()
     try await withLimits(HistoryLimits(count: 1), clocks: clocks) { store, removals in
       try await store.put([.create()] + messages(1...200)).get()
@@ -103,7 +103,7 @@ struct RetentionTests {
     }
   }
 
-  @Test func `the file shrinks`() async throws {
+  @Test func theFileShrinks() async throws {
     let clocks = ManualClocks(at: Self.start)
     try await withLimits(HistoryLimits(count: 10), clocks: clocks) { store, _ in
       let text = String(repeating: "x", count: 3_000)
@@ -122,7 +122,7 @@ struct RetentionTests {
     }
   }
 
-  @Test func `a database of an older version becomes able to shrink`() async throws {
+  @Test func aDatabaseOfAnOlderVersionBecomesAbleToShrink() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { try await $0.put([.create()] + messages(1...20)).get() }
       let connection = try DatabaseQueue(path: directory + "/throng.db")

@@ -8,9 +8,9 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
-@Suite("SQLite: schema, plans and clearing away")
-struct SchemaTests {
-  @Test func `the migrations make these tables`() async throws {
+/// SQLite: schema, plans and clearing away.
+@Suite struct SchemaTests {
+  @Test func theMigrationsMakeTheseTables() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let (applied, tables, check) = try await store.pool.read { db in
@@ -34,7 +34,7 @@ struct SchemaTests {
     }
   }
 
-  @Test func `a database without its migrations gets them at the opening`() async throws {
+  @Test func aDatabaseWithoutItsMigrationsGetsThemAtTheOpening() async throws {
     try await withDirectory { directory in
       // As a crash between the making of the file and the first migration leaves it.
       let database = try DatabaseFile(nil, dataDirectory: directory)
@@ -93,7 +93,7 @@ struct SchemaTests {
     "SELECT number FROM webhook WHERE isIndexed = 0 AND lane = 'g' AND number >= 4 ORDER BY number",
     "DELETE FROM member WHERE number IN (SELECT number FROM dismissedGroup WHERE groupID = 'g') AND userID = 'u'",
   ])
-  func `no query of the running server scans a table or sorts`(_ sql: String) async throws {
+  func noQueryOfTheRunningServerScansATableOrSorts(_ sql: String) async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let plan = try await store.pool.writeWithoutTransaction { db in
@@ -104,7 +104,7 @@ struct SchemaTests {
     }
   }
 
-  @Test func `a tick carries the log into the database`() async throws {
+  @Test func aTickCarriesTheLogIntoTheDatabase() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put([.create()] + (1...300).map { .append(.sample($0)) }).get()
@@ -117,7 +117,7 @@ struct SchemaTests {
     }
   }
 
-  @Test func `the log stays bounded while the writer never rests`() async throws {
+  @Test func theLogStaysBoundedWhileTheWriterNeverRests() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, sync: .normal, { $0.autocheckpointPages = 20 }) { store in
         try await store.put([.create()]).get()
@@ -128,7 +128,7 @@ struct SchemaTests {
     }
   }
 
-  @Test func `a disbanded group is cleared away in bounded chunks`() async throws {
+  @Test func aDisbandedGroupIsClearedAwayInBoundedChunks() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.cleanupRows = 10 }) { store in
         let users = (0..<25).map { UserID("user\($0)")! }
@@ -158,7 +158,7 @@ struct SchemaTests {
     }
   }
 
-  @Test func `while members are being cleared away they have departed, and who comes back has not`() async throws {
+  @Test func whileMembersAreBeingClearedAwayTheyHaveDepartedAndWhoComesBackHasNot() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       try await withSQLite(directory, { $0.cleanupRows = 1 }) { store in
@@ -183,7 +183,7 @@ struct SchemaTests {
     }
   }
 
-  @Test func `of a live room's members no row stays behind`() async throws {
+  @Test func ofALiveRoomsMembersNoRowStaysBehind() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         for type in [GroupType.avChatRoom, .bChatRoom, .public] {
@@ -202,7 +202,7 @@ struct SchemaTests {
     }
   }
 
-  @Test func `clearing away goes on after a restart`() async throws {
+  @Test func clearingAwayGoesOnAfterARestart() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put([.create(), .join(bob)] + (1...50).map { .append(.sample($0)) }).get()
@@ -218,7 +218,7 @@ struct SchemaTests {
     }
   }
 
-  @Test func `values that make no sense are inconsistent, not a trap`() async throws {
+  @Test func valuesThatMakeNoSenseAreInconsistentNotATrap() async throws {
     let damages = [
       "UPDATE groupRecord SET type = 'Circle'", "UPDATE groupRecord SET joinMode = ''", "UPDATE groupRecord SET customInfo = '{'",
       "UPDATE groupRecord SET muteRoles = '[\"King\"]'", "UPDATE groupRecord SET name = 3", "UPDATE groupRecord SET name = x'ff'",

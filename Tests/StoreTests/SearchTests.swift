@@ -9,8 +9,8 @@ import WireProtocol
 
 @testable import SQLiteStore
 
-@Suite("Search, on every store")
-struct SearchTests {
+/// Search, on every store.
+@Suite struct SearchTests {
   private static let names: Set<SearchGroups.Field> = [.groupID, .groupName]
   private static let members: Set<SearchGroups.Field> = [.memberUserID, .memberNameCard]
 
@@ -35,7 +35,7 @@ struct SearchTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `joined groups are found, and others that say so, a Work group never`(_ backing: Backing) async throws {
+  func joinedGroupsAreFoundAndOthersThatSaySoAWorkGroupNever(_ backing: Backing) async throws {
     try await backing.withStore { store in
       for type in GroupType.allCases {
         try await store.put([
@@ -65,7 +65,7 @@ struct SearchTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `only the fields asked for are compared, in the case asked for`(_ backing: Backing) async throws {
+  func onlyTheFieldsAskedForAreComparedInTheCaseAskedFor(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([
         Self.group("Alpha", isSearchable: true, called: "Füße 群聊"), Self.group("beta", isSearchable: true, called: "an alphabet"),
@@ -83,7 +83,7 @@ struct SearchTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `members are found by members, where they may see each other`(_ backing: Backing) async throws {
+  func membersAreFoundByMembersWhereTheyMaySeeEachOther(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let groups = ["open", "closed", "live"].map { GroupID($0)! }
       try await store.put([
@@ -108,7 +108,7 @@ struct SearchTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `pages hold together`(_ backing: Backing) async throws {
+  func pagesHoldTogether(_ backing: Backing) async throws {
     try await backing.withStore { store in
       for index in 1...20 {
         try await store.put([Self.group("g\(index)", isSearchable: true, called: index.isMultiple(of: 3) ? "yes" : "no")]).get()
@@ -135,9 +135,9 @@ struct SearchTests {
   }
 }
 
-@Suite("SQLite: search")
-struct BoundedSearchTests {
-  @Test func `a page looks at a bounded number of groups and of members`() async throws {
+/// SQLite: search.
+@Suite struct BoundedSearchTests {
+  @Test func aPageLooksAtABoundedNumberOfGroupsAndOfMembers() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { ($0.searchedGroups, $0.searchedMembers) = (4, 5) }) { store in
         let ids = (1...10).map { GroupID("g\($0)")! }
@@ -160,7 +160,7 @@ struct BoundedSearchTests {
     }
   }
 
-  @Test func `names of members are looked for in joined groups alone`() async throws {
+  @Test func namesOfMembersAreLookedForInJoinedGroupsAlone() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.searchedGroups = 4 }) { store in
         let ids = (1...12).map { GroupID("g\($0)")! }
@@ -184,14 +184,14 @@ struct BoundedSearchTests {
   }
 }
 
-@Suite("SQLite: searches in line")
-struct SearchQueueTests {
+/// SQLite: searches in line.
+@Suite struct SearchQueueTests {
   private static func search(_ store: SQLiteStore, by reader: UserID?) async -> StoreError.Kind? {
     let query = GroupSearch(["club"], in: [.groupID], ignoresCase: true, by: reader)
     return await failure { () async throws(StoreError) in try await store.search(query, after: 0, limit: 9) }?.kind
   }
 
-  @Test func `searches wait for one another, nobody else for them`() async throws {
+  @Test func searchesWaitForOneAnotherNobodyElseForThem() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put([.create(), .join(alice)]).get()
@@ -221,7 +221,7 @@ struct SearchQueueTests {
     }
   }
 
-  @Test func `the line is bounded, for one user too`() async throws {
+  @Test func theLineIsBoundedForOneUserToo() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { ($0.queuedSearches, $0.queuedSearchesPerReader) = (5, 2) }) { store in
         try await store.put([.create()]).get()

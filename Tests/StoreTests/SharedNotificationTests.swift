@@ -7,9 +7,9 @@ import ThrongTestKit
 
 @testable import SQLiteStore
 
+/// Notifications for managers, and of groups that go.
 /// Notifications that are one row for many users, who are resolved when a list is read.
-@Suite("Notifications for managers, and of groups that go")
-struct SharedNotificationTests {
+@Suite struct SharedNotificationTests {
   private func listed(_ user: UserID, _ store: any AnyStore) async throws -> [NumberedNotification] {
     try await store.notifications(of: user, since: 0, before: 0, limit: 1000)
   }
@@ -23,7 +23,7 @@ struct SharedNotificationTests {
     SystemNotification(kind: kind, groupID: club, opUser: "{}", applicationID: id, timestamp: time)
   }
 
-  @Test func `it is one row, and one number, whatever the number of managers`() async throws {
+  @Test func itIsOneRowAndOneNumberWhateverTheNumberOfManagers() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let admins = (0..<300).map { UserID("admin\($0)")! }
@@ -38,7 +38,7 @@ struct SharedNotificationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `whoever manages the group when reading finds it`(_ backing: Backing) async throws {
+  func whoeverManagesTheGroupWhenReadingFindsIt(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .create(team), .join(alice, as: .owner), .join(bob), .join(carol, team, as: .owner)]).get()
       try await store.put([.notify(.sample(at: 10), .managers(of: club)), .notify(.sample(at: 20), .users([bob]))]).get()
@@ -58,7 +58,7 @@ struct SharedNotificationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a renewed application renews its notification, and no other`(_ backing: Backing) async throws {
+  func aRenewedApplicationRenewsItsNotificationAndNoOther(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .join(alice, as: .owner)]).get()
       for recipients in [NotificationRecipients.managers(of: club), .users([bob])] {
@@ -78,7 +78,7 @@ struct SharedNotificationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a user finds the newest hundred over everything`(_ backing: Backing) async throws {
+  func aUserFindsTheNewestHundredOverEverything(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .create(team), .join(alice, as: .owner), .join(alice, team, as: .admin)]).get()
       let kept = SystemNotification.kept
@@ -102,7 +102,7 @@ struct SharedNotificationTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `the managers' go with the group, and another group of that name has none`(_ backing: Backing) async throws {
+  func theManagersGoWithTheGroupAndAnotherGroupOfThatNameHasNone(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .join(alice, as: .owner), .notify(.sample(at: 1), .managers(of: club))]).get()
       if let store = store as? SQLiteStore {
@@ -120,7 +120,7 @@ struct SharedNotificationTests {
     }
   }
 
-  @Test func `members of a disbanded group find its end once, under one number, whatever has been cleared away`() async throws {
+  @Test func membersOfADisbandedGroupFindItsEndOnceUnderOneNumberWhateverHasBeenClearedAway() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let end = SystemNotification.sample(.groupDismissed, at: 40)
@@ -155,7 +155,7 @@ struct SharedNotificationTests {
     }
   }
 
-  @Test func `who has a hundred and comes to the end of a group has the newest hundred`() async throws {
+  @Test func whoHasAHundredAndComesToTheEndOfAGroupHasTheNewestHundred() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let kept = SystemNotification.kept

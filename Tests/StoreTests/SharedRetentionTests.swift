@@ -39,8 +39,8 @@ final class Removals: Sendable {
   }
 }
 
-@Suite("Retention of the stores that keep")
-struct SharedRetentionTests {
+/// Retention of the stores that keep.
+@Suite struct SharedRetentionTests {
   private static let start: WallInstant = 1_700_000_000_000
   private static let hour: Int64 = 3_600_000
   private static let stores: [Backing] = [.sqlite, .postgresql]
@@ -76,7 +76,7 @@ struct SharedRetentionTests {
   }
 
   @Test(arguments: stores)
-  func `the newest messages of a group stay`(_ backing: Backing) async throws {
+  func theNewestMessagesOfAGroupStay(_ backing: Backing) async throws {
     let clocks = ManualClocks(at: Self.start)
     try await withLimits(backing, HistoryLimits(count: 3), clocks: clocks) { store, removals in
       try await store.put([.create(), .create(team, type: .work)]).get()
@@ -96,7 +96,7 @@ struct SharedRetentionTests {
   }
 
   @Test(arguments: stores)
-  func `messages go when they are too old, tips and the last one too`(_ backing: Backing) async throws {
+  func messagesGoWhenTheyAreTooOldTipsAndTheLastOneToo(_ backing: Backing) async throws {
     let clocks = ManualClocks(at: Self.start)
     try await withLimits(backing, HistoryLimits(age: .seconds(3600)), clocks: clocks) { store, removals in
       try await store.put([.create()]).get()
@@ -124,7 +124,7 @@ struct SharedRetentionTests {
   }
 
   @Test(arguments: stores)
-  func `an old group whose last message was removed keeps its place and its time`(_ backing: Backing) async throws {
+  func anOldGroupWhoseLastMessageWasRemovedKeepsItsPlaceAndItsTime(_ backing: Backing) async throws {
     let clocks = ManualClocks(at: Self.start)
     try await withLimits(backing, HistoryLimits(age: .seconds(1)), clocks: clocks) { store, _ in
       try await store.put([.create(), .join(bob)] + messages(1...2, at: Self.start)).get()
@@ -140,7 +140,7 @@ struct SharedRetentionTests {
   }
 
   @Test(arguments: stores)
-  func `a clock that jumps removes nothing for an hour`(_ backing: Backing) async throws {
+  func aClockThatJumpsRemovesNothingForAnHour(_ backing: Backing) async throws {
     let clocks = ManualClocks(at: Self.start)
     try await withLimits(backing, HistoryLimits(age: .seconds(60), count: 3), clocks: clocks) { store, _ in
       try await store.put([.create()] + messages(1...2)).get()
@@ -160,7 +160,7 @@ struct SharedRetentionTests {
   }
 
   @Test(arguments: stores)
-  func `a clock that is put right again is believed at once`(_ backing: Backing) async throws {
+  func aClockThatIsPutRightAgainIsBelievedAtOnce(_ backing: Backing) async throws {
     let clocks = ManualClocks(at: Self.start)
     try await withLimits(backing, HistoryLimits(age: .seconds(60)), clocks: clocks) { store, _ in
       try await store.put([.create()] + messages(1...2)).get()
@@ -178,7 +178,7 @@ struct SharedRetentionTests {
   }
 
   @Test(arguments: stores)
-  func `a recall of what has been removed is no contradiction`(_ backing: Backing) async throws {
+  func aRecallOfWhatHasBeenRemovedIsNoContradiction(_ backing: Backing) async throws {
     try await withLimits(backing, HistoryLimits(count: 1)) { store, _ in
       try await store.put([.create()] + messages(1...5)).get()
       await store.tick()
@@ -190,7 +190,7 @@ struct SharedRetentionTests {
     }
   }
 
-  @Test func `PostgreSQL removes a bounded number of rows at a time, and goes on with the same group`() async throws {
+  @Test func postgreSQLRemovesABoundedNumberOfRowsAtATimeAndGoesOnWithTheSameGroup() async throws {
     try await withLimits(.postgresql, HistoryLimits(count: 1), rows: 16) { store, removals in
       try await store.put([.create(), .create(team)] + messages(1...100) + messages(1...3, in: team)).get()
       await store.tick()
@@ -207,7 +207,7 @@ struct SharedRetentionTests {
     func leads(_ shard: Shard) -> Bool { shard != Shard(of: club) || leadsClub.load(ordering: .relaxed) }
   }
 
-  @Test func `a process works for the groups that it leads alone, and for others as soon as it leads them`() async throws {
+  @Test func aProcessWorksForTheGroupsThatItLeadsAloneAndForOthersAsSoonAsItLeadsThem() async throws {
     let (clocks, leadership) = (ManualClocks(at: Self.start), OddLeadership())
     let tune: (inout PostgreSQLOptions) -> Void = {
       ($0.clocks, $0.history, $0.leadership) = (clocks, [.public: HistoryLimits(count: 1)], leadership)
@@ -238,7 +238,7 @@ struct SharedRetentionTests {
     }
   }
 
-  @Test func `a process posts the after-events of what it leads alone`() async throws {
+  @Test func aProcessPostsTheAfterEventsOfWhatItLeadsAlone() async throws {
     let leadership = OddLeadership()
     try await withPostgreSQL({ $0.leadership = leadership }) { store in
       try await store.put(
@@ -258,7 +258,7 @@ struct SharedRetentionTests {
     }
   }
 
-  @Test func `a backlog that is full looks at all groups instead`() {
+  @Test func aBacklogThatIsFullLooksAtAllGroupsInstead() {
     let backlog = GroupBacklog(capacity: 2)
     #expect(backlog.scanAfter == 0)
     backlog.continueScan(after: nil)

@@ -11,9 +11,9 @@ import WireProtocol
 @testable import PostgreSQLStore
 @testable import SQLiteStore
 
+/// A read sees the database of one instant.
 /// Commits of others fall between the statements of a read.
-@Suite("A read sees the database of one instant")
-struct SnapshotTests {
+@Suite struct SnapshotTests {
   // MARK: PostgreSQL
 
   private func put(_ store: PostgreSQLStore) async throws {
@@ -42,7 +42,7 @@ struct SnapshotTests {
     return try await value
   }
 
-  @Test func `changes ascend, also where one is made meanwhile`() async throws {
+  @Test func changesAscendAlsoWhereOneIsMadeMeanwhile() async throws {
     try await withSchema { url, schema in
       let store = try openPostgreSQL(url, schema)
       defer { store.close() }
@@ -57,7 +57,7 @@ struct SnapshotTests {
     }
   }
 
-  @Test func `an after-event has its message, also where retention removes it meanwhile`() async throws {
+  @Test func anAfterEventHasItsMessageAlsoWhereRetentionRemovesItMeanwhile() async throws {
     try await withSchema { url, schema in
       let store = try openPostgreSQL(url, schema)
       defer { store.close() }
@@ -73,7 +73,7 @@ struct SnapshotTests {
     }
   }
 
-  @Test func `every kind of connection that reads has one snapshot, and goes on after a failure`() async throws {
+  @Test func everyKindOfConnectionThatReadsHasOneSnapshotAndGoesOnAfterAFailure() async throws {
     try await withSchema { url, schema in
       let store = try openPostgreSQL(url, schema)
       defer { store.close() }
@@ -103,7 +103,7 @@ struct SnapshotTests {
   // MARK: SQLite
 
   @Test(arguments: ["shared", "sign-in", "search"])
-  func `so it is with SQLite`(_ reader: String) async throws {
+  func soItIsWithSQLite(_ reader: String) async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put([.create(), .join(alice)]).get()

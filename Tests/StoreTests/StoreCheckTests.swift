@@ -6,8 +6,8 @@ import Testing
 
 @testable import SQLiteStore
 
-@Suite("SQLite: checking a whole database")
-struct StoreCheckTests {
+/// SQLite: checking a whole database.
+@Suite struct StoreCheckTests {
   private func refusal(_ directory: String) -> StoreOpenError? {
     do {
       _ = try StoreCheck.faults(directory: directory, database: nil)
@@ -17,7 +17,7 @@ struct StoreCheckTests {
     }
   }
 
-  @Test func `a sound database has no fault, while it is used and after`() async throws {
+  @Test func aSoundDatabaseHasNoFaultWhileItIsUsedAndAfter() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put([.create(), .join(bob), .append(.sample(1)), .append(.sample(2))]).get()
@@ -30,7 +30,7 @@ struct StoreCheckTests {
     }
   }
 
-  @Test func `a damaged page is found, at which the opening does not look`() async throws {
+  @Test func aDamagedPageIsFoundAtWhichTheOpeningDoesNotLook() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let text = String(repeating: "x", count: 900)
@@ -50,7 +50,7 @@ struct StoreCheckTests {
     ("DELETE FROM groupRecord", "rows of 1 groups that are gone are left in message"),
     ("DELETE FROM knownUser", "the texts of 1 users are there, and the users are not known"),
   ])
-  func `a contradiction is found`(_ damage: String, _ fault: String) async throws {
+  func aContradictionIsFound(_ damage: String, _ fault: String) async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put(
@@ -63,7 +63,7 @@ struct StoreCheckTests {
     }
   }
 
-  @Test func `what is not there is not made`() async throws {
+  @Test func whatIsNotThereIsNotMade() async throws {
     try await withDirectory { directory in
       #expect(refusal(directory)?.kind == .missing)
       #expect(!FileManager.default.fileExists(atPath: directory))

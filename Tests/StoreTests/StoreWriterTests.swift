@@ -6,9 +6,9 @@ import Synchronization
 import Testing
 import ThrongTestKit
 
+/// The writer of a store.
 /// What the writers of all stores do alike, without a database.
-@Suite("The writer of a store")
-struct StoreWriterTests {
+@Suite struct StoreWriterTests {
   private static let contradicting = StoreChange.removeMember(bob, from: club, at: 1)
   private static let failing = StoreChange.forgetFormer(bob, in: club)
 
@@ -29,7 +29,7 @@ struct StoreWriterTests {
     return answers.complete ?? []
   }
 
-  @Test func `pending commits share one transaction, and its bound holds`() {
+  @Test func pendingCommitsShareOneTransactionAndItsBoundHolds() {
     let writer = ScriptedWriter { $0.commitsPerTransaction = 2 }
     let answers = commit((0..<5).map { _ in ([.join(bob)], CommitGeneration()) }, to: writer)
     #expect(answers.allSatisfy { $0.failure == nil })
@@ -37,7 +37,7 @@ struct StoreWriterTests {
     #expect(writer.core.meter.counts.commits == 5 && writer.core.meter.counts.failures == 0)
   }
 
-  @Test func `a commit that contradicts the rows fails alone, and takes its generation with it`() {
+  @Test func aCommitThatContradictsTheRowsFailsAloneAndTakesItsGenerationWithIt() {
     let writer = ScriptedWriter()
     let broken = CommitGeneration()
     let answers = commit(
@@ -50,7 +50,7 @@ struct StoreWriterTests {
     #expect(writer.core.meter.counts.failures == 2)
   }
 
-  @Test func `each commit is told of its own after-events, as they are stored`() throws {
+  @Test func eachCommitIsToldOfItsOwnAfterEventsAsTheyAreStored() throws {
     let writer = ScriptedWriter()
     let answers = commit(
       [
@@ -64,7 +64,7 @@ struct StoreWriterTests {
     #expect(entries.map { $0.map(\.storedNumber) } == [[1, 2], [], [], [4]])
   }
 
-  @Test func `a transaction that runs twice answers once`() throws {
+  @Test func aTransactionThatRunsTwiceAnswersOnce() throws {
     let writer = ScriptedWriter()
     writer.loseNextTransaction()
     let answers = commit([([Self.webhook("a")], .init()), ([Self.webhook("b")], .init())], to: writer)
@@ -72,7 +72,7 @@ struct StoreWriterTests {
     #expect(writer.attempts == 2 && writer.written.count == 1)
   }
 
-  @Test func `a transaction that fails fails all, and the next success is told`() {
+  @Test func aTransactionThatFailsFailsAllAndTheNextSuccessIsTold() {
     let writer = ScriptedWriter()
     let answers = commit([([.join(alice)], .init()), ([Self.failing], .init()), ([.join(bob)], .init())], to: writer)
     #expect(answers.map(\.failure) == [.unavailable, .unavailable, .unavailable])
@@ -81,7 +81,7 @@ struct StoreWriterTests {
     #expect(writer.core.canPersist)
   }
 
-  @Test func `users are durable with the next transaction, and stay where it fails`() {
+  @Test func usersAreDurableWithTheNextTransactionAndStayWhereItFails() {
     let writer = ScriptedWriter()
     writer.core.queue.setPresence(.online, of: alice)
     _ = commit([([Self.failing], .init())], to: writer)
@@ -90,7 +90,7 @@ struct StoreWriterTests {
     #expect(writer.core.queue.pendingUpdates.isEmpty)
   }
 
-  @Test func `beyond the bound a commit fails in its turn without being tried`() {
+  @Test func beyondTheBoundACommitFailsInItsTurnWithoutBeingTried() {
     let writer = ScriptedWriter { $0.pendingCommits = 2 }
     let late = CommitGeneration()
     let answers = commit([([.join(alice)], .init()), ([.join(bob)], .init()), ([.join(carol)], late)], to: writer)
@@ -98,7 +98,7 @@ struct StoreWriterTests {
     #expect(writer.written == [["end", "put", "end", "put"]])
   }
 
-  @Test func `what was let through under a lease that is lost fails`() {
+  @Test func whatWasLetThroughUnderALeaseThatIsLostFails() {
     let writer = ScriptedWriter()
     let generation = CommitGeneration()
     let answers = Answers(expected: 1)
@@ -108,7 +108,7 @@ struct StoreWriterTests {
     #expect(generation.isBroken && answers.order == [0] && writer.written == [[]])
   }
 
-  @Test func `once answers have ended no commit has one`() {
+  @Test func onceAnswersHaveEndedNoCommitHasOne() {
     let writer = ScriptedWriter()
     let answers = Answers(expected: 3)
     func commit(_ change: StoreChange, _ index: Int) {
@@ -123,7 +123,7 @@ struct StoreWriterTests {
     #expect(answers.order.isEmpty && writer.core.hasHalted && !writer.core.canPersist)
   }
 
-  @Test func `what depends on no commit of a generation is taken out past it, in its order`() {
+  @Test func whatDependsOnNoCommitOfAGenerationIsTakenOutPastItInItsOrder() {
     let writer = ScriptedWriter()
     let (doubtful, other, third) = (CommitGeneration(), CommitGeneration(), CommitGeneration())
     let answers = Answers(expected: 5)
@@ -137,14 +137,14 @@ struct StoreWriterTests {
     #expect(answers.order == [1, 3])
   }
 
-  @Test func `after the end a commit is refused`() async {
+  @Test func afterTheEndACommitIsRefused() async {
     let writer = ScriptedWriter()
     #expect(writer.core.queue.close() && !writer.core.queue.close())
     #expect(await writer.refusal(of: [.join(bob)]) == .unavailable)
     #expect(writer.attempts == 0)
   }
 
-  @Test func `where another node decides a commit is refused`() {
+  @Test func whereAnotherNodeDecidesACommitIsRefused() {
     let writer = ScriptedWriter()
     writer.core.queue.use(NobodyMayWrite())
     let generation = CommitGeneration()
@@ -153,7 +153,7 @@ struct StoreWriterTests {
     #expect(writer.written == [[]] && writer.attempts == 1)
   }
 
-  @Test func `a commit that is refused overtakes none before it`() {
+  @Test func aCommitThatIsRefusedOvertakesNoneBeforeIt() {
     let writer = ScriptedWriter()
     let (other, generation) = (CommitGeneration(), CommitGeneration())
     let answers = Answers(expected: 3)

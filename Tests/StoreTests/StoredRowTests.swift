@@ -4,8 +4,8 @@ import StoreTables
 import Testing
 import ThrongTestKit
 
-@Suite("The description of stored rows")
-struct StoredRowTests {
+/// The description of stored rows.
+@Suite struct StoredRowTests {
   /// What comes back of a row that was written. Each value is one of its column's.
   private func readBack<Row: StoredRow>(_ row: Row) throws -> Row {
     var values = StoredValues()
@@ -20,7 +20,7 @@ struct StoredRowTests {
     return try Row.read(&reader)
   }
 
-  @Test func `what a codec writes it reads`() throws {
+  @Test func whatACodecWritesItReads() throws {
     var member = Member.sample(bob, ordinal: 7)
     (member.role, member.inviter, member.unreadSinceSeq, member.unreadBase) = (.custom(300), alice, nil, 3)
     (member.nameCard, member.customInfo, member.muteUntil, member.mutedAt) = ("a\0b", ["k": "v"], .distantFuture, 5)
@@ -48,7 +48,7 @@ struct StoredRowTests {
     }
   }
 
-  @Test func `a message comes back with what has changed since`() throws {
+  @Test func aMessageComesBackWithWhatHasChangedSince() throws {
     var message = Message.sample(4, clientMsgID: "c", isFromManager: true)
     var values = StoredValues()
     try message.write(to: &values)
@@ -60,7 +60,7 @@ struct StoredRowTests {
     #expect(try Message.read(of: message.groupID, &changed) == message)
   }
 
-  @Test func `an entry of a webhook has data, or a place`() throws {
+  @Test func anEntryOfAWebhookHasDataOrAPlace() throws {
     let entry = WebhookEntry(id: "i", .groupFull, data: [123, 125], in: .group(club), at: 1, since: 2, number: 5)
     let row = try readBack(WebhookRow(entry, number: 5))
     let back = try row.entry()
@@ -70,7 +70,7 @@ struct StoredRowTests {
     #expect(throws: StoreError.self) { try WebhookRow.blank.entry() }
   }
 
-  @Test func `a value of another kind is inconsistent, and names the column`() throws {
+  @Test func aValueOfAnotherKindIsInconsistentAndNamesTheColumn() throws {
     var values = StoredValues()
     try Member.sample(bob).write(to: &values)
     for (index, column) in Member.columns.enumerated() {
@@ -82,7 +82,7 @@ struct StoredRowTests {
     }
   }
 
-  @Test func `no table names a column twice, and its key comes first`() {
+  @Test func noTableNamesAColumnTwiceAndItsKeyComesFirst() {
     for table in StoredTable.all {
       #expect(Set(table.columns.map(\.name)).count == table.columns.count, "\(table.name)")
       #expect(table.keyCount >= 1 && table.keyCount <= table.columns.count, "\(table.name)")
@@ -90,7 +90,7 @@ struct StoredRowTests {
     #expect(Set(StoredTable.all.map(\.name)).count == StoredTable.all.count)
   }
 
-  @Test func `arguments have the places of their columns`() {
+  @Test func argumentsHaveThePlacesOfTheirColumns() {
     let columns = [StoredColumn("a", Int64.self), StoredColumn("b", String.self), StoredColumn("c", Bool.self)]
     #expect(columns.names == "a, b, c" && columns.names(of: "t") == "t.a, t.b, t.c")
     #expect(columns.places("?") == "?1, ?2, ?3" && columns.places("$", from: 4) == "$4, $5, $6")

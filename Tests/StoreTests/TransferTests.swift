@@ -10,8 +10,8 @@ import WireProtocol
 @testable import PostgreSQLStore
 @testable import SQLiteStore
 
-@Suite("throng migrate: from SQLite to PostgreSQL")
-struct TransferTests {
+/// throng migrate: from SQLite to PostgreSQL.
+@Suite struct TransferTests {
   /// An after-event that waits.
   private struct Entry: Equatable {
     let number: Int64
@@ -103,7 +103,7 @@ struct TransferTests {
   }
 
   @Test(arguments: 0..<3)
-  func `the new store answers as the old one did, also where the migration was interrupted`(_ seed: UInt64) async throws {
+  func theNewStoreAnswersAsTheOldOneDidAlsoWhereTheMigrationWasInterrupted(_ seed: UInt64) async throws {
     try await withFilled(seed: seed) { directory, url, schema, contents in
       let source = try SQLiteExport(directory: directory, database: nil)
       defer { source.close() }
@@ -138,7 +138,7 @@ struct TransferTests {
     }
   }
 
-  @Test func `numbers go on behind those of the old store`() async throws {
+  @Test func numbersGoOnBehindThoseOfTheOldStore() async throws {
     try await withFilled { directory, url, schema, _ in
       let source = try SQLiteExport(directory: directory, database: nil)
       let numbers = try source.numbers()
@@ -160,7 +160,7 @@ struct TransferTests {
     }
   }
 
-  @Test func `a copy that differs is told, and no server begins with it`() async throws {
+  @Test func aCopyThatDiffersIsToldAndNoServerBeginsWithIt() async throws {
     try await withFilled { directory, url, schema, _ in
       let source = try SQLiteExport(directory: directory, database: nil)
       defer { source.close() }
@@ -177,7 +177,7 @@ struct TransferTests {
     }
   }
 
-  @Test func `databases that are in use, not empty or changed meanwhile are refused`() async throws {
+  @Test func databasesThatAreInUseNotEmptyOrChangedMeanwhileAreRefused() async throws {
     try await withFilled { directory, url, schema, _ in
       try await withSQLite(directory) { _ in
         #expect(throws: StoreOpenError.self) { _ = try SQLiteExport(directory: directory, database: nil) }
@@ -218,7 +218,7 @@ struct TransferTests {
 
   // MARK: Checksums
 
-  @Test func `a checksum does not depend on the order of rows, and tells any other difference`() {
+  @Test func aChecksumDoesNotDependOnTheOrderOfRowsAndTellsAnyOtherDifference() {
     func sum(_ rows: [StoredTable.Row]) -> RowChecksum {
       var checksum = RowChecksum()
       for row in rows { checksum.add(row) }
@@ -236,7 +236,7 @@ struct TransferTests {
     #expect(sum([[.text("ab"), .text("c")]]) != sum([[.text("a"), .text("bc")]]))
   }
 
-  @Test func `every table of both databases is copied, with every column`() async throws {
+  @Test func everyTableOfBothDatabasesIsCopiedWithEveryColumn() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let own: Set = ["webhookIndexing", "notificationNumber", "probe", "grdb_migrations", "sqlite_sequence", "sqlite_stat1"]

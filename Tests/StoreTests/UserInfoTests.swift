@@ -10,13 +10,13 @@ import WireProtocol
 
 @testable import SQLiteStore
 
-@Suite("Users' texts, on every store")
-struct UserInfoTests {
+/// Users' texts, on every store.
+@Suite struct UserInfoTests {
   private static let texts = UserInfo(
     userID: alice, nickName: "é\0\"", faceURL: "https://f/\0", customInfo: ["k": "v\0", "l": "w"])
 
   @Test(arguments: Backing.allCases)
-  func `texts come back byte for byte, and make their user known`(_ backing: Backing) async throws {
+  func textsComeBackByteForByteAndMakeTheirUserKnown(_ backing: Backing) async throws {
     try await backing.withStore { store in
       let other = UserInfo(userID: bob, nickName: "e\u{301}")
       try await store.put([.putUserInfo(Self.texts), .putUserInfo(other)]).get()
@@ -33,7 +33,7 @@ struct UserInfoTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `later texts replace earlier ones, and empty ones leave a known user`(_ backing: Backing) async throws {
+  func laterTextsReplaceEarlierOnesAndEmptyOnesLeaveAKnownUser(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.putUserInfo(Self.texts)]).get()
       let onlyCustom = UserInfo(userID: alice, customInfo: ["k": "v"])
@@ -46,7 +46,7 @@ struct UserInfoTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a sign-in gets its user's profile`(_ backing: Backing) async throws {
+  func aSignInGetsItsUsersProfile(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.putUserInfo(Self.texts)]).get()
       #expect(try await store.signInRecord(of: alice).profile == Self.texts.profile)
@@ -55,7 +55,7 @@ struct UserInfoTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `presence leaves texts as they are`(_ backing: Backing) async throws {
+  func presenceLeavesTextsAsTheyAre(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.putUserInfo(Self.texts)]).get()
       store.notePresence(of: alice, offlineSince: nil)
@@ -75,7 +75,7 @@ struct UserInfoTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a notification keeps the profile of when it was made`(_ backing: Backing) async throws {
+  func aNotificationKeepsTheProfileOfWhenItWasMade(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .join(bob), .notify(notification(by: alice, at: 1), .users([bob]))]).get()
       let info = UserInfo(userID: alice, nickName: "Al")
@@ -95,7 +95,7 @@ struct UserInfoTests {
   // MARK: Search
 
   @Test(arguments: Backing.allCases)
-  func `joined groups are found by the nicknames of their members`(_ backing: Backing) async throws {
+  func joinedGroupsAreFoundByTheNicknamesOfTheirMembers(_ backing: Backing) async throws {
     try await backing.withStore { store in
       try await store.put([.create(), .join(alice), .join(bob), .putUserInfo(UserInfo(userID: bob, nickName: "Queen\0"))]).get()
       func found(_ keyword: String, by reader: UserID?, ignoresCase: Bool = true) async throws -> [String] {
@@ -114,8 +114,8 @@ struct UserInfoTests {
   }
 }
 
-@Suite("SQLite: what users' texts cost")
-struct UserInfoCostTests {
+/// SQLite: what users' texts cost.
+@Suite struct UserInfoCostTests {
   /// How many statements a read runs.
   private func statements(_ body: @escaping @Sendable (Database) throws -> Void) async throws -> Int {
     let count = Mutex(0)
@@ -133,7 +133,7 @@ struct UserInfoCostTests {
     return count.withLock { $0 }
   }
 
-  @Test func `the profiles of a page are one query`() async throws {
+  @Test func theProfilesOfAPageAreOneQuery() async throws {
     let users = (0..<120).map { UserID("u\($0)")! }
     let profiles = try await statements { db in
       let found = try db.profiles(of: users)
@@ -148,7 +148,7 @@ struct UserInfoCostTests {
   }
 
   @Test(arguments: [UserInfoRows.profilesSQL, UserInfoRows.infosSQL])
-  func `only the rows of the users asked for are read`(_ sql: String) async throws {
+  func onlyTheRowsOfTheUsersAskedForAreRead(_ sql: String) async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         let plan = try await store.pool.read { db in
@@ -160,7 +160,7 @@ struct UserInfoCostTests {
     }
   }
 
-  @Test func `a search that asks for no nickname reads none`() async throws {
+  @Test func aSearchThatAsksForNoNicknameReadsNone() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
         try await store.put([.create(), .join(alice), .putUserInfo(UserInfo(userID: alice, nickName: "N"))]).get()
@@ -177,8 +177,8 @@ struct UserInfoCostTests {
   }
 }
 
-@Suite("SQLite: from the third schema to the fourth")
-struct UserInfoMigrationTests {
+/// SQLite: from the third schema to the fourth.
+@Suite struct UserInfoMigrationTests {
   private static let rows = """
     INSERT INTO knownUser VALUES ('alice', NULL), ('bob', 900);
     INSERT INTO notification (addressee, number, timestamp, kind, groupID, opUser, applicationID, reason, data)
@@ -186,7 +186,7 @@ struct UserInfoMigrationTests {
     UPDATE notificationNumber SET last = 3;
     """
 
-  @Test func `users are known as before, and have no texts; notifications have no platform`() async throws {
+  @Test func usersAreKnownAsBeforeAndHaveNoTextsNotificationsHaveNoPlatform() async throws {
     try await withDirectory { directory in
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
       let queue = try DatabaseQueue(path: directory + "/throng.db")

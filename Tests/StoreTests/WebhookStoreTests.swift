@@ -16,9 +16,9 @@ extension WebhookEntry {
   }
 }
 
+/// Webhooks, on every store.
 /// After-events in the store (Protocol.md, "Webhooks").
-@Suite("Webhooks, on every store")
-struct WebhookStoreTests {
+@Suite struct WebhookStoreTests {
   private func all(
     _ store: any AnyStore, in lane: WebhookEntry.Lane? = nil, after: Int64 = 0, limit: Int = 100
   ) async throws -> [WebhookEntry] {
@@ -26,7 +26,7 @@ struct WebhookStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `entries come back with every field in the order of their commits`(_ backing: Backing) async throws {
+  func entriesComeBackWithEveryFieldInTheOrderOfTheirCommits(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       let entries = [WebhookEntry.sample("a"), .sample("b", .user(alice)), .sample("c", .group(team), at: 9)]
       let stored = try await store.store([.create()] + entries.map(StoreChange.appendWebhook))
@@ -46,7 +46,7 @@ struct WebhookStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `an entry shows the profiles of its transaction, in the store and in its answer`(_ backing: Backing) async throws {
+  func anEntryShowsTheProfilesOfItsTransactionInTheStoreAndInItsAnswer(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       let joined = WebhookContent.memberJoined(club, [.outsider(alice)], memberCount: 2, how: .join, by: nil)
       let made = WebhookEntry(.memberJoined, joined, in: .group(club), at: 5)
@@ -60,7 +60,7 @@ struct WebhookStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `a commit that fails leaves no entry`(_ backing: Backing) async throws {
+  func aCommitThatFailsLeavesNoEntry(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       let result = await store.put([.appendWebhook(.sample("a")), .append(.sample(7))])
       #expect(throws: StoreError.self) { try result.get() }
@@ -69,7 +69,7 @@ struct WebhookStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `beside a commit that fails the others are told of their own entries`(_ backing: Backing) async throws {
+  func besideACommitThatFailsTheOthersAreToldOfTheirOwnEntries(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       let answers = await store.putTogether([
         ([.create(), .appendWebhook(.sample("a"))], CommitGeneration()),
@@ -85,7 +85,7 @@ struct WebhookStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `what is removed is gone, and its number is not used again`(_ backing: Backing) async throws {
+  func whatIsRemovedIsGoneAndItsNumberIsNotUsedAgain(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       try await store.put([.appendWebhook(.sample("a")), .appendWebhook(.sample("b"))]).get()
       try await store.put([.removeWebhooks([2, 77])]).get()
@@ -96,7 +96,7 @@ struct WebhookStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `what is given up moves to the failures and keeps its id`(_ backing: Backing) async throws {
+  func whatIsGivenUpMovesToTheFailuresAndKeepsItsId(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       let stored = try #require(try await store.store([.appendWebhook(.sample("a", .user(bob)))]).first)
       let volatile = WebhookEntry.sample("v")
@@ -116,7 +116,7 @@ struct WebhookStoreTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `the oldest failures are trimmed`(_ backing: Backing) async throws {
+  func theOldestFailuresAreTrimmed(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       try await store.put((0..<5).map { .giveUpWebhook(.sample("f\($0)"), attempts: 1, lastError: "e") }).get()
       try await store.put([.trimWebhookFailures(keeping: 2)]).get()
@@ -124,7 +124,7 @@ struct WebhookStoreTests {
     }
   }
 
-  @Test func `a read ends with the bytes that it may bring, and brings one at least`() async throws {
+  @Test func aReadEndsWithTheBytesThatItMayBringAndBringsOneAtLeast() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { (store) async throws in
         try await store.put((0..<5).map { .appendWebhook(.sample("\($0)")) }).get()
@@ -137,7 +137,7 @@ struct WebhookStoreTests {
   }
 
   @Test(arguments: [false, true])
-  func `users whom a crash found online are offline at the next opening`(_ posts: Bool) async throws {
+  func usersWhomACrashFoundOnlineAreOfflineAtTheNextOpening(_ posts: Bool) async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.postsUserOffline = posts }) { (store) async throws in
         store.notePresence(of: alice, offlineSince: nil)
@@ -154,7 +154,7 @@ struct WebhookStoreTests {
     }
   }
 
-  @Test func `entries and failures outlive the process`() async throws {
+  @Test func entriesAndFailuresOutliveTheProcess() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { (store) async throws in
         try await store.put([.appendWebhook(.sample("a")), .giveUpWebhook(.sample("f"), attempts: 2, lastError: "e")]).get()
@@ -167,9 +167,9 @@ struct WebhookStoreTests {
   }
 }
 
+/// Webhooks of messages.
 /// The after-events of stored messages, which the store keeps without a copy of the message.
-@Suite("Webhooks of messages")
-struct MessageWebhookTests {
+@Suite struct MessageWebhookTests {
   /// A message and its after-event, as a group stores them.
   private func sent(_ seqs: ClosedRange<Int64>, in group: GroupID = club, from sender: UserID = alice) -> [(
     Message, WebhookEntry
@@ -215,7 +215,7 @@ struct MessageWebhookTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `they come back as they were made`(_ backing: Backing) async throws {
+  func theyComeBackAsTheyWereMade(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       var made = try await put(sent(1...70), behind: [.create(), .create(team)], in: store)
       let other = try await put(sent(1...3, in: team), behind: [], in: store)
@@ -229,7 +229,7 @@ struct MessageWebhookTests {
     }
   }
 
-  @Test func `those that follow each other share a row of at most 64`() async throws {
+  @Test func thoseThatFollowEachOtherShareARowOfAtMost64() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { (store) async throws in
         try await store.put([.create()] + changes(sent(1...64))).get()
@@ -241,7 +241,7 @@ struct MessageWebhookTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `other events of the group keep their place between them`(_ backing: Backing) async throws {
+  func otherEventsOfTheGroupKeepTheirPlaceBetweenThem(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       let messages = sent(1...4)
       let others = [WebhookEntry.sample("a"), .sample("b")]
@@ -258,7 +258,7 @@ struct MessageWebhookTests {
   }
 
   @Test(arguments: Backing.allCases)
-  func `some of those that share a row can be removed and given up`(_ backing: Backing) async throws {
+  func someOfThoseThatShareARowCanBeRemovedAndGivenUp(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       let made = try await put(sent(1...20), behind: [.create()], in: store)
       var left = made
@@ -277,7 +277,7 @@ struct MessageWebhookTests {
     }
   }
 
-  @Test func `a message is shown as it is when it is read`() async throws {
+  @Test func aMessageIsShownAsItIsWhenItIsRead() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { (store) async throws in
         let made = sent(1...2)
@@ -298,7 +298,7 @@ struct MessageWebhookTests {
 
   /// "What is durable has its entry durable with it": the group's end takes its messages away.
   @Test(arguments: [false, true])
-  func `they outlive their group`(inOneTransaction: Bool) async throws {
+  func theyOutliveTheirGroup(inOneTransaction: Bool) async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.cleanupRows = 7 }) { (store) async throws in
         let (made, later) = (sent(1...20), sent(1...3))
@@ -328,7 +328,7 @@ struct MessageWebhookTests {
     #expect(try await store.pool.read { try $0.count("SELECT count(*) FROM webhook WHERE isIndexed = 0", []) } == 0)
   }
 
-  @Test func `those that wait for a second are indexed, and a lane comes in order all the same`() async throws {
+  @Test func thoseThatWaitForASecondAreIndexedAndALaneComesInOrderAllTheSame() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory, { $0.cleanupRows = 2 }) { (store) async throws in
         let messages = sent(1...120)
@@ -354,7 +354,7 @@ struct MessageWebhookTests {
     }
   }
 
-  @Test func `after a restart nothing is taken for indexed that is not`() async throws {
+  @Test func afterARestartNothingIsTakenForIndexedThatIsNot() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { (store) async throws in
         let made = try await put(sent(1...100), behind: [.create()], in: store)
@@ -368,7 +368,7 @@ struct MessageWebhookTests {
     }
   }
 
-  @Test func `a commit that is refused leaves none, and those beside it keep theirs`() async throws {
+  @Test func aCommitThatIsRefusedLeavesNoneAndThoseBesideItKeepTheirs() async throws {
     try await withDirectory { directory in
       let disk = FaultyDisk(directory: directory)
       try await withSQLite(directory) { (store) async throws in
@@ -392,7 +392,7 @@ struct MessageWebhookTests {
     }
   }
 
-  @Test func `after a restart numbers go on behind those that wait`() async throws {
+  @Test func afterARestartNumbersGoOnBehindThoseThatWait() async throws {
     try await withDirectory { directory in
       var made: [WebhookEntry] = []
       try await withSQLite(directory) { (store) async throws in
@@ -407,7 +407,7 @@ struct MessageWebhookTests {
   }
 
   /// A damaged table holds up nothing.
-  @Test func `a message that is lost is told of by its place`() async throws {
+  @Test func aMessageThatIsLostIsToldOfByItsPlace() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { (store) async throws in
         let made = try await put(sent(1...3), behind: [.create()], in: store)

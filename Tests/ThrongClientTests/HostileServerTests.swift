@@ -137,16 +137,16 @@ import Testing
 
   // MARK: Lists without an end
 
-  @Test(arguments: [true, false]) func aListOfGroupsWithoutEnd(stays: Bool) {
+  @Test(arguments: [true, false]) func aListOfGroupsWithoutEnd(repeats: Bool) {
     var scene = Scene()
     scene.connect()
     var pages = 0
     while scene.state.isOnline, pages < 3_000 {
       pages += 1
-      let cursor = stays ? "7" : "\(pages)"
+      let cursor = repeats ? "7" : "\(pages)"
       scene.answer("getJoinedGroupList", "{\"groupList\":[],\"leftGroupIDList\":[\"\(pages)\"],\"nextSeq\":\(cursor)}")
     }
-    #expect(pages == (stays ? 2 : 1_001))
+    #expect(pages == (repeats ? 2 : 1_001))
     #expect(reason(loss(&scene)?.error) == "BadAnswer")
   }
 

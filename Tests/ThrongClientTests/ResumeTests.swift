@@ -197,11 +197,11 @@ import Testing
       "{\"groupID\":\"g\",\"opTime\":1,\"opUser\":{\"userID\":\"bob\"},\"platform\":\"Web\",\"memberList\":[{\"userID\":\"carol\"}],"
         + "\"reason\":\"\",\"memberCount\":1}", true
     ),
-  ]) func theEndOfAMembership(name: String, params: String, stays: Bool) {
+  ]) func theEndOfAMembership(name: String, params: String, isMember: Bool) {
     var scene = Scene()
     scene.connect(in: "g")
     scene.event(name, params)
-    #expect(scene.state.tracker.isTracked("g") == stays)
+    #expect(scene.state.tracker.isTracked("g") == isMember)
   }
 
   @Test func positionsOfAnEarlierClientAreResumed() {

@@ -6,9 +6,9 @@ import Testing
 
 @testable import ThrongServer
 
-@Suite("The end of the process after a failed sync")
-struct ProcessEndTests {
-  @Test func `it has a status of its own, and the log says why first`() async throws {
+/// The end of the process after a failed sync.
+@Suite struct ProcessEndTests {
+  @Test func itHasAStatusOfItsOwnAndTheLogSaysWhyFirst() async throws {
     let result = try await #require(
       processExitsWith: .exitCode(ProcessEnd.status), observing: [\.standardOutputContent]
     ) {
@@ -24,7 +24,7 @@ struct ProcessEndTests {
     #expect(entry["reason"] as? String == String(cString: strerror(EIO)) && entry["hint"] as? String != nil)
   }
 
-  @Test func `a number that is not known is not told`() {
+  @Test func aNumberThatIsNotKnownIsNotTold() {
     let metadata = ProcessEnd.metadata(of: DurabilityFault(.checkpoint, "SQLite 1034: disk I/O error", systemError: nil))
     #expect(Set(metadata.keys) == ["error", "hint"])
   }

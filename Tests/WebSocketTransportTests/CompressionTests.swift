@@ -72,12 +72,12 @@ import Testing
         #expect(try room.receive(text) == [true, true, true])
       }
       let counted = try counters(running)
-      #expect(counted.streams == 1 && counted.followers == 3 && counted.epochs == 1)
+      #expect(counted.streams == 1 && counted.followers == 3 && counted.resets == 1)
       #expect(counted.compressedBytes * 3 < counted.uncompressedBytes)
     }
   }
 
-  @Test func whoComesLaterFollowsFromTheNextEpoch() async throws {
+  @Test func whoComesLaterFollowsFromTheNextReset() async throws {
     try await with { running in
       var room = try Room(running, 2)
       for n in 0..<5 {
@@ -85,7 +85,7 @@ import Testing
         _ = try room.receive("first \(n)")
       }
       try room.join()
-      // Long texts, so that what the newcomer loses soon exceeds the cost of a new epoch.
+      // Long texts, so that what the newcomer loses soon exceeds the cost of a reset.
       let long = String(repeating: "x", count: 300)
       var followed: [[Bool]] = []
       for n in 0..<10 {
@@ -94,7 +94,7 @@ import Testing
       }
       #expect(followed[0] == [true, true, false])
       #expect(followed.last == [true, true, true])
-      #expect(try counters(running).epochs == 2)
+      #expect(try counters(running).resets == 2)
     }
   }
 
@@ -105,13 +105,13 @@ import Testing
     try room.running.onLoop {
       topic.publish(before, .lossless)
       if sameTurn {
-        if joining { topic.beginEpoch() }
+        if joining { topic.resetCompression() }
         topic.publish(after, .lossless)
       }
     }
     if !sameTurn {
       try room.running.onLoop {
-        if joining { topic.beginEpoch() }
+        if joining { topic.resetCompression() }
         topic.publish(after, .lossless)
       }
     }
@@ -125,7 +125,7 @@ import Testing
 
   /// Who joins a closed group tries a text and reads the length of others' frames off the network:
   /// neither a right guess nor one half right shows.
-  @Test(arguments: [false, true]) func afterAnEpochBeganNoLengthTellsOfTextsBefore(sameTurn: Bool) async throws {
+  @Test(arguments: [false, true]) func afterAResetNoLengthTellsOfTextsBefore(sameTurn: Bool) async throws {
     let secret = "the password of the vault is Cw8xUq27LmPz"
     let guesses = [secret, "the password of the vault is 0000000000ab", "qX7fR1kT9bWm4Lz8Vc2Ns6Hd0Gj3Pa5Yu0eI1oKlQ"]
     for joining in [true, false] {
@@ -140,7 +140,7 @@ import Testing
         // Each as long as where nothing was said before.
         let fresh = try guesses.map { text in
           try room.running.onLoop { [topic = room.topic] in
-            topic.beginEpoch()
+            topic.resetCompression()
             topic.publish(Array(text.utf8), .lossless)
           }
           return try room.clients.map { try $0.socket.receive().compressedBytes }[0]
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func whoMissesAFrameGetsPlainOnesUntilTheNextEpoch() async throws {
+  @Test func whoMissesAFrameGetsPlainOnesUntilTheNextReset() async throws {
     try await with { running in
       let room = try Room(running, 4)
       for n in 0..<3 {

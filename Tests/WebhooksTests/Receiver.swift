@@ -13,7 +13,7 @@ extension UserID: ExpressibleByStringLiteral {
 /// request. The closure may block.
 final class Receiver: Sendable {
   /// A request as it has come.
-  struct Request: Sendable {
+  struct ReceivedRequest: Sendable {
     /// `POST /path HTTP/1.1`.
     let line: String
     /// By lowercase name.
@@ -40,7 +40,7 @@ final class Receiver: Sendable {
   /// The requests so far.
   struct Log: Sendable {
     fileprivate(set) var connections = 0
-    fileprivate(set) var requests: [Request] = []
+    fileprivate(set) var requests: [ReceivedRequest] = []
     /// Requests without an answer, and the most there were at once.
     fileprivate(set) var open = 0
     fileprivate(set) var mostOpen = 0
@@ -59,10 +59,10 @@ final class Receiver: Sendable {
   private let listener: Int32
   private let tls: TLS?
   private let greeting: String
-  private let reply: @Sendable (Request) -> Reply
+  private let reply: @Sendable (ReceivedRequest) -> Reply
   private let state = Mutex(State())
 
-  private init(tls: TLS?, greeting: String, reply: @escaping @Sendable (Request) -> Reply) {
+  private init(tls: TLS?, greeting: String, reply: @escaping @Sendable (ReceivedRequest) -> Reply) {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -85,7 +85,7 @@ final class Receiver: Sendable {
   /// Runs `body` beside a receiver and stops that afterwards.
   /// - Parameter greeting: what it says on a new connection before any request.
   static func run(
-    tls: TLS? = nil, greeting: String = "", reply: @escaping @Sendable (Request) -> Reply = { _ in .answer() },
+    tls: TLS? = nil, greeting: String = "", reply: @escaping @Sendable (ReceivedRequest) -> Reply = { _ in .answer() },
     _ body: (Receiver) async throws -> Void
   ) async throws {
     let receiver = Receiver(tls: tls, greeting: greeting, reply: reply)
@@ -203,7 +203,7 @@ extension Receiver {
     func release() { if let tls { tp_release(tls) } }
 
     /// Nil at the connection's end.
-    func readRequest(_ connection: Int) -> Request? {
+    func readRequest(_ connection: Int) -> ReceivedRequest? {
       while true {
         if let request = nextRequest(connection) { return request }
         guard read() else { return nil }
@@ -232,7 +232,7 @@ extension Receiver {
       return true
     }
 
-    private func nextRequest(_ connection: Int) -> Request? {
+    private func nextRequest(_ connection: Int) -> ReceivedRequest? {
       guard let end = received.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
       let lines = String(decoding: received[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n").map(String.init)
       var headers: [String: String] = [:]
@@ -244,7 +244,7 @@ extension Receiver {
       guard received.count >= end.upperBound + length else { return nil }
       let body = Array(received[end.upperBound..<end.upperBound + length])
       received.removeFirst(end.upperBound + length)
-      return Request(line: lines.first ?? "", headers: headers, body: body, connection: connection)
+      return ReceivedRequest(line: lines.first ?? "", headers: headers, body: body, connection: connection)
     }
   }
 }

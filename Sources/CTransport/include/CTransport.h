@@ -119,9 +119,9 @@ enum { CT_LAG_UNIT_US = 250 };
 typedef struct {
   uint64_t connections_open, deliveries, skipped_entries;
   uint64_t connections_waiting;  // now, without their PROXY header, head or ClientHello
-  // Compressed topics: open streams and their followers, epochs begun, bytes sent, and the bytes
+  // Compressed topics: open streams and their followers, resets, bytes sent, and the bytes
   // that plain frames would have taken.
-  uint64_t streams, followers, epochs, deflated_bytes, deflated_plain_bytes;
+  uint64_t streams, followers, resets, deflated_bytes, deflated_plain_bytes;
   ct_histogram flushes;  // by their deliveries, which are the sum too
   ct_histogram lags;     // how late a tick came, in units of CT_LAG_UNIT_US; the sum is microseconds
 } ct_counters;
@@ -273,7 +273,7 @@ void ct_topic_subscribe(ct_topic *topic, ct_connection_id connection, uint8_t ma
 // Entries published before are still sent to it.
 void ct_topic_unsubscribe(ct_topic *topic, ct_connection_id connection);
 // Lets no entry from the next one on be compressed with a reference to earlier ones.
-void ct_topic_begin_epoch(ct_topic *topic);
+void ct_topic_reset_stream(ct_topic *topic);
 // Appends one text frame for every subscriber whose mask shares a bit with kind, but not for except
 // (0: no exception).
 void ct_topic_publish(

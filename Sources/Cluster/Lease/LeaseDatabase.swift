@@ -19,7 +19,7 @@ public protocol LeaseDatabase: AnyObject, Sendable {
   func read() throws -> LeaseContents
 
   /// Makes a node the owner of those of the shards that have none, or one that has gone.
-  /// - Returns: their epochs.
+  /// - Returns: their terms.
   func claim(_ shards: [Shard], by node: NodeNumber) throws -> [Shard: Int64]
 
   /// Gives shards back, behind the last commit under them.

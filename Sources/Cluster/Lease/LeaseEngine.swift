@@ -117,12 +117,12 @@ public final class LeaseEngine: ClusterMembership, Sendable {
   // MARK: Commits
 
   /// Counts a commit under a shard, so that the shard is not given back before its answer.
-  /// - Returns: the epoch for `endCommit`; nil where this node does not own the shard.
+  /// - Returns: the term for `endCommit`; nil where this node does not own the shard.
   public func beginCommit(under shard: Shard) -> Int64? { state.withLock { $0.beginCommit(under: shard) } }
 
   /// A commit has its answer.
-  public func endCommit(under shard: Shard, epoch: Int64) {
-    if state.withLock({ $0.endCommit(under: shard, epoch: epoch) }) { wake() }
+  public func endCommit(under shard: Shard, term: Int64) {
+    if state.withLock({ $0.endCommit(under: shard, term: term) }) { wake() }
   }
 
   // MARK: Steps

@@ -108,14 +108,14 @@ struct LeaseEngineState {
     if let lease {
       let known = Set(lease.ownShards)
       let unknown = view.shards(of: lease.node).filter { !known.contains($0) }
-      if !unknown.isEmpty { didClaim(unknown.reduce(into: [:]) { $0[$1] = view.epoch(of: $1) }) }
+      if !unknown.isEmpty { didClaim(unknown.reduce(into: [:]) { $0[$1] = view.term(of: $1) }) }
     }
     return leading
   }
 
-  private var leading: [Shard: Int64] { (lease?.heldEpochs ?? [:]).filter { !leaving.contains($0.key) } }
+  private var leading: [Shard: Int64] { (lease?.heldTerms ?? [:]).filter { !leaving.contains($0.key) } }
 
-  mutating func didClaim(_ epochs: [Shard: Int64]) { lease?.didClaim(epochs) }
+  mutating func didClaim(_ terms: [Shard: Int64]) { lease?.didClaim(terms) }
 
   /// The next claims, or the next shards to give back. Where all nodes drain, each keeps what it has, and
   /// they take what nobody has.
@@ -147,13 +147,13 @@ struct LeaseEngineState {
   // MARK: Commits
 
   mutating func beginCommit(under shard: Shard) -> Int64? {
-    guard let epoch = lease?.heldEpochs[shard], lease?.beginCommit(under: shard, epoch: epoch) == true else { return nil }
-    return epoch
+    guard let term = lease?.heldTerms[shard], lease?.beginCommit(under: shard, term: term) == true else { return nil }
+    return term
   }
 
   /// - Returns: whether the shard can be given back now.
-  mutating func endCommit(under shard: Shard, epoch: Int64) -> Bool {
-    guard let free = lease?.endCommit(under: shard, epoch: epoch) else { return false }
+  mutating func endCommit(under shard: Shard, term: Int64) -> Bool {
+    guard let free = lease?.endCommit(under: shard, term: term) else { return false }
     releasable.append(free)
     return true
   }

@@ -10,7 +10,7 @@ public struct LeaseTable: Hashable, Sendable {
   /// The owner of a shard, and how often it had a new one.
   public struct Ownership: Hashable, Sendable {
     public internal(set) var owner: NodeNumber?
-    public internal(set) var epoch: Int64
+    public internal(set) var term: Int64
   }
 
   /// The outcome of an attempt to remove a node.
@@ -33,7 +33,7 @@ public struct LeaseTable: Hashable, Sendable {
 
   /// A table without nodes.
   public init(shardCount: Int = Shard.count) {
-    shards = Array(repeating: Ownership(owner: nil, epoch: 0), count: shardCount)
+    shards = Array(repeating: Ownership(owner: nil, term: 0), count: shardCount)
   }
 
   /// The nodes that are there, ascending.
@@ -61,7 +61,7 @@ public struct LeaseTable: Hashable, Sendable {
   /// The last sign of life of a node; nil = it has gone.
   public func sign(of node: NodeNumber) -> LifeSign? { nodes[node].map { LifeSign("\($0.heartbeats)") } }
 
-  /// Removes a node that has given no other sign of life. Its shards keep their epochs, and may be
+  /// Removes a node that has given no other sign of life. Its shards keep their terms, and may be
   /// claimed.
   public mutating func expire(_ node: NodeNumber, after last: LifeSign) -> Expiry {
     guard let sign = sign(of: node) else { return .gone }
@@ -81,14 +81,14 @@ public struct LeaseTable: Hashable, Sendable {
   // MARK: Shards
 
   /// Makes a node the owner of those of the shards that have none, or one that has gone.
-  /// - Returns: their epochs; empty where the node itself has gone.
+  /// - Returns: their terms; empty where the node itself has gone.
   public mutating func claim(_ wanted: [Shard], by node: NodeNumber) -> [Shard: Int64] {
     guard nodes[node] != nil else { return [:] }
     var claimed: [Shard: Int64] = [:]
     for shard in wanted where shards[shard.number].owner.map({ nodes[$0] == nil }) ?? true {
       shards[shard.number].owner = node
-      shards[shard.number].epoch += 1
-      claimed[shard] = shards[shard.number].epoch
+      shards[shard.number].term += 1
+      claimed[shard] = shards[shard.number].term
     }
     return claimed
   }

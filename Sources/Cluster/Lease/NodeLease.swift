@@ -12,7 +12,7 @@ public struct NodeLease: Hashable, Sendable {
   }
 
   private struct Holding: Hashable {
-    let epoch: Int64
+    let term: Int64
     var phase = Phase.held
     /// Commits that have no answer.
     var commits = 0
@@ -60,37 +60,37 @@ public struct NodeLease: Hashable, Sendable {
   // MARK: Shards
 
   /// The database has made this node the owner.
-  public mutating func didClaim(_ epochs: [Shard: Int64]) {
+  public mutating func didClaim(_ terms: [Shard: Int64]) {
     guard !isLost else { return }
-    for (shard, epoch) in epochs { shards[shard] = Holding(epoch: epoch) }
+    for (shard, term) in terms { shards[shard] = Holding(term: term) }
   }
 
   /// The shards of this node, those that it gives back included.
   public var ownShards: [Shard] { shards.keys.sorted() }
 
-  /// The shards that the node holds and does not give back, with their epochs.
-  public var heldEpochs: [Shard: Int64] { shards.filter { $0.value.phase == .held }.mapValues(\.epoch) }
+  /// The shards that the node holds and does not give back, with their terms.
+  public var heldTerms: [Shard: Int64] { shards.filter { $0.value.phase == .held }.mapValues(\.term) }
 
-  /// The epoch under which the node may decide and answer for a shard now; nil = it may not.
-  public func epoch(of shard: Shard, at now: MonotonicInstant) -> Int64? {
+  /// The term under which the node may decide and answer for a shard now; nil = it may not.
+  public func term(of shard: Shard, at now: MonotonicInstant) -> Int64? {
     guard now < end, let holding = shards[shard], holding.phase == .held else { return nil }
-    return holding.epoch
+    return holding.term
   }
 
   // MARK: Commits
 
-  /// Counts a commit that is decided under an epoch.
-  /// - Returns: false where the node no longer has the shard in this epoch: the commit fails.
-  public mutating func beginCommit(under shard: Shard, epoch: Int64) -> Bool {
-    guard let holding = shards[shard], holding.phase == .held, holding.epoch == epoch else { return false }
+  /// Counts a commit that is decided under a term.
+  /// - Returns: false where the node no longer has the shard in this term: the commit fails.
+  public mutating func beginCommit(under shard: Shard, term: Int64) -> Bool {
+    guard let holding = shards[shard], holding.phase == .held, holding.term == term else { return false }
     shards[shard]?.commits += 1
     return true
   }
 
   /// A commit has its answer.
   /// - Returns: the shard, if it is to be given back now.
-  public mutating func endCommit(under shard: Shard, epoch: Int64) -> Shard? {
-    guard let holding = shards[shard], holding.epoch == epoch else { return nil }
+  public mutating func endCommit(under shard: Shard, term: Int64) -> Shard? {
+    guard let holding = shards[shard], holding.term == term else { return nil }
     shards[shard]?.commits -= 1
     return holding.phase == .releasing && holding.commits == 1 ? shard : nil
   }

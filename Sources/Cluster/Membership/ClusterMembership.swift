@@ -36,7 +36,7 @@ extension ClusterMembership {
   public func owns(_ shard: Shard) -> Bool { node.map { shards.owner(of: shard) == $0 } ?? false }
 
   /// Whether this node may decide for a shard now: for work that only its owner does.
-  public func leads(_ shard: Shard, at now: MonotonicInstant) -> Bool { shards.epoch(of: shard, at: now) != nil }
+  public func leads(_ shard: Shard, at now: MonotonicInstant) -> Bool { shards.term(of: shard, at: now) != nil }
 }
 
 /// Hears of changes in the cluster. Calls come one at a time from a thread of the membership, in

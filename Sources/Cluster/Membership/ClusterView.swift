@@ -35,12 +35,12 @@ public struct NodeInfo: Sendable, Hashable {
 public struct ShardOwner: Sendable, Hashable {
   /// Nil where nobody has it now.
   public let node: NodeNumber?
-  public let epoch: Int64
+  public let term: Int64
 
-  /// An owner in an epoch.
-  public init(node: NodeNumber?, epoch: Int64) {
+  /// An owner in a term.
+  public init(node: NodeNumber?, term: Int64) {
     self.node = node
-    self.epoch = epoch
+    self.term = term
   }
 }
 
@@ -65,15 +65,15 @@ public struct ClusterView: Sendable, Equatable {
 
   /// Before the first look.
   public static let empty = ClusterView(
-    version: 0, ownNode: nil, nodes: [:], owners: Array(repeating: ShardOwner(node: nil, epoch: 0), count: Shard.count))
+    version: 0, ownNode: nil, nodes: [:], owners: Array(repeating: ShardOwner(node: nil, term: 0), count: Shard.count))
 
   /// The owner that is there; nil where there is none.
   public func owner(of shard: Shard) -> NodeNumber? {
     owners[shard.number].node.flatMap { nodes[$0] == nil ? nil : $0 }
   }
 
-  /// The epoch of a shard.
-  public func epoch(of shard: Shard) -> Int64 { owners[shard.number].epoch }
+  /// The term of a shard.
+  public func term(of shard: Shard) -> Int64 { owners[shard.number].term }
 
   /// The node that an operator means: the one of that name, or else the one of that number; nil where
   /// there is none, or several have the name.
@@ -98,7 +98,7 @@ public struct ClusterView: Sendable, Equatable {
       joined: nodes.keys.filter { earlier.nodes[$0] == nil }.sorted(),
       gone: earlier.nodes.keys.filter { nodes[$0] == nil }.sorted(),
       // A shard whose owner has gone has no owner: that is a change, too.
-      moved: Shard.all.filter { owner(of: $0) != earlier.owner(of: $0) || epoch(of: $0) != earlier.epoch(of: $0) })
+      moved: Shard.all.filter { owner(of: $0) != earlier.owner(of: $0) || term(of: $0) != earlier.term(of: $0) })
   }
 }
 
@@ -106,7 +106,7 @@ public struct ClusterView: Sendable, Equatable {
 public struct ClusterChanges: Sendable, Equatable {
   public let joined: [NodeNumber]
   public let gone: [NodeNumber]
-  /// Shards with another owner, another epoch, or no owner any more.
+  /// Shards with another owner, another term, or no owner any more.
   public let moved: [Shard]
 
   /// A difference with everything given.

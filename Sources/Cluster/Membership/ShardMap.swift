@@ -7,12 +7,12 @@ import Synchronization
 /// Readers may see a mixture of two views while one replaces the other. The receiver of a request
 /// looks again, so a mistake costs a second try.
 public final class ShardMap: Sendable {
-  /// Owner and epoch of a shard. They are not read together: a new epoch is stored before its owner,
-  /// and an owner is removed before the epoch changes.
+  /// Owner and term of a shard. They are not read together: a new term is stored before its owner,
+  /// and an owner is removed before the term changes.
   private struct Entry: ~Copyable, Sendable {
     let owner = Atomic<Int64>(none)
-    let epoch = Atomic<Int64>(0)
-    /// The epoch under which the own node may decide; 0 = it may not.
+    let term = Atomic<Int64>(0)
+    /// The term under which the own node may decide; 0 = it may not.
     let led = Atomic<Int64>(0)
   }
 
@@ -41,13 +41,13 @@ public final class ShardMap: Sendable {
   /// The owner that is there; nil where there is none.
   public func owner(of shard: Shard) -> NodeNumber? { node(entries[shard.number].owner.load(ordering: .acquiring)) }
 
-  /// The epoch of a shard's last known owner: what comes with an older one is out of date.
-  public func epoch(of shard: Shard) -> Int64 { entries[shard.number].epoch.load(ordering: .acquiring) }
+  /// The term of a shard's last known owner: what comes with an older one is out of date.
+  public func term(of shard: Shard) -> Int64 { entries[shard.number].term.load(ordering: .acquiring) }
 
-  /// The epoch under which this node may decide and answer for a shard now; nil = it may not.
-  public func epoch(of shard: Shard, at now: MonotonicInstant) -> Int64? {
-    let epoch = entries[shard.number].led.load(ordering: .acquiring)
-    return epoch != 0 && now < pauseInstant ? epoch : nil
+  /// The term under which this node may decide and answer for a shard now; nil = it may not.
+  public func term(of shard: Shard, at now: MonotonicInstant) -> Int64? {
+    let term = entries[shard.number].led.load(ordering: .acquiring)
+    return term != 0 && now < pauseInstant ? term : nil
   }
 
   /// From then on this node decides nothing, unless its lease is renewed before.
@@ -69,7 +69,7 @@ public final class ShardMap: Sendable {
       if entries[number].owner.load(ordering: .relaxed) != owner {
         entries[number].owner.store(ShardMap.none, ordering: .releasing)
       }
-      entries[number].epoch.store(view.epoch(of: shard), ordering: .releasing)
+      entries[number].term.store(view.term(of: shard), ordering: .releasing)
       entries[number].owner.store(owner, ordering: .releasing)
       if led != 0 { entries[number].led.store(led, ordering: .releasing) }
     }

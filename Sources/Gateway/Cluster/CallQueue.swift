@@ -16,7 +16,7 @@ struct RoutedCall: Sendable {
 }
 
 /// The calls of one shard that wait for an owner, and those that a node has and may yet send back. A
-/// value: `OwnerRouter` acts.
+/// value: `ShardRouter` acts.
 struct CallQueue: Sendable {
   /// Calls that a node has. It answers in the order of its link which of them it does not take.
   private struct Flight: Sendable {
@@ -53,7 +53,7 @@ struct CallQueue: Sendable {
   var hasWaiting: Bool { !waiting.isEmpty }
 
   /// Whether a call of that number would come behind those before it.
-  private func mayLeave(_ number: UInt64, by route: OwnerRouter.Route) -> Bool {
+  private func mayLeave(_ number: UInt64, by route: ShardRouter.Route) -> Bool {
     guard route != .nobody else { return false }
     guard let sent else { return true }
     // The answer that was asked for says nothing of calls that come behind.
@@ -67,14 +67,14 @@ struct CallQueue: Sendable {
 
   /// Lets a new call leave, unless it has to wait.
   /// - Returns: the number of its flight.
-  mutating func leave(_ number: UInt64, by route: OwnerRouter.Route) -> UInt64? {
+  mutating func leave(_ number: UInt64, by route: ShardRouter.Route) -> UInt64? {
     guard waiting.isEmpty, !isLeaving, mayLeave(number, by: route) else { return nil }
     return note(1, through: number, by: route, number)
   }
 
   /// - Returns: the number of the flight; 0 for calls that no other node gets.
   private mutating func note(
-    _ count: Int, through last: UInt64, by route: OwnerRouter.Route, _ flight: UInt64
+    _ count: Int, through last: UInt64, by route: ShardRouter.Route, _ flight: UInt64
   ) -> UInt64 {
     guard case .node(let node) = route else { return 0 }
     var sent = sent ?? Flight(node: node, number: flight, last: last)
@@ -86,7 +86,7 @@ struct CallQueue: Sendable {
 
   /// Takes all calls that wait, if they may leave: `endBatch` follows.
   /// - Parameter flight: a number that was never used.
-  mutating func beginBatch(by route: OwnerRouter.Route, _ flight: UInt64) -> Batch? {
+  mutating func beginBatch(by route: ShardRouter.Route, _ flight: UInt64) -> Batch? {
     guard !isLeaving, let first = waiting.first, let last = waiting.last, mayLeave(first.number, by: route) else { return nil }
     isLeaving = true
     hasReturned = false
@@ -134,7 +134,7 @@ struct CallQueue: Sendable {
   }
 
   /// The node to ask for an answer behind those of all calls that it has, where calls wait for them.
-  mutating func nodeToAsk(by route: OwnerRouter.Route) -> (node: NodeNumber, flight: UInt64)? {
+  mutating func nodeToAsk(by route: ShardRouter.Route) -> (node: NodeNumber, flight: UInt64)? {
     guard !waiting.isEmpty, !isLeaving, route != .nobody, let sent, !sent.isAsked else { return nil }
     self.sent?.isAsked = true
     return (sent.node, sent.number)

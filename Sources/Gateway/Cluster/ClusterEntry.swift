@@ -24,7 +24,7 @@ enum ClusterEntry: Sendable {
   case attach(GroupID, UserID, ReceiveOption)
   case detach(GroupID, UserID)
   /// Frames behind it are compressed without those before it.
-  case beginEpoch(GroupID)
+  case resetCompression(GroupID)
   case publish(GroupID, EventClass, except: SessionKey?, frame: [UInt8])
   case send(GroupID, to: [UserID], except: SessionKey?, frame: [UInt8])
   case sendToSession(GroupID, SessionKey, frame: [UInt8])
@@ -68,7 +68,7 @@ extension ClusterEntry {
     case snapshotBegan = 1
     case snapshotEnded, sessionBegan, sessionCompleted, sessionEnded, replace
     case attach = 16
-    case detach, publish, send, sendToSession, close, missed, webhooksWait, beginEpoch
+    case detach, publish, send, sendToSession, close, missed, webhooksWait, resetCompression
     case request = 32
     case reply
     case charged = 48
@@ -107,8 +107,8 @@ extension ClusterEntry {
       writer.bytes.byte(Tag.detach.rawValue)
       writer.group(group)
       writer.user(user)
-    case .beginEpoch(let group):
-      writer.bytes.byte(Tag.beginEpoch.rawValue)
+    case .resetCompression(let group):
+      writer.bytes.byte(Tag.resetCompression.rawValue)
       writer.group(group)
     case .publish(let group, let kind, let except, let frame):
       writer.bytes.byte(Tag.publish.rawValue)
@@ -165,7 +165,7 @@ extension ClusterEntry {
     case .replace: self = .replace(try reader.user(), try reader.key())
     case .attach: self = .attach(try reader.group(), try reader.user(), try reader.option())
     case .detach: self = .detach(try reader.group(), try reader.user())
-    case .beginEpoch: self = .beginEpoch(try reader.group())
+    case .resetCompression: self = .resetCompression(try reader.group())
     case .publish:
       self = .publish(
         try reader.group(), try reader.eventClass(), except: try reader.optionalKey(), frame: try reader.bytes.data())

@@ -461,7 +461,7 @@ package struct ClusterNetwork: Sendable {
   /// This node's questions to all others.
   package let otherNodes: OtherNodes
   /// Brings the requests of users to the owners of shards.
-  package let router: OwnerRouter
+  package let router: ShardRouter
   /// The sessions of all nodes.
   package let presence: ClusterPresence
 
@@ -471,7 +471,7 @@ package struct ClusterNetwork: Sendable {
     links = ClusterLinks(bus: ports.bus, key: ports.key, clocks: clocks, logger: logger)
     requests = RemoteRequests(links: links, clocks: clocks)
     otherNodes = OtherNodes(requests, ports.membership, logger: logger)
-    router = OwnerRouter(shards: ports.membership.shards, links: links, requests: requests, clocks: clocks)
+    router = ShardRouter(shards: ports.membership.shards, links: links, requests: requests, clocks: clocks)
     presence = ClusterPresence(links: links, shards: ports.membership.shards, clocks: clocks)
   }
 }

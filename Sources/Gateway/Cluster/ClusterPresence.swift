@@ -37,7 +37,7 @@ package final class ClusterPresence: Sendable {
   }
 
   private func note(_ transition: PresenceTable.Transition?) {
-    guard let transition, shards.epoch(of: Shard(of: transition.user), at: clocks.monotonic) != nil else { return }
+    guard let transition, shards.term(of: Shard(of: transition.user), at: clocks.monotonic) != nil else { return }
     observer?.presenceChanged(transition.user, transition.platform, isOnline: transition.isOnline)
   }
 
@@ -173,7 +173,8 @@ package final class ClusterPresence: Sendable {
         return [begin(session, of: user, on: node, in: &state)].compactMap(\.self)
       case .sessionCompleted(let user, let key): note(state.table.complete(key, of: user))
       case .sessionEnded(let user, let key): return [end(key, of: user, in: &state)].compactMap(\.self)
-      case .replace, .attach, .detach, .beginEpoch, .publish, .send, .sendToSession, .close, .missed, .webhooksWait, .charged,
+      case .replace, .attach, .detach, .resetCompression, .publish, .send, .sendToSession, .close, .missed, .webhooksWait,
+        .charged,
         .badToken, .request, .reply:
         break
       }

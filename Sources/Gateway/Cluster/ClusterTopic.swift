@@ -19,7 +19,7 @@ package final class ClusterBroker: Broker {
   }
 
   package func openTopic(of group: GroupID) -> any GroupTopic {
-    // An event is noted once, by the group's owner, wherever it is heard.
+    // An event is noted once, by the owner of the group's shard, wherever it is heard.
     ClusterTopic(group, local: LocalTopic(group, directory: directory), presence: presence, links: links, tracer: tracer)
   }
 
@@ -33,8 +33,8 @@ package final class ClusterBroker: Broker {
   package func signedInUsers() -> [UserID] { presence.allUsers() }
 }
 
-/// A group's topic at its owner: the local topic for sessions here, and an entry of the links for each
-/// node with sessions of members (Cluster.md, "Events between nodes").
+/// A group's topic at the node that leads it: the local topic for sessions here, and an entry of
+/// the links for each node with sessions of members (Cluster.md, "Events between nodes").
 final class ClusterTopic: GroupTopic {
   private let group: GroupID
   private let local: LocalTopic
@@ -83,9 +83,9 @@ final class ClusterTopic: GroupTopic {
     if attached[node]?.isEmpty == true { attached[node] = nil }
   }
 
-  func beginEpoch() {
-    local.beginEpoch()
-    links.send(.beginEpoch(group), to: attached.withLock { Array($0.keys) }, mayWait: true)
+  func resetCompression() {
+    local.resetCompression()
+    links.send(.resetCompression(group), to: attached.withLock { Array($0.keys) }, mayWait: true)
   }
 
   func publish(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
@@ -141,7 +141,7 @@ package final class RemoteTopics: Sendable {
   /// How many topics there are.
   var count: Int { topics.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
-  /// Applies an entry of a group's owner.
+  /// Applies an entry of the node that leads the group.
   func didReceive(_ entry: ClusterEntry, from node: NodeNumber) {
     switch entry {
     case .attach(let group, let user, let option): _ = open(group, of: node).attach(user, receiving: option)
@@ -149,7 +149,7 @@ package final class RemoteTopics: Sendable {
       guard let topic = topic(of: group, node) else { return }
       topic.detach(user)
       if topic.isEmpty { topics.withLock { $0[node]?.removeValue(forKey: group) }?.close() }
-    case .beginEpoch(let group): topic(of: group, node)?.beginEpoch()
+    case .resetCompression(let group): topic(of: group, node)?.resetCompression()
     case .publish(let group, let kind, let except, let frame): topic(of: group, node)?.publish(frame, kind, except: except)
     case .send(let group, let users, let except, let frame):
       // The users need not be members: then a topic lasts for this frame only.

@@ -32,7 +32,7 @@ package final class ClusterUserDirectory: UserDirectory {
   private let links: ClusterLinks
   private let requests: RemoteRequests
   let otherNodes: OtherNodes
-  private let router: OwnerRouter
+  private let router: ShardRouter
   private let membership: any ClusterMembership
   private let bus: any Bus
   private let store: any PresenceStore
@@ -86,7 +86,7 @@ package final class ClusterUserDirectory: UserDirectory {
   }
 
   package func attachGroups(_ change: Group.Presence, in memberships: [Membership]) async {
-    // Each node gets the whole list: it finds its groups, whatever this one knows of their owners.
+    // Each node gets the whole list: it finds its groups, whatever this one knows of their nodes.
     let nodes = otherNodes.all
     await withTaskGroup { group in
       group.addTask { await self.attachOwnGroups(change, in: memberships) }
@@ -100,14 +100,14 @@ package final class ClusterUserDirectory: UserDirectory {
   /// pauses, too: it may go on.
   func attachOwnGroups(_ change: Group.Presence, in memberships: [Membership]) async {
     await registry.presenceChanged(
-      change, in: memberships.filter { router.owns($0.groupID) || registry.resident($0.groupID) != nil })
+      change, in: memberships.filter { router.leads($0.groupID) || registry.resident($0.groupID) != nil })
   }
 
-  /// The grace of a user without a session has ended: the owners of the live rooms let the user leave.
-  /// - Returns: false where a room has no owner now.
+  /// The grace of a user without a session has ended: the nodes of the live rooms let the user leave.
+  /// - Returns: false where no node leads a room now.
   func endGrace(_ change: Group.Presence, in rooms: [Membership]) async -> Bool {
     await attachGroups(change, in: rooms)
-    return rooms.allSatisfy { router.hasOwner($0.groupID) }
+    return rooms.allSatisfy { router.isReachable($0.groupID) }
   }
 
   /// Tells a node of a change of a user, and waits for its answer.

@@ -7,8 +7,8 @@ import WireProtocol
 /// "The path of a request").
 extension Dispatcher {
   /// Dispatches a request on this node, or sends its text to another one.
-  func dispatchToOwner(
-    _ request: consuming Request, by caller: Caller, _ text: RequestText?, _ router: OwnerRouter,
+  func dispatchByShard(
+    _ request: consuming Request, by caller: Caller, _ text: RequestText?, _ router: ShardRouter,
     _ completion: @escaping Completion
   ) {
     let request = request
@@ -35,7 +35,7 @@ extension Dispatcher {
   }
 
   private func perform(
-    _ request: Request, by caller: Caller, _ text: RequestText?, at shard: Shard, _ router: OwnerRouter,
+    _ request: Request, by caller: Caller, _ text: RequestText?, at shard: Shard, _ router: ShardRouter,
     _ completion: @escaping Completion
   ) {
     guard let text else {
@@ -47,8 +47,8 @@ extension Dispatcher {
       here: { [self] in dispatchHere(request, by: caller, completion) }, completion)
   }
 
-  /// A row of a group that may have to wait for its owner.
-  func row(_ row: RowRequest, by caller: Caller, _ router: OwnerRouter) async -> Reply {
+  /// A row of a group that may have to wait for its node.
+  func row(_ row: RowRequest, by caller: Caller, _ router: ShardRouter) async -> Reply {
     await withCheckedContinuation { continuation in
       router.perform(
         .rows([row], by: caller), at: Shard(of: row.group),
@@ -59,10 +59,11 @@ extension Dispatcher {
     }
   }
 
-  /// Asks all owners of a round at once.
-  /// - Returns: the answers by place. A row is missing where its owner has moved, or has left it for later.
+  /// Asks all nodes of a round at once.
+  /// - Returns: the answers by place. A row is missing where its shard has moved, or the node left
+  ///   it for later.
   func rows(
-    _ round: RowRound, _ rows: [Int: RowRequest], by caller: Caller, _ router: OwnerRouter
+    _ round: RowRound, _ rows: [Int: RowRequest], by caller: Caller, _ router: ShardRouter
   ) async -> [(place: Int, reply: Reply)] {
     await withTaskGroup(of: [(place: Int, reply: Reply)].self) { [registry, clocks] group in
       if !round.here.isEmpty {
@@ -75,7 +76,7 @@ extension Dispatcher {
         let asked = batch.rows.compactMap { rows[$0] }
         group.addTask { answers(await router.rows(asked, of: batch.node, by: caller), to: batch.rows) }
       }
-      for _ in 0..<RowBounds.underWay { askNext() }
+      for _ in 0..<RowBounds.inFlight { askNext() }
       var found: [(place: Int, reply: Reply)] = []
       for await batch in group {
         found += batch

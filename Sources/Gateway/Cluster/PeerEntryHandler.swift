@@ -44,7 +44,7 @@ package final class PeerEntryHandler: Sendable {
       users.tellLate(node)
     case .replace(let user, let key):
       directory.sessions(of: user).first { $0.session.key == key }?.session.replace()
-    case .attach, .detach, .beginEpoch, .publish, .send, .sendToSession, .close: topics.didReceive(entry, from: node)
+    case .attach, .detach, .resetCompression, .publish, .send, .sendToSession, .close: topics.didReceive(entry, from: node)
     case .missed(let users): directory.loseTouch(users)
     case .webhooksWait: poster?.searchStore()
     case .charged(let user, let requests): budgets.charge(requests, of: user, at: clocks.monotonic)

@@ -8,7 +8,7 @@ import WireProtocol
 package final class PeerRequestHandler: Sendable {
   private let dispatcher: Dispatcher
   private let observation: Observation
-  private let router: OwnerRouter
+  private let router: ShardRouter
   private let registry: GroupRegistry
   private let users: ClusterUserDirectory
   private let directory: SessionDirectory
@@ -19,7 +19,7 @@ package final class PeerRequestHandler: Sendable {
 
   /// A handler that has no metrics to tell of yet.
   package init(
-    dispatcher: Dispatcher, observation: Observation, router: OwnerRouter, registry: GroupRegistry,
+    dispatcher: Dispatcher, observation: Observation, router: ShardRouter, registry: GroupRegistry,
     users: ClusterUserDirectory, directory: SessionDirectory, budgets: UserBudgets, methods: MethodTable, clocks: any Clocks
   ) {
     self.dispatcher = dispatcher
@@ -36,8 +36,8 @@ package final class PeerRequestHandler: Sendable {
   /// Sets what this node answers to others that ask for its metrics.
   func onMetrics(_ body: @escaping @Sendable () async -> [UInt8]) { metrics.withLock { $0 = body } }
 
-  /// A caller whose session is on another node, with this node's budget: the owner of a group
-  /// decides.
+  /// A caller whose session is on another node, with this node's budget: the node that leads a
+  /// group decides.
   private func charged(_ caller: Caller) -> Caller {
     guard caller.session != nil, let user = caller.userID else { return caller }
     let budget = budgets.budget(of: user, at: clocks.monotonic)

@@ -57,7 +57,7 @@ package final class PresenceKeeper: Sendable {
 extension PresenceKeeper: PresenceObserver {
   func presenceChanged(_ user: UserID, _ platform: Platform, isOnline: Bool) {
     let now = recorder.note(user, on: platform, isHere: isOnline)
-    // A live room that is not in memory notices nothing, wherever its owner is.
+    // A live room that is not in memory notices nothing, on whichever node.
     if isOnline {
       timers.cancel(for: user)
     } else {

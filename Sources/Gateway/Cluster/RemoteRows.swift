@@ -11,7 +11,7 @@ struct RowRequest: Sendable, Equatable {
 
 /// A node's answer to a row.
 enum RowReply: Sendable {
-  /// The node does not own the group, and has done nothing.
+  /// The node does not lead the group, and has done nothing.
   case moved
   case reply(Reply)
 }
@@ -23,8 +23,8 @@ enum RowBounds {
   /// A node answers no further row behind so many bytes, or so much time: the others are asked for again.
   static let bytes = 256 << 10
   static let time = Duration.seconds(2)
-  /// The most requests that one answer has under way.
-  static let underWay = 8
+  /// The most requests that one answer has in flight.
+  static let inFlight = 8
   /// The most rows that are asked for before their turn.
   static let ahead = 512
 }
@@ -32,12 +32,12 @@ enum RowBounds {
 extension GroupRegistry {
   /// Asks groups of this node for rows, one after the other.
   /// - Returns: the answers to the first rows, one at least.
-  func rows(_ rows: [RowRequest], by caller: Caller, _ router: OwnerRouter, _ clocks: any Clocks) async -> [RowReply] {
+  func rows(_ rows: [RowRequest], by caller: Caller, _ router: ShardRouter, _ clocks: any Clocks) async -> [RowReply] {
     let end = clocks.monotonic + RowBounds.time
     var replies: [RowReply] = []
     var bytes = 0
     for row in rows.prefix(RowBounds.rows) {
-      guard router.owns(row.group) else {
+      guard router.leads(row.group) else {
         replies.append(.moved)
         continue
       }
@@ -94,7 +94,7 @@ struct RowRound: Sendable, Equatable {
   /// - Parameters:
   ///   - rows: in their order. Those of one node beyond `RowBounds.rows`, and those without an owner, are
   ///     left out.
-  init(_ rows: [Int], route: (Int) -> OwnerRouter.Route) {
+  init(_ rows: [Int], route: (Int) -> ShardRouter.Route) {
     for row in rows {
       switch route(row) {
       case .nobody: break

@@ -32,7 +32,7 @@ package final class LocalBroker: Broker {
 /// the compiler cannot see: hence a mutex, which is never contended.
 final class LocalTopic: GroupTopic {
   private struct State {
-    var shards: [Shard] = []
+    var loopTopics: [LoopTopic] = []
     var attached: Set<UserID> = []
   }
 
@@ -56,8 +56,8 @@ final class LocalTopic: GroupTopic {
     }
     state.withLock { _ = $0.attached.insert(user) }
     for connection in connections {
-      let shard = shard(of: connection.loop)
-      shard.loop.perform { shard.topic().subscribe(connection, mask: option.mask) }
+      let loopTopic = loopTopic(of: connection.loop)
+      loopTopic.loop.perform { loopTopic.topic().subscribe(connection, mask: option.mask) }
     }
     return true
   }
@@ -65,13 +65,13 @@ final class LocalTopic: GroupTopic {
   func detach(_ user: UserID) {
     state.withLock { _ = $0.attached.remove(user) }
     for connection in directory.detach(group, from: user) {
-      let shard = shard(of: connection.loop)
-      shard.loop.perform { shard.topic().unsubscribe(connection) }
+      let loopTopic = loopTopic(of: connection.loop)
+      loopTopic.loop.perform { loopTopic.topic().unsubscribe(connection) }
     }
   }
 
-  func beginEpoch() {
-    for shard in state.withLock({ $0.shards }) { shard.loop.perform { shard.topic().beginEpoch() } }
+  func resetCompression() {
+    for loopTopic in state.withLock({ $0.loopTopics }) { loopTopic.loop.perform { loopTopic.topic().resetCompression() } }
   }
 
   func publish(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
@@ -79,11 +79,11 @@ final class LocalTopic: GroupTopic {
       let attached = state.withLock { $0.attached }
       tracer.noteEvent(frame, of: group) { attached.contains($0) }
     }
-    for shard in state.withLock({ $0.shards }) {
-      if shard.loop.isCurrent {
-        shard.append(frame, kind, except: session)
+    for loopTopic in state.withLock({ $0.loopTopics }) {
+      if loopTopic.loop.isCurrent {
+        loopTopic.append(frame, kind, except: session)
       } else {
-        shard.loop.enqueue { shard.append(frame, kind, except: session) }
+        loopTopic.loop.enqueue { loopTopic.append(frame, kind, except: session) }
       }
     }
   }
@@ -93,24 +93,24 @@ final class LocalTopic: GroupTopic {
     for user in users {
       for entry in directory.sessions(of: user) where entry.session.key != session {
         let connection = entry.connection
-        let shard = shard(of: connection.loop)
-        shard.loop.perform { shard.topic().send(frame, to: connection) }
+        let loopTopic = loopTopic(of: connection.loop)
+        loopTopic.loop.perform { loopTopic.topic().send(frame, to: connection) }
       }
     }
   }
 
   func send(_ frame: [UInt8], to session: SessionKey) {
-    guard let shard = state.withLock({ $0.shards.first { $0.loop.index == session.loop } }) else { return }
-    shard.loop.perform { shard.topic().send(frame, to: Connection(number: session.connection, on: shard.loop)) }
+    guard let loopTopic = state.withLock({ $0.loopTopics.first { $0.loop.index == session.loop } }) else { return }
+    loopTopic.loop.perform { loopTopic.topic().send(frame, to: Connection(number: session.connection, on: loopTopic.loop)) }
   }
 
   func close() {
-    let (shards, attached) = state.withLock { state in
+    let (loopTopics, attached) = state.withLock { state in
       defer { state = State() }
-      return (state.shards, state.attached)
+      return (state.loopTopics, state.attached)
     }
     for user in attached { _ = directory.detach(group, from: user) }
-    for shard in shards { shard.loop.perform { shard.close() } }
+    for loopTopic in loopTopics { loopTopic.loop.perform { loopTopic.close() } }
   }
 
   func suspend() {
@@ -124,18 +124,18 @@ final class LocalTopic: GroupTopic {
   /// Whether no user is attached.
   var isEmpty: Bool { state.withLock { $0.attached.isEmpty } }
 
-  private func shard(of loop: EventLoop) -> Shard {
+  private func loopTopic(of loop: EventLoop) -> LoopTopic {
     state.withLock { state in
-      if let shard = state.shards.first(where: { $0.loop === loop }) { return shard }
-      let shard = Shard(loop, group)
-      state.shards.append(shard)
-      return shard
+      if let loopTopic = state.loopTopics.first(where: { $0.loop === loop }) { return loopTopic }
+      let loopTopic = LoopTopic(loop, group)
+      state.loopTopics.append(loopTopic)
+      return loopTopic
     }
   }
 }
 
 /// The part of a topic that lives on one loop.
-private final class Shard: @unchecked Sendable {
+private final class LoopTopic: @unchecked Sendable {
   let loop: EventLoop
   private let group: GroupID
   /// @unchecked: used on `loop`'s thread only, because every caller goes through `loop`.

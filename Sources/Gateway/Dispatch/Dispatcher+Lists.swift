@@ -78,7 +78,7 @@ extension Dispatcher {
     by caller: Caller
   ) async -> Result<InfoPage, WireError> {
     var page = InfoPage()
-    var rows = GroupRows(self, groups.count, by: caller) { RowRequest(operation: row, group: groups[$0].groupID) }
+    var rows = GroupAnswers(self, groups.count, by: caller) { RowRequest(operation: row, group: groups[$0].groupID) }
     for (index, membership) in groups.enumerated() {
       if Requester.hasLeft { return .failure(WireError(.temporary)) }
       // A group that has gone has no row; one that cannot be read must not look as if it had gone.
@@ -108,7 +108,7 @@ extension Dispatcher {
       ? try await stores.groups.memberships(of: user).filter(\.type.isListed).map(\.groupID)
       : request.groupIDList
     var rows: [GetGroupUnreadCount.Row] = []
-    var counts = GroupRows(self, ids.count, by: caller) { RowRequest(operation: .unreadCount, group: ids[$0]) }
+    var counts = GroupAnswers(self, ids.count, by: caller) { RowRequest(operation: .unreadCount, group: ids[$0]) }
     for id in ids {
       if Requester.hasLeft { return .error(.temporary) }
       switch await counts.next() {
@@ -127,7 +127,7 @@ extension Dispatcher {
   func groupsInfo(_ request: GetGroupsInfo, for caller: Caller) async -> Reply {
     var rows: [GetGroupsInfo.Row] = []
     let names = request.groupIDList.uniqued()
-    var infos = GroupRows(self, names.count, by: caller) { index in
+    var infos = GroupAnswers(self, names.count, by: caller) { index in
       GroupID(names[index]).map { RowRequest(operation: .info, group: $0) }
     }
     for name in names {
@@ -150,7 +150,7 @@ extension Dispatcher {
     var rows: [Encoded<SyncGroups.Row>] = []
     var bytes = 0
     let positions = request.groups.uniqued(by: { [$0.groupID, $0.epoch, "\($0.seq) \($0.changeSeq ?? -1)"] })
-    var found = GroupRows(self, positions.count, by: caller) { [pageBytes] index in
+    var found = GroupAnswers(self, positions.count, by: caller) { [pageBytes] index in
       let position = positions[index]
       return GroupID(position.groupID).map { id in
         let sync = RowOperation.sync(

@@ -22,7 +22,7 @@ public final class Dispatcher: Sendable {
   /// Nil = webhooks are off.
   let webhooks: WebhookServices?
   /// Brings requests to other nodes; nil = there are none.
-  let router: OwnerRouter?
+  let router: ShardRouter?
   /// Whether `webhooks` asks anything, without a copy of it.
   private let asksFirst: Bool
   let observation: Observation
@@ -41,7 +41,7 @@ public final class Dispatcher: Sendable {
   ///   - webhooks: nil = they are off.
   package init(
     registry: GroupRegistry, stores: GatewayStores, profiles: ProfileCache, sessions: any UserDirectory, quotas: GroupQuotas,
-    router: OwnerRouter?, clocks: any Clocks, configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int,
+    router: ShardRouter?, clocks: any Clocks, configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int,
     observer: StoreObserver, product: Product, serverInfo: Reply, openRPC: LazyDocument, webhooks: WebhookServices?,
     observation: Observation
   ) {
@@ -74,7 +74,7 @@ public final class Dispatcher: Sendable {
   public func dispatch(
     _ request: consuming Request, by caller: Caller, text: RequestText? = nil, _ completion: @escaping Completion
   ) {
-    if let router { return dispatchToOwner(request, by: caller, text, router, completion) }
+    if let router { return dispatchByShard(request, by: caller, text, router, completion) }
     dispatchHere(request, by: caller, completion)
   }
 

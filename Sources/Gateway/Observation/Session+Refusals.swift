@@ -8,7 +8,7 @@ extension Session {
   private var refusedUser: UserID? {
     switch phase {
     case .signedIn(let identity), .signingIn(let identity): identity.userID
-    case .anonymous, .ended: tokenOwner
+    case .anonymous, .ended: tokenUser
     }
   }
 
@@ -34,9 +34,9 @@ extension Session {
   }
 
   /// A token was accepted; the log tells of one that looks wrong.
-  func noteWarning(of owner: TokenOwner) {
-    guard let warning = owner.warning else { return }
-    telemetry.refusals.acceptedToken(warning, of: owner.userID, from: address)
+  func noteWarning(of token: AcceptedToken) {
+    guard let warning = token.warning else { return }
+    telemetry.refusals.acceptedToken(warning, of: token.userID, from: address)
   }
 
   /// The session closes; a logout is no refusal.

@@ -120,11 +120,11 @@ final class UserBudget: Sendable {
 /// The budgets of users who are or recently were signed in: a budget outlives its sessions until it
 /// is full again.
 package final class UserBudgets: Sendable {
-  private final class Shard: Sendable {
+  private final class Stripe: Sendable {
     let budgets = Mutex<[UserID: UserBudget]>([:])
   }
 
-  private let shards = (0..<64).map { _ in Shard() }
+  private let stripes = (0..<64).map { _ in Stripe() }
   private let perSecond: Int
   private let burst: Int
   private let strangersPerDay: Int
@@ -145,7 +145,7 @@ package final class UserBudgets: Sendable {
 
   /// The budget of a user. The token has been verified, or names could fill the memory.
   func budget(of user: UserID, at now: MonotonicInstant) -> UserBudget {
-    shards[Int(UInt(bitPattern: user.hashValue) % UInt(shards.count))].budgets.withLock { budgets in
+    stripes[Int(UInt(bitPattern: user.hashValue) % UInt(stripes.count))].budgets.withLock { budgets in
       if let budget = budgets[user] { return budget }
       let budget = UserBudget(
         requestsPerSecond: perSecond, burst: burst, fanOut: fanOut(at: now),
@@ -169,10 +169,10 @@ package final class UserBudgets: Sendable {
   /// Counts requests of a user that another node has let pass.
   func charge(_ requests: Int, of user: UserID, at now: MonotonicInstant) { budget(of: user, at: now).charge(requests, at: now) }
 
-  /// Removes full budgets that no session holds, in one shard. Called with each tick.
+  /// Removes full budgets that no session holds, in one stripe. Called with each tick.
   func sweep(at now: MonotonicInstant) {
     let tick = swept.wrappingAdd(1, ordering: .relaxed).oldValue
-    shards[tick % shards.count].budgets.withLock { budgets in
+    stripes[tick % stripes.count].budgets.withLock { budgets in
       var forgotten: [UserID] = []
       // `indices` would retain every budget once more. References are handed out under this lock
       // alone, so a unique one stays unique.
@@ -188,8 +188,8 @@ package final class UserBudgets: Sendable {
   }
 
   /// The number of ticks that a sweep of all users takes.
-  var sweepTicks: Int { shards.count }
+  var sweepTicks: Int { stripes.count }
 
   /// The number of users with a budget.
-  var count: Int { shards.reduce(0) { sum, shard in sum + shard.budgets.withLock { $0.count } } }
+  var count: Int { stripes.reduce(0) { sum, stripe in sum + stripe.budgets.withLock { $0.count } } }
 }

@@ -59,20 +59,20 @@ extension Session {
 
   /// Checks the token, the platform and the rates.
   private func verify(_ login: Login, on device: Login.Device, then reply: @escaping ReplyHandler) {
-    switch signInPolicy.owner(of: login.token, at: context.clocks.wall) {
+    switch signInPolicy.check(login.token, at: context.clocks.wall) {
     case .failure(let refusal):
-      if let user = refusal.userID { tokenOwner = user }
+      if let user = refusal.userID { tokenUser = user }
       refuseToken(refusal, then: reply)
-    case .success(let owner):
-      tokenOwner = owner.userID
-      switch signInPolicy.verdict(on: owner.userID, device.platform, at: context.clocks.monotonic) {
+    case .success(let accepted):
+      tokenUser = accepted.userID
+      switch signInPolicy.verdict(on: accepted.userID, device.platform, at: context.clocks.monotonic) {
       case .unready: refuseUnready(then: reply)
       case .tooOften(let wait): refuseForRate(wait, then: reply)
       case .platformRefused: reply(self, .error(.badValue, "This platform is not admitted", field: "platform"))
       case .admitted(let budget):
         self.budget = budget
-        noteWarning(of: owner)
-        register(owner, on: device, then: reply)
+        noteWarning(of: accepted)
+        register(accepted, on: device, then: reply)
       }
     }
   }
@@ -127,8 +127,8 @@ extension Session {
   // MARK: The user's groups
 
   /// Registers the session with its user, so that groups can attach it; events wait for the reply.
-  private func register(_ owner: TokenOwner, on device: Login.Device, then reply: @escaping ReplyHandler) {
-    let identity = Identity(userID: owner.userID, sessionID: SessionID.make(), tokenExpiresAt: owner.expiresAt)
+  private func register(_ accepted: AcceptedToken, on device: Login.Device, then reply: @escaping ReplyHandler) {
+    let identity = Identity(userID: accepted.userID, sessionID: SessionID.make(), tokenExpiresAt: accepted.expiresAt)
     phase = .signingIn(identity)
     platform = device.platform
     waits.insert(.signIn)
@@ -198,12 +198,12 @@ extension Session {
   /// (Protocol.md, "Token renewal").
   private func renew(_ login: Login, then reply: @escaping ReplyHandler) {
     guard var identity else { return reply(self, .error(.notSignedIn)) }
-    switch signInPolicy.owner(of: login.token, at: context.clocks.wall) {
+    switch signInPolicy.check(login.token, at: context.clocks.wall) {
     case .failure(let refusal): answerBadToken { session in session.answer(refusal, then: reply) }
-    case .success(let owner):
-      guard owner.userID == identity.userID else { return reply(self, .error(.otherUserSignedIn)) }
-      noteWarning(of: owner)
-      identity.tokenExpiresAt = owner.expiresAt
+    case .success(let accepted):
+      guard accepted.userID == identity.userID else { return reply(self, .error(.otherUserSignedIn)) }
+      noteWarning(of: accepted)
+      identity.tokenExpiresAt = accepted.expiresAt
       identity.wasWarned = false
       phase = .signedIn(identity)
       scheduleExpiry()

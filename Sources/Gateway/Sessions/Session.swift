@@ -96,7 +96,7 @@ package actor Session: ConnectionHandler {
   /// Whether the connection is within the limits, and counts for them.
   private var isAccepted = false
   /// The user of the last signed token, for the log of refusals.
-  var tokenOwner: UserID?
+  var tokenUser: UserID?
   /// What is wrong with a refused token, for the log; set only while its answer is given.
   var refusalReason: String?
   /// The delayed answer to a bad token.

@@ -46,12 +46,12 @@ package final class SignInPolicy: Sendable {
     self.links = links
   }
 
-  /// The owner of a token on the public listener, where administrators' tokens are refused (70003).
-  func owner(of token: String, at now: WallInstant) -> Result<TokenOwner, TokenRefusal> {
-    tokens.owner(of: token, at: now).flatMap { owner in
-      guard owner.isAdministrator else { return .success(owner) }
+  /// Checks a token of the public listener, where administrators' tokens are refused (70003).
+  func check(_ token: String, at now: WallInstant) -> Result<AcceptedToken, TokenRefusal> {
+    tokens.check(token, at: now).flatMap { accepted in
+      guard accepted.isAdministrator else { return .success(accepted) }
       let error = WireError(.tokenMalformed, "An administrator's token is for the internal listener")
-      return .failure(TokenRefusal(error, userID: owner.userID))
+      return .failure(TokenRefusal(error, userID: accepted.userID))
     }
   }
 

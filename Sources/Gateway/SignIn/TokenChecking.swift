@@ -1,8 +1,8 @@
 import GroupModel
 import WireProtocol
 
-/// The user that a token names.
-public struct TokenOwner: Sendable, Equatable {
+/// A token that is accepted.
+public struct AcceptedToken: Sendable, Equatable {
   /// The user that the token names.
   public let userID: UserID
   /// `exp`.
@@ -12,7 +12,7 @@ public struct TokenOwner: Sendable, Equatable {
   /// A sentence for the log about a token that is accepted and looks wrong; nil where it does not.
   public let warning: String?
 
-  /// An owner with everything given.
+  /// A token with everything given.
   public init(userID: UserID, expiresAt: WallInstant, isAdministrator: Bool, warning: String? = nil) {
     self.userID = userID
     self.expiresAt = expiresAt
@@ -41,6 +41,6 @@ public struct TokenRefusal: Error, Sendable, Equatable {
 
 /// Checks tokens. The composition chooses the library.
 public protocol TokenChecking: Sendable {
-  /// The token's owner, or why it is refused.
-  func owner(of token: String, at now: WallInstant) -> Result<TokenOwner, TokenRefusal>
+  /// The token, where it is accepted, or why it is refused.
+  func check(_ token: String, at now: WallInstant) -> Result<AcceptedToken, TokenRefusal>
 }

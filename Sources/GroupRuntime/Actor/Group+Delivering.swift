@@ -30,7 +30,7 @@ extension Group {
     switch effect {
     case .attach(let user, let option):
       // In an open group anybody could have heard what was said.
-      if box?.state.record.policy.joinMode != .any { openTopic().beginEpoch() }
+      if box?.state.record.policy.joinMode != .any { openTopic().resetCompression() }
       setOnline(user, openTopic().attach(user, receiving: option))
     case .setReceiveOption(let user, let option): setOnline(user, openTopic().attach(user, receiving: option))
     case .attachSignedInUsers: for user in services.broker.signedInUsers() { refreshPresence(of: user) }

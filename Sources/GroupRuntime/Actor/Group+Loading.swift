@@ -97,7 +97,7 @@ extension Group {
   /// Makes the events of changes again that a failed commit has kept from the members.
   private func announceLostChanges() {
     for lost in lostAnnouncements {
-      look(up: .message(MessageLookUp(seq: lost.seq, request: .announce(lost))), for: .administrator) { _ in }
+      look(up: .message(MessageLookUp(seq: lost.seq, purpose: .announce(lost))), for: .administrator) { _ in }
     }
     lostAnnouncements = []
   }

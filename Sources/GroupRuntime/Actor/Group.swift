@@ -157,7 +157,7 @@ public actor Group {
       case .removal(let removal): box.state.remove(removal)
       }
     case .absent:
-      guard isOwned else { return input.fail() }
+      guard isLed else { return input.fail() }
       switch consume input {
       case .request(let request, let caller, let completion): create(request, by: caller, completion)
       case .presence(_, let completion): completion()
@@ -166,7 +166,7 @@ public actor Group {
     case .loading: backlog.append(input)
     case .unloaded: loadState(for: input)
     case .retired:
-      if isOwned, let successor = registry?.group(id) { successor.enqueue(input) } else { input.fail() }
+      if isLed, let successor = registry?.group(id) { successor.enqueue(input) } else { input.fail() }
     }
   }
 
@@ -196,7 +196,7 @@ public actor Group {
 
   /// Whether this node decides for the group. A loaded group is not asked: the store refuses its commits
   /// where it must.
-  private var isOwned: Bool { services.ownership?.owns(id) ?? true }
+  private var isLed: Bool { services.leadership?.leads(id) ?? true }
 
   /// Loads the group for an input, unless it is a user's start, which loading finds by itself.
   private func loadState(for input: GroupInput) {
@@ -207,7 +207,7 @@ public actor Group {
     }
     // Loading reads what is kept.
     if case .removal = input { return }
-    guard isOwned else {
+    guard isLed else {
       input.fail()
       return retire()
     }

@@ -14,13 +14,13 @@ public struct GroupServices: Sendable {
   /// Gets after-events; nil = there are none.
   public let webhooks: (any WebhookPoster)?
   /// Tells which groups are this node's; nil = all are.
-  public let ownership: (any GroupOwnership)?
+  public let leadership: (any GroupLeadership)?
 
   /// Services of groups.
   public init(
     groups: any GroupStore, messages: any MessageStore, profiles: ProfileCache, broker: any Broker, clocks: any Clocks,
     alarms: any Alarms, rules: GroupRules, observer: any GroupObserver, webhooks: (any WebhookPoster)? = nil,
-    ownership: (any GroupOwnership)? = nil
+    leadership: (any GroupLeadership)? = nil
   ) {
     self.groups = groups
     self.messages = messages
@@ -31,7 +31,7 @@ public struct GroupServices: Sendable {
     self.rules = rules
     self.observer = observer
     self.webhooks = webhooks
-    self.ownership = ownership
+    self.leadership = leadership
   }
 }
 

@@ -27,7 +27,7 @@ public enum EventClass: Sendable, Equatable {
 }
 
 /// The fan-out of one group to its members' sessions. Frames are complete texts, encoded once. Calls
-/// come one at a time, from the group's executor or from the link to its owner; each session receives
+/// come one at a time, from the group's executor or from the link to its node; each session receives
 /// frames in the order of the calls.
 public protocol GroupTopic: AnyObject, Sendable {
   /// Attaches a member's current sessions with a receive option. A repetition is harmless.
@@ -38,7 +38,7 @@ public protocol GroupTopic: AnyObject, Sendable {
   func detach(_ user: UserID)
 
   /// Lets the lengths of later frames, which are compressed together, tell nothing of earlier ones.
-  func beginEpoch()
+  func resetCompression()
 
   /// Sends a frame to every attached session but one.
   func publish(_ frame: [UInt8], _ kind: EventClass, except: SessionKey?)

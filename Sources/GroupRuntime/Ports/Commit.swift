@@ -5,18 +5,18 @@ import Synchronization
 /// must not be applied: their state never became durable. The group then begins a new generation.
 public final class CommitGeneration: Sendable {
   private let broken = Atomic<Bool>(false)
-  private let epoch: Atomic<Int64>
+  private let term: Atomic<Int64>
 
   /// A generation without a failed commit.
-  /// - Parameter epoch: of the group's shard when the group was read, where there are several nodes;
+  /// - Parameter term: of the group's shard when the group was read, where there are several nodes;
   ///   0 = that of the first commit.
-  public init(epoch: Int64 = 0) { self.epoch = Atomic(epoch) }
+  public init(term: Int64 = 0) { self.term = Atomic(term) }
 
-  /// Binds the generation to the epoch of its shard, for stores that several nodes share.
+  /// Binds the generation to the term of its shard, for stores that several nodes share.
   /// - Returns: false where it belongs to another: it has not read what the owner between has written.
-  public func bind(to epoch: Int64) -> Bool {
-    let (isFirst, bound) = self.epoch.compareExchange(expected: 0, desired: epoch, ordering: .acquiringAndReleasing)
-    return isFirst || bound == epoch
+  public func bind(to term: Int64) -> Bool {
+    let (isFirst, bound) = self.term.compareExchange(expected: 0, desired: term, ordering: .acquiringAndReleasing)
+    return isFirst || bound == term
   }
 
   /// Whether a commit of this generation has failed.

@@ -90,7 +90,8 @@ enum LookUp: Sendable {
 
 /// A request that is decided over a stored message, which is read first.
 public struct MessageLookUp: Sendable {
-  enum Request: Sendable {
+  /// What is decided over the message.
+  enum Purpose: Sendable {
     case revoke
     case modify(ModifyGroupMessage, EditStep)
     case pin(Bool)
@@ -109,12 +110,12 @@ public struct MessageLookUp: Sendable {
   }
 
   let seq: Int64
-  let request: Request
+  let purpose: Purpose
 
   /// Reads the message, and what else the decision needs.
   func read(from store: any MessageStore, in group: GroupID, for caller: Caller) async throws(StoreError) -> FoundMessage? {
     guard let message = try await store.messages(of: group, seqs: [seq]).first else { return nil }
-    switch request {
+    switch purpose {
     case .revoke, .modify, .pin: return FoundMessage(message: message)
     case .react, .announce:
       let reactions = try await store.reactions(of: group, to: [seq], reader: caller.userID, users: 0)

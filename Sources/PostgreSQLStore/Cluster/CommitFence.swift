@@ -13,14 +13,14 @@ struct CommitFence: CommitAdmission {
   /// The commit, which ends its hold when it is answered; nil where the node does not own its shard.
   func admit(_ commit: Commit) -> Commit? {
     guard let shard = commit.shard else { return commit }
-    guard let epoch = engine.beginCommit(under: shard) else { return nil }
-    guard commit.generation.bind(to: epoch) else {
-      engine.endCommit(under: shard, epoch: epoch)
+    guard let term = engine.beginCommit(under: shard) else { return nil }
+    guard commit.generation.bind(to: term) else {
+      engine.endCommit(under: shard, term: term)
       return nil
     }
     return Commit(changes: commit.changes, generation: commit.generation) { [engine] result in
       commit.completion(result)
-      engine.endCommit(under: shard, epoch: epoch)
+      engine.endCommit(under: shard, term: term)
     }
   }
 

@@ -132,7 +132,7 @@ final class PostgreSQLLease: LeaseDatabase, @unchecked Sendable {
         )
       }
       let owners = try current.rows("SELECT owner, epoch FROM shard ORDER BY number", []) { row in
-        ShardOwner(node: try row.optionalInteger().map { NodeNumber($0) }, epoch: try row.integer())
+        ShardOwner(node: try row.optionalInteger().map { NodeNumber($0) }, term: try row.integer())
       }
       // A change in between: the three answers belong to different versions.
       guard try current.count("SELECT version FROM clusterState", []) == version else { continue }
@@ -151,7 +151,7 @@ final class PostgreSQLLease: LeaseDatabase, @unchecked Sendable {
     let rows = try current().rows(
       "SELECT claimed, claimedEpoch FROM throng_claim($1, $2)", [node.rawValue, shards.map { Int64($0.number) }]
     ) { (Shard(try $0.value(Int.self)), try $0.integer()) }
-    return Dictionary(uniqueKeysWithValues: rows.compactMap { shard, epoch in shard.map { ($0, epoch) } })
+    return Dictionary(uniqueKeysWithValues: rows.compactMap { shard, term in shard.map { ($0, term) } })
   }
 
   func release(_ shards: [Shard], by node: NodeNumber) throws {

@@ -33,10 +33,10 @@ struct TokenChecker: TokenChecking {
 
   init(_ verifier: CurrentTokenVerifier) { self.verifier = verifier }
 
-  func owner(of token: String, at now: WallInstant) -> Result<TokenOwner, TokenRefusal> {
+  func check(_ token: String, at now: WallInstant) -> Result<AcceptedToken, TokenRefusal> {
     verifier.current.verify(token, now: now)
       .map { verified in
-        TokenOwner(
+        AcceptedToken(
           userID: verified.userID, expiresAt: verified.expiresAt, isAdministrator: verified.isAdministrator,
           warning: verified.warning(at: now))
       }

@@ -40,7 +40,7 @@ struct DeliveryComposition: Sendable {
     let registry = GroupRegistry(
       services: GroupServices(
         groups: stores.groups, messages: stores.messages, profiles: profiles, broker: broker, clocks: clocks, alarms: alarms,
-        rules: rules, observer: observer, webhooks: poster, ownership: network?.router),
+        rules: rules, observer: observer, webhooks: poster, leadership: network?.router),
       executors: [])
     let clusterUsers = network.map {
       ClusterUserDirectory(directory: directory, registry: registry, profiles: profiles, network: $0)

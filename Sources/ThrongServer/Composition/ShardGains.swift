@@ -8,8 +8,8 @@ import Webhooks
 final class ShardGains: LaneOwnership {
   private struct State {
     var last: Int64 = 0
-    /// By the shard's number; the epoch 0 is before the first.
-    var gains = [(epoch: Int64, number: Int64)](repeating: (0, 0), count: Shard.count)
+    /// By the shard's number; the term 0 is before the first.
+    var gains = [(term: Int64, number: Int64)](repeating: (0, 0), count: Shard.count)
   }
 
   private let membership: any ClusterMembership
@@ -20,12 +20,12 @@ final class ShardGains: LaneOwnership {
   func gain(of lane: WebhookEntry.Lane) -> Int64? {
     let shard = Shard(of: lane)
     guard membership.owns(shard) else { return nil }
-    // An owner is removed before the epoch changes: with a later epoch the shard is another node's, which
+    // An owner is removed before the term changes: with a later term the shard is another node's, which
     // the next look sees.
-    let epoch = membership.shards.epoch(of: shard)
+    let term = membership.shards.term(of: shard)
     return state.withLock { state in
-      if state.gains[shard.number].epoch != epoch { look(&state) }
-      return state.gains[shard.number].epoch == epoch ? state.gains[shard.number].number : nil
+      if state.gains[shard.number].term != term { look(&state) }
+      return state.gains[shard.number].term == term ? state.gains[shard.number].number : nil
     }
   }
 
@@ -40,9 +40,9 @@ final class ShardGains: LaneOwnership {
   private func look(_ state: inout State) {
     let number = state.last + 1
     for shard in Shard.all where membership.owns(shard) {
-      let epoch = membership.shards.epoch(of: shard)
-      guard state.gains[shard.number].epoch != epoch else { continue }
-      state.gains[shard.number] = (epoch, number)
+      let term = membership.shards.term(of: shard)
+      guard state.gains[shard.number].term != term else { continue }
+      state.gains[shard.number] = (term, number)
       state.last = number
     }
   }

@@ -82,8 +82,9 @@ extension Server {
     collectTransport("throng_compression_followers", "Connections that get compressed events now.", .gauge) {
       [([], Double($0.followers))]
     }
-    collectTransport("throng_compression_epochs_total", "How often a compressor has begun anew.", .counter) {
-      [([], Double($0.epochs))]
+    // The second is the name that 0.1.0 gave: it goes with 0.3.0 (Releases.md).
+    for name in ["throng_compression_resets_total", "throng_compression_epochs_total"] {
+      collectTransport(name, "How often a compressor has begun anew.", .counter) { [([], Double($0.resets))] }
     }
     collectTransport(
       "throng_compression_bytes_total", "Bytes of events that left compressed, before and after.", .counter

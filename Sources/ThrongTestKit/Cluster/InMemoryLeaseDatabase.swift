@@ -67,17 +67,17 @@ public final class InMemoryLeaseDatabase: LeaseDatabase, Sendable {
       LeaseContents(
         version: state.version, nodes: state.nodes.values.sorted { $0.number < $1.number },
         heartbeatAges: state.heartbeats.mapValues { now() - $0 },
-        owners: Shard.all.map { ShardOwner(node: state.table[$0].owner, epoch: state.table[$0].epoch) })
+        owners: Shard.all.map { ShardOwner(node: state.table[$0].owner, term: state.table[$0].term) })
     }
   }
 
   public func claim(_ shards: [Shard], by node: NodeNumber) throws -> [Shard: Int64] {
-    let (epochs, isLost) = try change { state in
+    let (terms, isLost) = try change { state in
       if state.cut.contains(node) { throw Unreachable() }
       return (state.table.claim(shards, by: node), state.losesClaimAnswers)
     }
     if isLost { throw Unreachable() }
-    return epochs
+    return terms
   }
 
   public func release(_ shards: [Shard], by node: NodeNumber) throws {

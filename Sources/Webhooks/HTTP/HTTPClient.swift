@@ -42,7 +42,7 @@ public final class HTTPClient: Sendable {
       authoritiesFile: configuration.authoritiesFile)
     loop = TransferLoop(
       transfers: transfers,
-      RequestQueue.Bounds(
+      TransferQueue.Bounds(
         slots: configuration.connections, waiting: configuration.maxWaiting, waitingOfUser: configuration.maxWaitingOfUser),
       timeout: configuration.timeout, niceness: configuration.niceness)
   }
@@ -86,7 +86,7 @@ public final class HTTPClient: Sendable {
       return completion(.failure(HTTPError(.badRequest, "a control character in the URL or a header")))
     }
     loop.submit(
-      PendingRequest(
+      PendingTransfer(
         id: id, user: user, url: url, headers: lines, body: body, deadline: .now + configuration.maxWait,
         completion: completion))
   }

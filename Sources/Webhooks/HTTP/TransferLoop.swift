@@ -9,7 +9,7 @@ final class TransferLoop: Sendable {
   }
 
   private struct Inbox {
-    var queue: RequestQueue
+    var queue: TransferQueue
     var commands: [Command] = []
     /// Requests have come.
     var hasRequests = false
@@ -40,8 +40,8 @@ final class TransferLoop: Sendable {
   /// - Parameters:
   ///   - timeout: of a request, from its start.
   ///   - niceness: of the thread.
-  init(transfers: Transfers, _ bounds: RequestQueue.Bounds, timeout: Duration, niceness: Int) {
-    inbox = Mutex(Inbox(queue: RequestQueue(bounds)))
+  init(transfers: Transfers, _ bounds: TransferQueue.Bounds, timeout: Duration, niceness: Int) {
+    inbox = Mutex(Inbox(queue: TransferQueue(bounds)))
     self.transfers = transfers
     self.timeout = timeout
     self.niceness = Int32(clamping: niceness)
@@ -60,8 +60,8 @@ final class TransferLoop: Sendable {
   }
 
   /// Takes a request, or says at once why not; the completion is called either way, once.
-  func submit(_ request: PendingRequest) {
-    let refused: (request: PendingRequest, error: HTTPError)? = post { inbox in
+  func submit(_ request: PendingTransfer) {
+    let refused: (request: PendingTransfer, error: HTTPError)? = post { inbox in
       guard !inbox.isClosed else { return (request, HTTPError(.shutDown, "the client is shut down")) }
       switch inbox.queue.enqueue(request) {
       case .full: return (request, HTTPError(.queueFull, "\(inbox.queue.waitingCount) requests wait already"))
@@ -196,7 +196,7 @@ extension TransferLoop {
     for removal in inbox.withLock({ $0.queue.removeAll() }) { end(removal, error) }
   }
 
-  private func end(_ removal: RequestQueue.Removal, _ error: HTTPError) {
+  private func end(_ removal: TransferQueue.Removal, _ error: HTTPError) {
     switch removal {
     case .waiting(let request): request.completion(.failure(error))
     case .running(let request, let slot):

@@ -25,7 +25,7 @@ final class Transfers: @unchecked Sendable {
   static func enterThread(niceness: Int32) { hc_enter_thread(niceness) }
 
   /// Starts a request in a free slot; nil where it has begun.
-  func start(_ request: PendingRequest, slot: Int, timeout: Duration) -> HTTPError? {
+  func start(_ request: PendingTransfer, slot: Int, timeout: Duration) -> HTTPError? {
     let number = Int32(slot)
     // Below a millisecond curl would take it for no limit.
     let milliseconds = max(1, Int(clamping: timeout.wholeMilliseconds))

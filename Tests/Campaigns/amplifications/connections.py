@@ -9,13 +9,13 @@ from harness.tokens import make_token
 from .loading import copies
 
 
-async def churn(stage, workers, **options):
+async def churn(attack, workers, **options):
     """Sign-ins and disconnections, so many at a time."""
-    end = stage.deadline
+    end = attack.deadline
 
     async def cycle():
         while time.monotonic() < end:
-            socket = await stage.session(**options)
+            socket = await attack.session(**options)
             if not socket.is_open:
                 await asyncio.sleep(0.01)
             socket.cut()
@@ -23,9 +23,9 @@ async def churn(stage, workers, **options):
     await asyncio.gather(*(cycle() for _ in range(workers)))
 
 
-async def pour(stage, socket, payload, per_second):
+async def pour(attack, socket, payload, per_second):
     """Writes the same bytes at most so often, as fast as the server reads them."""
-    end, start, count = stage.deadline, time.monotonic(), 0
+    end, start, count = attack.deadline, time.monotonic(), 0
     while time.monotonic() < end and socket.is_open:
         while count < per_second * (time.monotonic() - start) and socket.transport.get_write_buffer_size() < MEBIBYTE:
             socket.transport.write(payload)
@@ -36,115 +36,115 @@ async def pour(stage, socket, payload, per_second):
 
 
 @amplification(rows=2)
-async def sign_in_churn(stage):
+async def sign_in_churn(attack):
     "sign in and disconnect, four connections at a time"
-    stage.group()
+    attack.group()
     yield
-    await churn(stage, 4)
+    await churn(attack, 4)
 
 
 @amplification(rows=2)
-async def sign_in_replaces(stage):
+async def sign_in_replaces(attack):
     "sign in with one deviceID, which ends the session before, four connections at a time"
-    stage.group()
+    attack.group()
     yield
-    await churn(stage, 4, deviceID="device")
+    await churn(attack, 4, deviceID="device")
 
 
 @amplification(rows=2, answered=8192)
-async def sign_in_churn_with_groups(stage):
+async def sign_in_churn_with_groups(attack):
     "sign in and disconnect as a member of 1,000 groups that are in memory"
-    groups = copies(stage, stage.size(1000, 20), 1, True)
+    groups = copies(attack, attack.size(1000, 20), 1, True)
     for start in range(0, len(groups), 50):
-        stage.rpc("getGroupsInfo", groupIDList=groups[start:start + 50])
+        attack.rpc("getGroupsInfo", groupIDList=groups[start:start + 50])
     yield
-    await churn(stage, 4)
+    await churn(attack, 4)
 
 
 @amplification(rows=2)
-async def sign_in_churn_with_rooms(stage):
+async def sign_in_churn_with_rooms(attack):
     "sign in and disconnect as a member of 200 AVChatRooms, which keep a grace for the user"
-    for _ in range(stage.size(200, 10)):
-        group = stage.group("AVChatRoom", owner="owner")
-        stage.rpc("joinGroup", asUser=stage.attacker, groupID=group)
+    for _ in range(attack.size(200, 10)):
+        group = attack.group("AVChatRoom", owner="owner")
+        attack.rpc("joinGroup", asUser=attack.attacker, groupID=group)
     yield
-    await churn(stage, 4)
+    await churn(attack, 4)
 
 
 @amplification(rows=1)
-async def renewals(stage):
+async def renewals(attack):
     "login on a signed-in session, a signature to check each"
     yield
-    await stage.repeat(lambda n: ("login", {"token": stage.token}))
+    await attack.repeat(lambda n: ("login", {"token": attack.token}))
 
 
 @amplification(rows=1, anonymous=True)
-async def bad_tokens(stage):
+async def bad_tokens(attack):
     "login with a token that is signed with another key, each on a connection of its own"
-    forged = make_token(stage.attacker, secret="x" * 64)
+    forged = make_token(attack.attacker, secret="x" * 64)
     yield
-    end = stage.deadline
+    end = attack.deadline
     while time.monotonic() < end:
-        socket = await stage.connection(token=forged)
-        stage.tally.sign_ins_refused += 1
+        socket = await attack.connection(token=forged)
+        attack.tally.sign_ins_refused += 1
         await socket.until(lambda: not socket.is_open, patience=0.05)
 
 
 @amplification(rows=1, anonymous=True)
-async def half_open_upgrades(stage):
+async def half_open_upgrades(attack):
     "500 connections with half of an upgrade"
     yield
-    for _ in range(stage.size(500, 100)):
-        socket = await stage.connection(upgrade=False)
+    for _ in range(attack.size(500, 100)):
+        socket = await attack.connection(upgrade=False)
         socket.transport.write(b"GET /ws HTTP/1.1\r\nHost: somewhere\r\nX-Long: " + b"x" * 2000)
-    await asyncio.sleep(stage.seconds)
+    await asyncio.sleep(attack.seconds)
 
 
 @amplification(rows=1, anonymous=True)
-async def connections_without_sign_in(stage):
+async def connections_without_sign_in(attack):
     "500 connections that do not sign in, each with nine requests"
     yield
-    for _ in range(stage.size(500, 100)):
-        socket = await stage.connection()
+    for _ in range(attack.size(500, 100)):
+        socket = await attack.connection()
         for number in range(9):
             socket.request("joinGroup", {"groupID": "x"}, number)
-    await asyncio.gather(*(socket.answers() for socket in stage.sockets))
-    await asyncio.sleep(stage.seconds)
+    await asyncio.gather(*(socket.answers() for socket in attack.sockets))
+    await asyncio.sleep(attack.seconds)
 
 
 @amplification(rows=1, anonymous=True)
-async def unfinished_messages(stage):
+async def unfinished_messages(attack):
     "500 connections that do not sign in, each with 60,000 B of a message without an end"
     yield
-    for _ in range(stage.size(500, 100)):
-        socket = await stage.connection()
+    for _ in range(attack.size(500, 100)):
+        socket = await attack.connection()
         socket.frame(0x01, b" " * 60_000)
-    await asyncio.sleep(stage.seconds)
+    await asyncio.sleep(attack.seconds)
 
 
 @amplification(rows=1, anonymous=True)
-async def paths_not_found(stage):
+async def paths_not_found(attack):
     "HTTP requests for a path that is not there, each on a connection of its own"
     yield
-    end = stage.deadline
+    end = attack.deadline
     while time.monotonic() < end:
-        socket = await stage.connection(upgrade=False)
+        socket = await attack.connection(upgrade=False)
         socket.transport.write(b"GET /nothing HTTP/1.1\r\nHost: somewhere\r\n\r\n")
         await socket.until(lambda: socket.status is not None, patience=1)
-        stage.tally.sent += 1
-        stage.tally.refused[socket.status] += 1
+        attack.tally.sent += 1
+        attack.tally.refused[socket.status] += 1
         socket.cut()
 
 
 @amplification(rows=2)
-async def log_out_churn(stage):
+async def log_out_churn(attack):
     "sign in and logout, four connections at a time"
     yield
-    end = stage.deadline
+    end = attack.deadline
 
     async def cycle():
         while time.monotonic() < end:
-            socket = await stage.session()
+            socket = await attack.session()
             if not socket.is_open:
                 await asyncio.sleep(0.01)
             socket.request("logout", {})
@@ -155,24 +155,24 @@ async def log_out_churn(stage):
 
 
 @amplification(rows=1, written=1 << 20, answered=4 << 20)
-async def ping_frames(stage):
+async def ping_frames(attack):
     "WebSocket pings of 125 B, which are no requests, at up to 20,000/s"
     yield
-    await pour(stage, await stage.session(), b"\x89\xfd" + bytes(4) + bytes(125), 20_000)
+    await pour(attack, await attack.session(), b"\x89\xfd" + bytes(4) + bytes(125), 20_000)
 
 
 @amplification(rows=1, written=1 << 20)
-async def tiny_fragments(stage):
+async def tiny_fragments(attack):
     "one request in fragments of one byte, up to 50,000 fragments a second"
     yield
-    socket = await stage.session()
+    socket = await attack.session()
     for n, byte in enumerate(b'{"jsonrpc":"2.0","id":1,"method":"ping"}   '):
         socket.frame(0x01 if n == 0 else 0x00, bytes([byte]))
-    await pour_fragments(stage, socket)
+    await pour_fragments(attack, socket)
 
 
-async def pour_fragments(stage, socket):
-    end, space, sent = stage.deadline, b"\x00\x81" + bytes(4) + b" ", 43
+async def pour_fragments(attack, socket):
+    end, space, sent = attack.deadline, b"\x00\x81" + bytes(4) + b" ", 43
     while time.monotonic() < end and socket.is_open:
         if socket.transport.get_write_buffer_size() < MEBIBYTE and sent < 60_000:
             socket.transport.write(space * 100)
@@ -183,11 +183,11 @@ async def pour_fragments(stage, socket):
 
 
 @amplification(rows=1)
-async def deep_json(stage):
+async def deep_json(attack):
     "texts of 65,000 B that are no request, nine and then a good one"
     yield
-    socket = await stage.session()
-    end, start, sent = stage.deadline, time.monotonic(), 0
+    socket = await attack.session()
+    end, start, sent = attack.deadline, time.monotonic(), 0
     while time.monotonic() < end and socket.is_open:
         while sent < 100 + 50 * (time.monotonic() - start) and socket.outstanding < 20:
             if sent % 10 == 9:
@@ -200,35 +200,35 @@ async def deep_json(stage):
 
 
 @amplification(rows=1)
-async def unused_parameters(stage):
+async def unused_parameters(attack):
     "ping with 10,000 parameters that nobody asked for, 65,000 B"
     padding = {f"{n:x}": 1 for n in range(6000)}
     yield
-    await stage.repeat(lambda n: ("ping", padding))
+    await attack.repeat(lambda n: ("ping", padding))
 
 
 @amplification(rows=1, answered=1 << 20)
-async def slow_reader(stage):
+async def slow_reader(attack):
     "20 sessions ask for the longest pages of history and read nothing"
-    group = stage.group(groupType="Meeting", owner="owner")
-    stage.message(group, "x" * 12_288)
-    with stage.stopped() as rows:
+    group = attack.group(groupType="Meeting", owner="owner")
+    attack.message(group, "x" * 12_288)
+    with attack.stopped() as rows:
         rows.multiply("message", 200, seq="seq + n", msgID="msgID || n")
     yield
     for number in range(20):
-        socket = await stage.session(receive_buffer=4096, **stage.platform(number))
+        socket = await attack.session(receive_buffer=4096, **attack.platform(number))
         socket.transport.pause_reading()
         for n in range(60):
             socket.request("getGroupHistoryMessageList", {"groupID": group, "count": 100}, n)
-    await asyncio.sleep(stage.seconds)
+    await asyncio.sleep(attack.seconds)
 
 
 @amplification(rows=1, answered=1 << 20)
-async def slow_listener(stage):
+async def slow_listener(attack):
     "19 sessions of the user read nothing while the 20th sends 12,288 B to a group, online only"
-    group = stage.group()
+    group = attack.group()
     yield
     for number in range(19):
-        socket = await stage.session(receive_buffer=4096, **stage.platform(number + 1))
+        socket = await attack.session(receive_buffer=4096, **attack.platform(number + 1))
         socket.transport.pause_reading()
-    await stage.repeat(lambda n: ("sendGroupTextMessage", {"groupID": group, "text": "x" * 12_288, "onlineUserOnly": True}))
+    await attack.repeat(lambda n: ("sendGroupTextMessage", {"groupID": group, "text": "x" * 12_288, "onlineUserOnly": True}))

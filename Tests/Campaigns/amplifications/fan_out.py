@@ -6,26 +6,26 @@ LARGEST = 6000
 CUSTOM = "v" * 512
 
 
-def large(stage, **options):
+def large(attack, **options):
     """A group of the largest size, of which the attacker is the owner."""
-    return stage.group(members=stage.size(LARGEST - 10, 60), **options)
+    return attack.group(members=attack.size(LARGEST - 10, 60), **options)
 
 
 @amplification(rows=4)
-async def join_with_5900_admins(stage):
+async def join_with_5900_admins(attack):
     "joinGroup with approval, again and again, into a group with 5,900 admins"
-    group = stage.group(owner="owner", joined=False, joinMode="Auth", admins=stage.size(5900, 50))
+    group = attack.group(owner="owner", joined=False, joinMode="Auth", admins=attack.size(5900, 50))
     yield
-    await stage.repeat(lambda n: ("joinGroup", {"groupID": group, "message": f"{n} " + "x" * 500}))
+    await attack.repeat(lambda n: ("joinGroup", {"groupID": group, "message": f"{n} " + "x" * 500}))
 
 
 @amplification(rows=4)
-async def joins_of_many_groups(stage):
+async def joins_of_many_groups(attack):
     "joinGroup with approval into one group after the other, each with 300 admins"
-    admins = stage.size(300, 30)
-    groups = [stage.group(owner="owner", joined=False, joinMode="Auth", admins=admins) for _ in range(stage.size(40, 5))]
+    admins = attack.size(300, 30)
+    groups = [attack.group(owner="owner", joined=False, joinMode="Auth", admins=admins) for _ in range(attack.size(40, 5))]
     yield
-    await stage.repeat(lambda n: ("joinGroup", {"groupID": groups[n % len(groups)], "message": "x" * 500}))
+    await attack.repeat(lambda n: ("joinGroup", {"groupID": groups[n % len(groups)], "message": "x" * 500}))
 
 
 # Each invitation is told to the inviter, too, whose list of applications it changes.
@@ -33,211 +33,211 @@ LISTED = 100 * 1024
 
 
 @amplification(rows=210, answered=8192 + LISTED)
-async def invitations_renewed(stage):
+async def invitations_renewed(attack):
     "inviteUserToGroup of the same 100 users with consent, again and again"
-    group = stage.group(inviteMode="Any", beInviteMode="Auth")
-    names = stage.names(100)
+    group = attack.group(inviteMode="Any", beInviteMode="Auth")
+    names = attack.names(100)
     yield
-    await stage.repeat(
-        lambda n: ("inviteUserToGroup", {"groupID": group, "userIDList": names, "message": f"{n}" + "x" * 500}), **stage.few)
+    await attack.repeat(
+        lambda n: ("inviteUserToGroup", {"groupID": group, "userIDList": names, "message": f"{n}" + "x" * 500}), **attack.few)
 
 
 @amplification(rows=320, written=512 << 10, filled=256 << 10, answered=8192 + LISTED)
-async def invitations_of_strangers(stage):
+async def invitations_of_strangers(attack):
     "inviteUserToGroup of 100 new users with consent"
-    group = stage.group(inviteMode="Any", beInviteMode="Auth")
+    group = attack.group(inviteMode="Any", beInviteMode="Auth")
     yield
-    await stage.repeat(lambda n: ("inviteUserToGroup", {
-        "groupID": group, "userIDList": stage.names(100, f"s{n}"), "attach": "x" * 500}), **stage.few)
+    await attack.repeat(lambda n: ("inviteUserToGroup", {
+        "groupID": group, "userIDList": attack.names(100, f"s{n}"), "attach": "x" * 500}), **attack.few)
 
 
 @amplification(rows=320, written=512 * 1024, answered=16384, full=9)
-async def groups_of_strangers(stage):
+async def groups_of_strangers(attack):
     "createGroup with 100 users of whom nobody has heard"
     yield
-    await stage.repeat(lambda n: ("createGroup", {"groupType": "Public", "groupName": "g", "memberList": [
-        {"userID": name} for name in stage.names(100, f"stranger-of-{n}")]}), **stage.few)
+    await attack.repeat(lambda n: ("createGroup", {"groupType": "Public", "groupName": "g", "memberList": [
+        {"userID": name} for name in attack.names(100, f"stranger-of-{n}")]}), **attack.few)
 
 
 @amplification(rows=320, answered=16384)
-async def groups_of_online_users(stage):
+async def groups_of_online_users(attack):
     "createGroup with 100 users who are online"
-    await stage.listen(stage.size(100, 20), "online")
-    rows = [{"userID": name} for name in stage.names(len(stage.listeners), "online")]
+    await attack.listen(attack.size(100, 20), "online")
+    rows = [{"userID": name} for name in attack.names(len(attack.listeners), "online")]
     yield
-    await stage.repeat(lambda n: ("createGroup", {"groupType": "Public", "groupName": "g", "memberList": rows}))
+    await attack.repeat(lambda n: ("createGroup", {"groupType": "Public", "groupName": "g", "memberList": rows}))
 
 
 @amplification(rows=6)
-async def groups(stage):
+async def groups(attack):
     "createGroup of a Public group with all its texts"
     custom = {f"key{n}": CUSTOM for n in range(10)}
     yield
-    await stage.repeat(lambda n: ("createGroup", {
+    await attack.repeat(lambda n: ("createGroup", {
         "groupType": "Public", "groupName": "g" * 30, "introduction": "i" * 240, "notification": "n" * 300, "faceURL": "f" * 100,
         "customInfo": custom}))
 
 
 @amplification(rows=6)
-async def rooms(stage):
+async def rooms(attack):
     "createGroup of AVChatRooms"
     yield
-    await stage.repeat(lambda n: ("createGroup", {"groupType": "AVChatRoom", "groupName": "room"}))
+    await attack.repeat(lambda n: ("createGroup", {"groupType": "AVChatRoom", "groupName": "room"}))
 
 
 @amplification(rows=130, written=512 * 1024, answered=8192)
-async def groups_made_and_disbanded(stage):
+async def groups_made_and_disbanded(attack):
     "createGroup with 20 members and dismissGroup"
-    names = [{"userID": name} for name in stage.names(20)]
+    names = [{"userID": name} for name in attack.names(20)]
     yield
-    await stage.repeat(lambda n: (
+    await attack.repeat(lambda n: (
         ("createGroup", {"groupType": "Public", "groupName": "g", "groupID": f"made-{n // 2}", "memberList": names}) if n % 2 == 0
         else ("dismissGroup", {"groupID": f"made-{n // 2}"})))
 
 
 @amplification(rows=14_000, written=16 << 20)
-async def large_group_disbanded(stage):
+async def large_group_disbanded(attack):
     "dismissGroup of a group with 6,000 members"
-    groups = [large(stage) for _ in range(stage.size(3, 1))]
+    groups = [large(attack) for _ in range(attack.size(3, 1))]
     yield
-    await stage.repeat(lambda n: ("dismissGroup", {"groupID": groups[n % len(groups)]}), rate=0, burst=len(groups))
+    await attack.repeat(lambda n: ("dismissGroup", {"groupID": groups[n % len(groups)]}), rate=0, burst=len(groups))
 
 
 @amplification(rows=250, written=1 << 20, filled=128 << 10, answered=32768)
-async def kicks_of_50(stage):
+async def kicks_of_50(attack):
     "inviteUserToGroup of 100, kickGroupMember of 50 and 50 with a ban, other users each time"
-    group = stage.group("Meeting", inviteMode="Any")
+    group = attack.group("Meeting", inviteMode="Any")
     yield
 
     def call(n):
-        names = stage.names(100, f"s{n // 3}")
+        names = attack.names(100, f"s{n // 3}")
         if n % 3 == 0:
             return "inviteUserToGroup", {"groupID": group, "userIDList": names}
         chosen = names[:50] if n % 3 == 1 else names[50:]
         return "kickGroupMember", {"groupID": group, "userIDList": chosen, "banTime": 60, "reason": "r" * 500}
 
-    await stage.repeat(call, **stage.few)
+    await attack.repeat(call, **attack.few)
 
 
 @amplification(rows=250, written=1 << 20, answered=65536)
-async def kicks_of_the_same(stage):
+async def kicks_of_the_same(attack):
     "inviteUserToGroup of 100 into a Work group with 6,000 members, kickGroupMember of 50 and 50, again and again"
-    group = stage.group("Work", members=stage.size(5800, 50))
-    names = stage.names(100)
+    group = attack.group("Work", members=attack.size(5800, 50))
+    names = attack.names(100)
     yield
-    await stage.repeat(lambda n: (
+    await attack.repeat(lambda n: (
         ("inviteUserToGroup", {"groupID": group, "userIDList": names}) if n % 3 == 0
         else ("kickGroupMember", {"groupID": group, "userIDList": names[:50] if n % 3 == 1 else names[50:]})),
-        **stage.few)
+        **attack.few)
 
 
 @amplification(rows=2)
-async def mute_group_churn(stage):
+async def mute_group_churn(attack):
     "muteGroup on and off in a group of 6,000"
-    group = large(stage)
+    group = large(attack)
     yield
-    await stage.repeat(lambda n: ("muteGroup", {"groupID": group, "mode": ("All", "None")[n % 2]}))
+    await attack.repeat(lambda n: ("muteGroup", {"groupID": group, "mode": ("All", "None")[n % 2]}))
 
 
 @amplification(rows=2)
-async def names_churn(stage):
+async def names_churn(attack):
     "setGroupInfo of the name in a group of 6,000, with members online"
-    group = large(stage)
-    await stage.listen(stage.size(100, 5))
+    group = large(attack)
+    await attack.listen(attack.size(100, 5))
     yield
-    await stage.repeat(lambda n: ("setGroupInfo", {"groupID": group, "groupName": f"name {n}"}))
+    await attack.repeat(lambda n: ("setGroupInfo", {"groupID": group, "groupName": f"name {n}"}))
 
 
 @amplification(rows=2, written=256 * 1024, answered=16384)
-async def info_churn(stage):
+async def info_churn(attack):
     "setGroupInfo of every text and ten values of customInfo in a group of 6,000, with members online"
-    group = large(stage)
-    await stage.listen(stage.size(100, 5))
+    group = large(attack)
+    await attack.listen(attack.size(100, 5))
     yield
-    await stage.repeat(lambda n: ("setGroupInfo", {
+    await attack.repeat(lambda n: ("setGroupInfo", {
         "groupID": group, "groupName": f"name {n}", "introduction": f"{n:0240}", "notification": f"{n:0300}",
         "faceURL": f"{n:0100}",
         "customInfo": {f"key{key}": f"{n:0512}" for key in range(10)}}))
 
 
 @amplification(rows=2)
-async def custom_info_merges(stage):
+async def custom_info_merges(attack):
     "setGroupInfo of one key of a full customInfo"
-    group = stage.group(customInfo={f"key{n}": CUSTOM for n in range(10)})
+    group = attack.group(customInfo={f"key{n}": CUSTOM for n in range(10)})
     yield
-    await stage.repeat(lambda n: ("setGroupInfo", {"groupID": group, "customInfo": {f"key{n % 10}": f"{n:0512}"}}))
+    await attack.repeat(lambda n: ("setGroupInfo", {"groupID": group, "customInfo": {f"key{n % 10}": f"{n:0512}"}}))
 
 
 @amplification(rows=3)
-async def name_card_churn(stage):
+async def name_card_churn(attack):
     "setGroupMemberInfo of the own nameCard and customInfo in a group of 6,000, with members online"
-    group = large(stage, owner="owner")
-    await stage.listen(stage.size(100, 5))
+    group = large(attack, owner="owner")
+    await attack.listen(attack.size(100, 5))
     yield
-    await stage.repeat(lambda n: ("setGroupMemberInfo", {
-        "groupID": group, "userID": stage.attacker, "nameCard": f"card {n}",
+    await attack.repeat(lambda n: ("setGroupMemberInfo", {
+        "groupID": group, "userID": attack.attacker, "nameCard": f"card {n}",
         "customInfo": {f"key{k}": f"{n:064}" for k in range(5)}}))
 
 
 @amplification(rows=4)
-async def role_churn(stage):
+async def role_churn(attack):
     "setGroupMemberRole of one member to Admin and back in a group of 6,000"
-    group = large(stage)
+    group = large(attack)
     yield
-    await stage.repeat(lambda n: ("setGroupMemberRole", {
+    await attack.repeat(lambda n: ("setGroupMemberRole", {
         "groupID": group, "userID": "member-0", "role": ("Admin", "Member")[n % 2]}))
 
 
 @amplification(rows=3)
-async def mute_churn(stage):
+async def mute_churn(attack):
     "muteGroupMember of one member after the other in a group of 6,000"
-    group = large(stage)
+    group = large(attack)
     yield
-    await stage.repeat(lambda n: ("muteGroupMember", {
-        "groupID": group, "userID": f"member-{n % stage.size(5900, 50)}", "muteTime": 60 + n}))
+    await attack.repeat(lambda n: ("muteGroupMember", {
+        "groupID": group, "userID": f"member-{n % attack.size(5900, 50)}", "muteTime": 60 + n}))
 
 
 @amplification(rows=6)
-async def owner_quits(stage):
+async def owner_quits(attack):
     "transferGroupOwner with quit, one Work group of 300 after the other"
-    groups = [stage.group("Work", members=stage.size(299, 5)) for _ in range(stage.size(60, 10))]
+    groups = [attack.group("Work", members=attack.size(299, 5)) for _ in range(attack.size(60, 10))]
     yield
-    await stage.repeat(lambda n: ("transferGroupOwner", {
+    await attack.repeat(lambda n: ("transferGroupOwner", {
         "groupID": groups[n % len(groups)], "userID": "member-0", "quit": True}), rate=0, burst=len(groups) / 1.1)
 
 
 @amplification(rows=2, written=160 * 1024, answered=40_000)
-async def attribute_writes(stage):
+async def attribute_writes(attack):
     "initGroupAttributes of 16 KB in 50 AVChatRooms, each at its own rate"
-    rooms = [stage.group("AVChatRoom") for _ in range(50)]
+    rooms = [attack.group("AVChatRoom") for _ in range(50)]
     yield
-    await stage.repeat(lambda n: ("initGroupAttributes", {"groupID": rooms[n % 50], "attributes": {
+    await attack.repeat(lambda n: ("initGroupAttributes", {"groupID": rooms[n % 50], "attributes": {
         f"{key:032}": f"{n}" + "x" * 3990 for key in range(4)}}))
 
 
 @amplification(rows=1, answered=20_000)
-async def attribute_reads(stage):
+async def attribute_reads(attack):
     "getGroupAttributes of 16 KB in 50 AVChatRooms, each at its own rate"
-    rooms = [stage.group("AVChatRoom") for _ in range(50)]
+    rooms = [attack.group("AVChatRoom") for _ in range(50)]
     for room in rooms:
-        stage.rpc("initGroupAttributes", groupID=room, attributes={f"{key:032}": "x" * 3990 for key in range(4)})
+        attack.rpc("initGroupAttributes", groupID=room, attributes={f"{key:032}": "x" * 3990 for key in range(4)})
     yield
-    await stage.repeat(lambda n: ("getGroupAttributes", {"groupID": rooms[n % 50]}))
+    await attack.repeat(lambda n: ("getGroupAttributes", {"groupID": rooms[n % 50]}))
 
 
 @amplification(rows=2)
-async def counter_increments(stage):
+async def counter_increments(attack):
     "increaseGroupCounter in 50 groups with members online, each at its own rate"
-    groups = [stage.group(members=2) for _ in range(50)]
-    await stage.listen(2)
+    groups = [attack.group(members=2) for _ in range(50)]
+    await attack.listen(2)
     yield
-    await stage.repeat(lambda n: ("increaseGroupCounter", {"groupID": groups[n % 50], "key": "k" * 32, "value": 1}))
+    await attack.repeat(lambda n: ("increaseGroupCounter", {"groupID": groups[n % 50], "key": "k" * 32, "value": 1}))
 
 
 @amplification(rows=21, written=256 * 1024)
-async def counters_set(stage):
+async def counters_set(attack):
     "setGroupCounters of 20 counters in 50 groups, each at its own rate"
-    groups = [stage.group() for _ in range(50)]
+    groups = [attack.group() for _ in range(50)]
     yield
-    await stage.repeat(lambda n: ("setGroupCounters", {
+    await attack.repeat(lambda n: ("setGroupCounters", {
         "groupID": groups[n % 50], "counters": {f"{key:032}": n * 20 + key for key in range(20)}}))

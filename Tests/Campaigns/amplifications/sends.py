@@ -12,47 +12,47 @@ def text_to(group, text="x", **options):
 
 
 @amplification(rows=1)
-async def sends_short(stage):
+async def sends_short(attack):
     "sendGroupTextMessage of 1 B"
-    group = stage.group()
+    group = attack.group()
     yield
-    await stage.repeat(text_to(group))
+    await attack.repeat(text_to(group))
 
 
 @amplification(rows=1, written=160 * 1024)
-async def sends_longest(stage):
+async def sends_longest(attack):
     "sendGroupTextMessage of 12,288 B, stored"
-    group = stage.group()
+    group = attack.group()
     yield
-    await stage.repeat(text_to(group, LONGEST))
+    await attack.repeat(text_to(group, LONGEST))
 
 
 @amplification(rows=1)
-async def sends_of_escapes(stage):
+async def sends_of_escapes(attack):
     "sendGroupTextMessage of 8,000 control characters, 6 bytes each in JSON"
-    group = stage.group()
+    group = attack.group()
     yield
-    await stage.repeat(text_to(group, "\u0001" * 8_000))
+    await attack.repeat(text_to(group, "\u0001" * 8_000))
 
 
 @amplification(rows=1, answered=100_000, small=0.2)
-async def sends_of_20_sessions(stage):
+async def sends_of_20_sessions(attack):
     "sendGroupTextMessage of 4 KB from 20 sessions of the user"
-    group = stage.group()
+    group = attack.group()
     yield
-    await stage.repeat(text_to(group, "x" * 4096), sessions=20)
+    await attack.repeat(text_to(group, "x" * 4096), sessions=20)
 
 
 @amplification(rows=1)
-async def sends_of_new_connections(stage):
+async def sends_of_new_connections(attack):
     "sign in, send 100 messages of 1 KB, disconnect, and again, two connections at a time"
-    group = stage.group()
+    group = attack.group()
     yield
-    end = stage.deadline
+    end = attack.deadline
 
     async def cycle():
         while time.monotonic() < end:
-            socket = await stage.session()
+            socket = await attack.session()
             if not socket.is_open:
                 await asyncio.sleep(0.01)  # as soon as anybody would
             for number in range(100):
@@ -64,97 +64,97 @@ async def sends_of_new_connections(stage):
 
 
 @amplification(rows=1)
-async def sends_in_batches(stage):
+async def sends_in_batches(attack):
     "batches of 20 sendGroupTextMessage of 3 KB"
-    group = stage.group()
+    group = attack.group()
     yield
-    await stage.repeat(text_to(group, "x" * 3000), batch=20)
+    await attack.repeat(text_to(group, "x" * 3000), batch=20)
 
 
 @amplification(rows=1)
-async def sends_without_id(stage):
+async def sends_without_id(attack):
     "sendGroupTextMessage without an id, which is not answered"
-    group = stage.group()
+    group = attack.group()
     yield
-    socket = await stage.session()
+    socket = await attack.session()
     start, sent = time.monotonic(), 0
-    while (elapsed := time.monotonic() - start) < stage.seconds:
+    while (elapsed := time.monotonic() - start) < attack.seconds:
         while sent < 90 + 45 * elapsed:  # within the rate: that none is answered hides a refusal
             call = f'{{"jsonrpc":"2.0","method":"sendGroupTextMessage","params":{{"groupID":"{group}","text":"x"}}}}'
             socket.text(call.encode())
             sent += 1
         await asyncio.sleep(0.01)
     socket.request("ping", {})
-    await socket.until(lambda: stage.tally.answered > 0)
-    stage.tally.accepted += sent
+    await socket.until(lambda: attack.tally.answered > 0)
+    attack.tally.accepted += sent
 
 
 @amplification(rows=1)
-async def sends_with_client_ids(stage):
+async def sends_with_client_ids(attack):
     "sendGroupTextMessage with a new clientMsgID of 64 B each, remembered for five minutes"
-    group = stage.group()
+    group = attack.group()
     yield
-    await stage.repeat(lambda n: text_to(group, clientMsgID=f"{n:064}")(n))
+    await attack.repeat(lambda n: text_to(group, clientMsgID=f"{n:064}")(n))
 
 
 @amplification(rows=0)
-async def sends_with_the_same_client_id(stage):
+async def sends_with_the_same_client_id(attack):
     "sendGroupTextMessage of 12,288 B with one clientMsgID again and again"
-    group = stage.group()
+    group = attack.group()
     yield
-    await stage.repeat(text_to(group, LONGEST, clientMsgID="once"))
+    await attack.repeat(text_to(group, LONGEST, clientMsgID="once"))
 
 
 @amplification(rows=0)
-async def room_client_ids(stage):
+async def room_client_ids(attack):
     "sendGroupTextMessage to an AVChatRoom with a new clientMsgID of 64 B each"
-    group = stage.group("AVChatRoom")
+    group = attack.group("AVChatRoom")
     yield
-    await stage.repeat(lambda n: text_to(group, clientMsgID=f"{n:064}")(n))
+    await attack.repeat(lambda n: text_to(group, clientMsgID=f"{n:064}")(n))
 
 
 @amplification(rows=0)
-async def room_flood(stage):
+async def room_flood(attack):
     "sendGroupTextMessage of 12,288 B to an AVChatRoom with online members"
-    group = stage.group("AVChatRoom")
-    await stage.listen(stage.size(100, 5))
-    for name in stage.names(len(stage.listeners), "member"):
-        stage.rpc("joinGroup", asUser=name, groupID=group)
+    group = attack.group("AVChatRoom")
+    await attack.listen(attack.size(100, 5))
+    for name in attack.names(len(attack.listeners), "member"):
+        attack.rpc("joinGroup", asUser=name, groupID=group)
     yield
-    await stage.repeat(text_to(group, LONGEST, priority="High"))
+    await attack.repeat(text_to(group, LONGEST, priority="High"))
 
 
 @amplification(rows=0)
-async def online_only_flood(stage):
+async def online_only_flood(attack):
     "sendGroupTextMessage of 12,288 B with onlineUserOnly to a Public group with online members"
-    group = stage.group(members=stage.size(100, 5))
-    await stage.listen(stage.size(100, 5))
+    group = attack.group(members=attack.size(100, 5))
+    await attack.listen(attack.size(100, 5))
     yield
-    await stage.repeat(text_to(group, LONGEST, onlineUserOnly=True))
+    await attack.repeat(text_to(group, LONGEST, onlineUserOnly=True))
 
 
 @amplification(rows=1)
-async def mentions(stage):
+async def mentions(attack):
     "sendGroupTextMessage with 30 mentions of 32 B"
-    group = stage.group(members=stage.size(6000, 50))
+    group = attack.group(members=attack.size(6000, 50))
     yield
-    await stage.repeat(text_to(group, atUserIDList=[f"{n:032}" for n in range(30)]))
+    await attack.repeat(text_to(group, atUserIDList=[f"{n:032}" for n in range(30)]))
 
 
 @amplification(rows=1)
-async def revokes(stage):
+async def revokes(attack):
     "sendGroupTextMessage of 4 KB and revokeGroupMessage of an earlier one"
-    group = stage.group()
+    group = attack.group()
     for _ in range(40):
-        stage.message(group, sender=stage.attacker)
+        attack.message(group, sender=attack.attacker)
     yield
-    await stage.repeat(lambda n: (
+    await attack.repeat(lambda n: (
         ("revokeGroupMessage", {"groupID": group, "seq": n // 2 + 1}) if n % 2 else text_to(group, "x" * 4096)(n)))
 
 
 @amplification(rows=0)
-async def sends_refused(stage):
+async def sends_refused(attack):
     "sendGroupTextMessage at 500/s, of which nine in ten are over the rate"
-    group = stage.group("AVChatRoom")
+    group = attack.group("AVChatRoom")
     yield
-    await stage.repeat(text_to(group), rate=90, burst=400)
+    await attack.repeat(text_to(group), rate=90, burst=400)

@@ -125,10 +125,10 @@ def everybody_has_all(record):
 def no_strangers(record):
     """Nobody gets an event of a group without being a member."""
     people = {group.groupID: group for group in record.groups}
-    stays = {}
+    ranges = {}
     for group in stored(record):
         for user in group.visitors:
-            stays[group.groupID, user] = stays_of(user, group.history)
+            ranges[group.groupID, user] = member_ranges(user, group.history)
     for session in record.sessions:
         for event in session.events:
             group = people.get(event.group)
@@ -137,11 +137,11 @@ def no_strangers(record):
             where = f"{session.user} on {session.node} (session {session.number}) got {event.name} of {event.group}"
             if session.user not in group.visitors:
                 yield where
-            elif event.seq is not None and not any(a <= event.seq <= b for a, b in stays.get((event.group, session.user), ())):
-                yield f"{where}/{event.seq}, being a member from and to {sample(stays[event.group, session.user])}"
+            elif event.seq is not None and not any(a <= event.seq <= b for a, b in ranges.get((event.group, session.user), ())):
+                yield f"{where}/{event.seq}, being a member from and to {sample(ranges[event.group, session.user])}"
 
 
-def stays_of(user, history):
+def member_ranges(user, history):
     """From which seq to which a user was a member, by the tips in the history."""
     found, begin = [], None
     for message in history:

@@ -55,7 +55,7 @@ import WireProtocol
     .publish("g", .liveChat(fromManager: true), except: nil, frame: [1]),
     .publish("g", .liveChat(fromManager: false), except: nil, frame: [1]),
     .send("g", to: ["mary", "olga"], except: ownKey, frame: [3]), .sendToSession("g", foreignKey, frame: [4]),
-    .beginEpoch("g"),
+    .resetCompression("g"),
     .close("g"), .missed(["mary"]), .webhooksWait, .charged("mary", requests: 12), .charged("mary", requests: Int.max),
     .badToken(address: "2001:db8::1"), .badToken(address: ""),
     .request(

@@ -53,24 +53,24 @@ import ThrongTestKit
 
   /// The frames of a group are compressed on each node with members: who joins on one of them reads the
   /// lengths of those on all.
-  @Test func eachNodeWithMembersIsToldOfAnEpochBeforeTheNextFrame() async throws {
+  @Test func eachNodeWithMembersIsToldOfAResetBeforeTheNextFrame() async throws {
     let scene = try await Scene()
     scene.snapshot("mary")
     let topic = ClusterTopic(
       "g", local: LocalTopic("g", directory: SessionDirectory()), presence: scene.presence, links: scene.own.links,
       tracer: Tracer(clocks: scene.clocks))
-    topic.beginEpoch()
+    topic.resetCompression()
     #expect(topic.attach("mary", receiving: .receive))
-    topic.beginEpoch()
+    topic.resetCompression()
     topic.publish([1], .control, except: nil)
     try await waitUntil("the frame has come") { scene.other.entries.contains { Self.name($0.entry) == "publish" } }
-    #expect(scene.other.entries.map { Self.name($0.entry) } == ["attach", "beginEpoch", "publish"])
+    #expect(scene.other.entries.map { Self.name($0.entry) } == ["attach", "resetCompression", "publish"])
   }
 
   private static func name(_ entry: ClusterEntry) -> String {
     switch entry {
     case .attach: "attach"
-    case .beginEpoch: "beginEpoch"
+    case .resetCompression: "resetCompression"
     case .publish: "publish"
     default: "another"
     }

@@ -98,7 +98,7 @@ import ThrongTestKit
       node.network.router.setServing(false)
       let mary = try await cluster[1].signIn("mary")
       let stranger = try await cluster[1].signIn("vera")
-      #expect(!node.network.router.owns(GroupID(id)!), "nobody decides for the group")
+      #expect(!node.network.router.leads(GroupID(id)!), "nobody decides for the group")
       node.network.router.setServing(true)
       let said = try await olga.call("sendGroupTextMessage", #"{"groupID":"\#(id)","text":"x"}"#)
       #expect(said["result"]["seq"].integer != nil, "\(said)")

@@ -176,7 +176,7 @@ import ThrongTestKit
     #expect(absent.remove("rita") == ["i"])
   }
 
-  @Test func `an attempt is remembered for as long as a node may not be heard, whatever came before it`() {
+  @Test func anAttemptIsRememberedForAsLongAsANodeMayNotBeHeardWhateverCameBeforeIt() {
     var absent = AbsentAttachments()
     let start = MonotonicInstant(nanoseconds: 0)
     // One more in vain, and one that was not: the newest counts.

@@ -14,7 +14,7 @@ import WireProtocol
   private func text(_ bytes: Int) -> Reply { .success(.encoded([UInt8](repeating: 0, count: bytes - 1))) }
 
   @Test func theRowsOfANodeAreOneRequest() {
-    let routes: [OwnerRouter.Route] = [.node(Self.two), .here, .node(Self.one), .nobody, .node(Self.two), .here]
+    let routes: [ShardRouter.Route] = [.node(Self.two), .here, .node(Self.one), .nobody, .node(Self.two), .here]
     let round = RowRound([0, 1, 2, 3, 4, 5]) { routes[$0] }
     #expect(round.here == [1, 5])
     #expect(round.batches == [.init(node: Self.two, rows: [0, 4]), .init(node: Self.one, rows: [2])])

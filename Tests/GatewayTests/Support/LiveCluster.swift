@@ -164,7 +164,7 @@ struct LiveCluster {
   }
 
   private func owns(_ shard: Shard, _ index: Int) -> Bool {
-    nodes[index].engine.shards.epoch(of: shard, at: world.clocks.monotonic) != nil
+    nodes[index].engine.shards.term(of: shard, at: world.clocks.monotonic) != nil
   }
 }
 

@@ -8,7 +8,7 @@ import WireProtocol
 /// `adm:alice` an administrator's, `odd:alice` looks wrong; `expired`, `wrong` and `bad` are
 /// refused, and so is `stale`, alice's.
 struct NamedTokens: TokenChecking {
-  func owner(of token: String, at now: WallInstant) -> Result<TokenOwner, TokenRefusal> {
+  func check(_ token: String, at now: WallInstant) -> Result<AcceptedToken, TokenRefusal> {
     switch token {
     case "expired": return .failure(TokenRefusal(WireError(.tokenExpired)))
     case "wrong": return .failure(TokenRefusal(WireError(.tokenWrongSignature), reason: "another key"))
@@ -17,7 +17,7 @@ struct NamedTokens: TokenChecking {
     default: break
     }
     if token.hasPrefix("odd:"), let user = UserID(String(token.dropFirst(4))) {
-      return .success(TokenOwner(userID: user, expiresAt: now + 3_600_000, isAdministrator: false, warning: "it looks wrong"))
+      return .success(AcceptedToken(userID: user, expiresAt: now + 3_600_000, isAdministrator: false, warning: "it looks wrong"))
     }
     let isAdministrator = token.hasPrefix("adm:")
     let parts = token.dropFirst(isAdministrator ? 4 : 0).split(separator: "~")
@@ -25,6 +25,6 @@ struct NamedTokens: TokenChecking {
       return .failure(TokenRefusal(WireError(.tokenMalformed)))
     }
     let life = parts.count > 1 ? Int64(parts[1]) ?? 0 : 3_600_000
-    return .success(TokenOwner(userID: user, expiresAt: now + life, isAdministrator: isAdministrator))
+    return .success(AcceptedToken(userID: user, expiresAt: now + life, isAdministrator: isAdministrator))
   }
 }

@@ -37,19 +37,19 @@ import ThrongTestKit
   /// Frames are compressed together: what was said before a join must not show in the lengths of those
   /// behind it. Another session of a member changes nothing, and an open group has nothing to hide.
   @Test(arguments: [("Any", false), ("Auth", true)])
-  func aJoinBeginsAnEpochUnlessTheGroupIsOpen(joinMode: String, begins: Bool) async throws {
+  func aJoinResetsTheCompressionUnlessTheGroupIsOpen(joinMode: String, resets: Bool) async throws {
     let scene = ActorScene()
     try await scene.makeGroup()
     try await scene.ask("setGroupInfo", #"{"joinMode":"\#(joinMode)"}"#, by: "olga")
     let topic = try #require(scene.broker.topics(of: "g").last)
     let admission = RecordingTopic.Call.attach("oscar", receiving: .receive)
-    func calls() -> [RecordingTopic.Call] { topic.calls.filter { $0 == .beginEpoch || $0 == admission } }
+    func calls() -> [RecordingTopic.Call] { topic.calls.filter { $0 == .resetCompression || $0 == admission } }
     scene.signIn("mary", as: "mary/2")
     await scene.refresh("mary")
     try await scene.ask("setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#, by: "mary")
     #expect(calls() == [])
     try await scene.ask("inviteUserToGroup", #"{"userIDList":["oscar"]}"#, by: "administrator")
-    #expect(calls() == (begins ? [.beginEpoch] : []) + [admission])
+    #expect(calls() == (resets ? [.resetCompression] : []) + [admission])
   }
 
   @Test func sessionsOfOthersAreNotAttached() async throws {

@@ -137,7 +137,7 @@ final class Scene {
   func ask(_ request: GroupOperation, by caller: Caller) throws -> Outcome {
     for session in sessions.values { _ = broker.takeFrames(of: session) }
     let decision = decide(request, by: caller)
-    return try carryOut(decision, by: caller)
+    return try apply(decision, by: caller)
   }
 
   /// Decides changes of several users together; all of them must be such as may share an event.
@@ -149,7 +149,7 @@ final class Scene {
     }
     guard let decided = state?.decideTogether(crowd, at: clocks.now) else { throw WireError(.noSuchGroup) }
     let codes = decided.replies.map { if case .failure(let error) = $0 { error.code.rawValue } else { 0 } }
-    return (try carryOut(decided.decision, by: .administrator), codes)
+    return (try apply(decided.decision, by: .administrator), codes)
   }
 
   /// Lets happen what is due by itself.
@@ -158,7 +158,7 @@ final class Scene {
     for session in sessions.values { _ = broker.takeFrames(of: session) }
     let decision = state?.wake(at: clocks.now, usersSignedIn: broker.usersSignedIn) ?? Decision(answer: .reply(.empty))
     try commitCounters()
-    return try carryOut(decision, by: .administrator)
+    return try apply(decision, by: .administrator)
   }
 
   /// Stores changes of counters, and publishes what is due.
@@ -171,7 +171,7 @@ final class Scene {
     if let event = state?.popCounterEvent(at: clocks.now) { perform(.publish(event, .control, except: nil)) }
   }
 
-  private func carryOut(_ decision: Decision, by caller: Caller) throws -> Outcome {
+  private func apply(_ decision: Decision, by caller: Caller) throws -> Outcome {
     var decision = decision
     if decision.disbands { try commitCounters(isLast: true) }
     if case .counters = decision.answer { try commitCounters() }

@@ -6,11 +6,11 @@ administrator and by accomplices; what comes after is done by one user, within t
 user is allowed:
 
     @amplification(rows=4)
-    async def rename_churn(stage):
+    async def rename_churn(attack):
         "setGroupInfo of a large group's name"
-        group = stage.group("Public", members=stage.size(6000, 50))
+        group = attack.group("Public", members=attack.size(6000, 50))
         yield
-        await stage.repeat(lambda n: ("setGroupInfo", {"groupID": group, "groupName": f"name {n}"}))"""
+        await attack.repeat(lambda n: ("setGroupInfo", {"groupID": group, "groupName": f"name {n}"}))"""
 import asyncio
 import math
 import time
@@ -157,7 +157,7 @@ class Measurement:
         return asdict(self)
 
 
-class Stage:
+class Attack:
     """The parts of a script: the server, the administrator's groups, and the attacker's
     sessions."""
 
@@ -336,19 +336,19 @@ async def idle(process):
 
 
 @asynccontextmanager
-async def staged(one, data_dir, seconds, full, binary=None):
+async def attacking(one, data_dir, seconds, full, binary=None):
     """A server on which the setup of an amplification is done, and the script that goes on with the
     attack."""
     server = Server(data_dir, one.settings, binary=binary).start()
-    stage = Stage(server, seconds, full)
+    attack = Attack(server, seconds, full)
     try:
-        stage.rpc("importGroup", groupID=GROUP, groupType="Public", groupName="bystanders", ownerUserID=USER)
-        script = one.script(stage)
+        attack.rpc("importGroup", groupID=GROUP, groupType="Public", groupName="bystanders", ownerUserID=USER)
+        script = one.script(attack)
         await anext(script)
-        yield stage, script
+        yield attack, script
     finally:
-        stage.leave()
-        for socket in stage.listeners:
+        attack.leave()
+        for socket in attack.listeners:
             socket.cut()
         if server.running:
             server.kill()
@@ -366,28 +366,28 @@ async def measure(one, data_dir, bystander, full=False, seconds=None, quiet=0.0,
     """Runs one amplification on a server of its own: `quiet` seconds of the bystander alone, the
     attack, and `after` seconds more when the server is idle again."""
     seconds = seconds or (one.full if full else one.small)
-    async with staged(one, data_dir, seconds, full, binary) as (stage, script):
-        bystander.begin(stage.server)
+    async with attacking(one, data_dir, seconds, full, binary) as (attack, script):
+        bystander.begin(attack.server)
         try:
-            cpu_quiet, written_quiet = await quiet_costs(Process(stage.server.process.pid), quiet)
-            observer = Observer(stage.server)
+            cpu_quiet, written_quiet = await quiet_costs(Process(attack.server.process.pid), quiet)
+            observer = Observer(attack.server)
             bystander.phase("during")
             start = time.monotonic()
             with suppress(StopAsyncIteration):
                 await anext(script)
             elapsed = time.monotonic() - start
             bystander.phase("after")
-            stage.leave()
+            attack.leave()
             busy = await idle(observer.process)
             await asyncio.sleep(after)
         finally:
             phases = bystander.end()
-        tally = stage.tally
+        tally = attack.tally
         return Measurement(
             name=one.name, seconds=elapsed, sent=tally.sent, accepted=tally.accepted, sign_ins=tally.sign_ins,
             sign_ins_refused=tally.sign_ins_refused, refused=dict(tally.refused), closed=dict(tally.closed),
-            answered=tally.bytes, told=stage.listening.events,
-            cpu_quiet=cpu_quiet, written_quiet=written_quiet, busy_after=busy, bystander=phases, alive=stage.server.running,
+            answered=tally.bytes, told=attack.listening.events,
+            cpu_quiet=cpu_quiet, written_quiet=written_quiet, busy_after=busy, bystander=phases, alive=attack.server.running,
             **await observer.figures())
 
 

@@ -16,7 +16,7 @@ SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 PATIENCE = 30
 
 
-class Request:
+class WebhookRequest:
     """One request as it came."""
 
     def __init__(self, headers, body):
@@ -139,7 +139,7 @@ class Receiver:
         try:
             Webhook(self.secret).verify(body, headers)
             assert headers["content-type"] == "application/json", headers
-            request = Request(headers, body)
+            request = WebhookRequest(headers, body)
         except Exception as error:  # verify has several; a fault fails the test at its end
             with self._news:
                 self.faults.append(repr(error))

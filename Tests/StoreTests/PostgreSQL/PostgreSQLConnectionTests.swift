@@ -9,9 +9,9 @@ import WireProtocol
 
 @testable import PostgreSQLStore
 
-@Suite("Connections to PostgreSQL")
-struct PostgreSQLConnectionTests {
-  @Test func `settings of the store win over those of the URL, and others of the URL stay`() async throws {
+/// Connections to PostgreSQL.
+@Suite struct PostgreSQLConnectionTests {
+  @Test func settingsOfTheStoreWinOverThoseOfTheURLAndOthersOfTheURLStay() async throws {
     try await withSchema { url, schema in
       let given = [
         "statement_timeout=0", "lock_timeout=0", "idle_in_transaction_session_timeout=0", "plan_cache_mode=auto", "jit=on",
@@ -42,7 +42,7 @@ struct PostgreSQLConnectionTests {
     }
   }
 
-  @Test func `a URL that libpq cannot read is not repeated`() {
+  @Test func aURLThatLibpqCannotReadIsNotRepeated() {
     for url in ["postgres://u:hidden%zz@h/d", "host=h password='hidden", "postgres://h/d?password=a&hidden"] {
       let error = #expect(throws: PostgreSQLError.self) { _ = try PostgreSQLConnection(url, options: [], timeout: 1_000) }
       #expect(error?.message.contains("libpq cannot read the URL") == true && error?.message.contains("hidden") == false)
@@ -85,7 +85,7 @@ struct PostgreSQLConnectionTests {
     }
   }
 
-  @Test func `a role with too few connections is told at the start, with its limit and the way out`() async throws {
+  @Test func aRoleWithTooFewConnectionsIsToldAtTheStartWithItsLimitAndTheWayOut() async throws {
     try await withRole("CONNECTION LIMIT 4") { url, schema, role in
       let error = try #require(refusal(url, schema))
       #expect(error.kind == .unavailable)
@@ -102,7 +102,7 @@ struct PostgreSQLConnectionTests {
     }
   }
 
-  @Test func `a database with too few connections is told at the start`() async throws {
+  @Test func aDatabaseWithTooFewConnectionsIsToldAtTheStart() async throws {
     try await withRole("") { url, schema, role in
       let owner = try PostgreSQLConnection(try PostgreSQLServer.shared.get().url, options: [], timeout: 60_000)
       let database = schema + "d"
@@ -114,7 +114,7 @@ struct PostgreSQLConnectionTests {
     }
   }
 
-  @Test func `as many connections as the start asks for are enough`() async throws {
+  @Test func asManyConnectionsAsTheStartAsksForAreEnough() async throws {
     var options = PostgreSQLOptions()
     options.readers = 2
     try await withRole("CONNECTION LIMIT \(options.connectionCount)") { url, schema, _ in
@@ -145,7 +145,7 @@ struct PostgreSQLConnectionTests {
   }
 
   @Test(arguments: ["transaction", "statement"], ["server_round_robin=0", "server_round_robin=1"])
-  func `a pooler that shares sessions is told at the start`(_ mode: String, _ order: String) async throws {
+  func aPoolerThatSharesSessionsIsToldAtTheStart(_ mode: String, _ order: String) async throws {
     try await withPooler("pool_mode=\(mode)", order) { url, schema in
       // The second finds sessions that the first has used.
       for _ in 1...2 {
@@ -157,7 +157,7 @@ struct PostgreSQLConnectionTests {
     }
   }
 
-  @Test func `a pooler that keeps a session for each connection is used`() async throws {
+  @Test func aPoolerThatKeepsASessionForEachConnectionIsUsed() async throws {
     try await withPooler("pool_mode=session") { url, schema in
       let store = try openPostgreSQL(url, schema)
       defer { store.close() }
@@ -166,7 +166,7 @@ struct PostgreSQLConnectionTests {
     }
   }
 
-  @Test func `a pooler with too small a pool is told at the start`() async throws {
+  @Test func aPoolerWithTooSmallAPoolIsToldAtTheStart() async throws {
     try await withPooler("pool_mode=session", "default_pool_size=3") { url, schema in
       let error = try #require(refusal(url, schema) { $0.statementTimeout = 500 })
       #expect(error.description.contains("default_pool_size") && error.description.contains("only 3"), "\(error)")

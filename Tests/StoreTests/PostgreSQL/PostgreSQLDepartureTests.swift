@@ -7,9 +7,9 @@ import ThrongTestKit
 
 @testable import PostgreSQLStore
 
-@Suite("PostgreSQL: the end of a departure")
-struct PostgreSQLDepartureTests {
-  @Test func `who joins again has not departed, whatever the database does by itself`() async throws {
+/// PostgreSQL: the end of a departure.
+@Suite struct PostgreSQLDepartureTests {
+  @Test func whoJoinsAgainHasNotDepartedWhateverTheDatabaseDoesByItself() async throws {
     try await withSchema { url, schema in
       let store = try openPostgreSQL(url, schema)
       defer { store.close() }
@@ -35,7 +35,7 @@ struct PostgreSQLDepartureTests {
     }
   }
 
-  @Test func `the state of a known member ends no departure`() async throws {
+  @Test func theStateOfAKnownMemberEndsNoDeparture() async throws {
     try await withPostgreSQL { store in
       try await store.put([.create(), .join(bob), .dismiss(club, at: 9), .create(epoch: "e2"), .join(alice)]).get()
       var member = Member.sample(alice)

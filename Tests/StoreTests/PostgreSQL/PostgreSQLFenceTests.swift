@@ -8,13 +8,13 @@ import ThrongTestKit
 
 @testable import PostgreSQLStore
 
-@Suite("One process at a time uses a PostgreSQL database")
-struct PostgreSQLFenceTests {
+/// One process at a time uses a PostgreSQL database.
+@Suite struct PostgreSQLFenceTests {
   private func connection(_ url: String, _ schema: String) throws(PostgreSQLError) -> PostgreSQLConnection {
     try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 60_000)
   }
 
-  @Test func `a process that shows no life loses the database, and writes nothing more`() async throws {
+  @Test func aProcessThatShowsNoLifeLosesTheDatabaseAndWritesNothingMore() async throws {
     try await withSchema { url, schema in
       let log = RecordedLog()
       let first = try openPostgreSQL(url, schema, logger: log.logger) { $0.leaseDuration = .seconds(600) }
@@ -37,7 +37,7 @@ struct PostgreSQLFenceTests {
     }
   }
 
-  @Test func `a second process is refused while the first shows life`() async throws {
+  @Test func aSecondProcessIsRefusedWhileTheFirstShowsLife() async throws {
     try await withSchema { url, schema in
       let (clocks, alarms) = (ManualClocks(), ManualAlarms())
       let first = try openPostgreSQL(url, schema) { options in
@@ -63,7 +63,7 @@ struct PostgreSQLFenceTests {
     }
   }
 
-  @Test func `after a clean end the next process begins at once, with what was stored`() async throws {
+  @Test func afterACleanEndTheNextProcessBeginsAtOnceWithWhatWasStored() async throws {
     try await withSchema { url, schema in
       let first = try openPostgreSQL(url, schema) { $0.leaseDuration = .seconds(600) }
       first.notePresence(of: alice, offlineSince: nil)
@@ -78,7 +78,7 @@ struct PostgreSQLFenceTests {
     }
   }
 
-  @Test func `a database of a newer version stays as it is`() async throws {
+  @Test func aDatabaseOfANewerVersionStaysAsItIs() async throws {
     try await withSchema { url, schema in
       try openPostgreSQL(url, schema).close()
       try connection(url, schema).run("INSERT INTO schemaVersion VALUES (99)")
@@ -87,15 +87,15 @@ struct PostgreSQLFenceTests {
     }
   }
 
-  @Test func `a server that is not there is told in a sentence`() {
+  @Test func aServerThatIsNotThereIsToldInASentence() {
     let error = #expect(throws: PostgreSQLOpenError.self) { _ = try openPostgreSQL("host=/nonexistent", "none") }
     #expect(error?.kind == .unavailable)
   }
 }
 
 // One after the other: they hold the same lock, and a wait for it holds a thread.
-@Suite("Several processes number notifications in a PostgreSQL database", .serialized)
-struct NotificationOrderTests {
+/// Several processes number notifications in a PostgreSQL database.
+@Suite(.serialized) struct NotificationOrderTests {
   /// Holds the lock of a user as another process does whose transaction has numbered a
   /// notification.
   private func holding(_ user: UserID, _ url: String, _ body: (PostgreSQLConnection) async throws -> Void) async throws {
@@ -115,7 +115,7 @@ struct NotificationOrderTests {
   }
 
   @Test(arguments: ["to a user", "to managers", "to the members of a disbanded group"])
-  func `a notification waits for one that another process numbers for the same user`(_ kind: String) async throws {
+  func aNotificationWaitsForOneThatAnotherProcessNumbersForTheSameUser(_ kind: String) async throws {
     let change: StoreChange =
       switch kind {
       case "to a user": .notify(.sample(), .users([bob, alice]))
@@ -139,7 +139,7 @@ struct NotificationOrderTests {
     }
   }
 
-  @Test func `a process alone locks nothing`() async throws {
+  @Test func aProcessAloneLocksNothing() async throws {
     try await withSchema { url, schema in
       let store = try openPostgreSQL(url, schema)
       defer { store.close() }
@@ -150,8 +150,8 @@ struct NotificationOrderTests {
   }
 }
 
-@Suite("Faults between the store and PostgreSQL")
-struct PostgreSQLFaultTests {
+/// Faults between the store and PostgreSQL.
+@Suite struct PostgreSQLFaultTests {
   private func withProxy(
     _ tune: (inout PostgreSQLOptions) -> Void = { _ in }, _ body: (SocketProxy, PostgreSQLStore) async throws -> Void
   ) async throws {
@@ -173,7 +173,7 @@ struct PostgreSQLFaultTests {
     }
   }
 
-  @Test func `a commit whose answer is lost is answered as durable, and is there once`() async throws {
+  @Test func aCommitWhoseAnswerIsLostIsAnsweredAsDurableAndIsThereOnce() async throws {
     try await withProxy { proxy, store in
       proxy.lose(.answer)
       try await store.put([.append(.sample(1))]).get()
@@ -183,7 +183,7 @@ struct PostgreSQLFaultTests {
     }
   }
 
-  @Test func `a commit that is lost on its way is done again`() async throws {
+  @Test func aCommitThatIsLostOnItsWayIsDoneAgain() async throws {
     try await withProxy { proxy, store in
       proxy.lose(.request)
       try await store.put([.append(.sample(1))]).get()
@@ -191,7 +191,7 @@ struct PostgreSQLFaultTests {
     }
   }
 
-  @Test func `a commit that is lost on its way does not become durable later`() async throws {
+  @Test func aCommitThatIsLostOnItsWayDoesNotBecomeDurableLater() async throws {
     try await withProxyInSchema { proxy, store, url, schema in
       let connection = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 60_000)
       let node = try #require(store.node).number
@@ -223,7 +223,7 @@ struct PostgreSQLFaultTests {
     try await waitUntil("the answer is lost") { proxy.isAway }
   }
 
-  @Test func `a commit has no answer while nobody knows whether it is durable, and others are refused`() async throws {
+  @Test func aCommitHasNoAnswerWhileNobodyKnowsWhetherItIsDurableAndOthersAreRefused() async throws {
     try await withProxy({ $0.commitTimeout = 0 }) { proxy, store in
       let generation = CommitGeneration()
       let answers = Answers(expected: 2)
@@ -242,7 +242,7 @@ struct PostgreSQLFaultTests {
     }
   }
 
-  @Test func `a commit that is refused overtakes none of which nobody knows whether it is durable`() async throws {
+  @Test func aCommitThatIsRefusedOvertakesNoneOfWhichNobodyKnowsWhetherItIsDurable() async throws {
     try await withProxy({ $0.commitTimeout = 0 }) { proxy, store in
       let generation = CommitGeneration()
       let answers = Answers(expected: 2)
@@ -273,7 +273,7 @@ struct PostgreSQLFaultTests {
     ) { WaitingStatement(backend: try $0.integer(), start: try $0.text()) }.first
   }
 
-  @Test func `whether a commit is durable is asked again on the same connection while that is open`() async throws {
+  @Test func whetherACommitIsDurableIsAskedAgainOnTheSameConnectionWhileThatIsOpen() async throws {
     try await withProxyInSchema { proxy, store, url, schema in
       let answers = Answers(expected: 1)
       try await commitInDoubt(proxy, store, CommitGeneration(), answers)
@@ -299,7 +299,7 @@ struct PostgreSQLFaultTests {
     }
   }
 
-  @Test func `a commit of which nobody knows whether it is durable has no answer when the store is closed`() async throws {
+  @Test func aCommitOfWhichNobodyKnowsWhetherItIsDurableHasNoAnswerWhenTheStoreIsClosed() async throws {
     let answers = Answers(expected: 2)
     try await withProxy({ $0.commitTimeout = 0 }) { proxy, store in
       let generation = CommitGeneration()
@@ -311,7 +311,7 @@ struct PostgreSQLFaultTests {
     #expect(answers.order.isEmpty)
   }
 
-  @Test func `reads go on after all connections were ended`() async throws {
+  @Test func readsGoOnAfterAllConnectionsWereEnded() async throws {
     try await withSchema { url, schema in
       let store = try openPostgreSQL(url, schema)
       defer { store.close() }
@@ -335,7 +335,7 @@ struct PostgreSQLFaultTests {
     }
   }
 
-  @Test func `of several hosts the one that answers is used`() async throws {
+  @Test func ofSeveralHostsTheOneThatAnswersIsUsed() async throws {
     try await withSchema { url, schema in
       let store = try openPostgreSQL(url.replacing("host=", with: "host=/nowhere,"), schema)
       defer { store.close() }
@@ -344,7 +344,7 @@ struct PostgreSQLFaultTests {
     }
   }
 
-  @Test func `a server that takes no writes, as a replica, is not used`() async throws {
+  @Test func aServerThatTakesNoWritesAsAReplicaIsNotUsed() async throws {
     try await withSchema { url, schema in
       let readOnly = url + " options='-c default_transaction_read_only=on'"
       let error = #expect(throws: PostgreSQLOpenError.self) { try openPostgreSQL(readOnly, schema) }
@@ -352,7 +352,7 @@ struct PostgreSQLFaultTests {
     }
   }
 
-  @Test func `a statement that takes too long fails, and the next one is served`() async throws {
+  @Test func aStatementThatTakesTooLongFailsAndTheNextOneIsServed() async throws {
     try await withSchema { url, schema in
       let store = try openPostgreSQL(url, schema) { $0.statementTimeout = 2_000 }
       defer { store.close() }
@@ -369,10 +369,10 @@ struct PostgreSQLFaultTests {
   }
 }
 
-@Suite("Texts in PostgreSQL")
-struct StoredTextTests {
+/// Texts in PostgreSQL.
+@Suite struct StoredTextTests {
   @Test(arguments: difficultTexts + ["\u{1}", "\u{1}\u{2}", "\u{1}\0\u{2}", "a\u{1}"])
-  func `every text comes back`(_ text: String) {
+  func everyTextComesBack(_ text: String) {
     var bytes: [UInt8] = []
     StoredText.append(text, to: &bytes)
     #expect(!bytes.contains(0))
@@ -380,7 +380,7 @@ struct StoredTextTests {
   }
 
   @Test(arguments: [[1], [1, 3], [97, 1], [0xff]] as [[UInt8]])
-  func `bytes that were never written are no text`(_ bytes: [UInt8]) {
+  func bytesThatWereNeverWrittenAreNoText(_ bytes: [UInt8]) {
     #expect(bytes.withUnsafeBufferPointer { StoredText.text($0) } == nil)
   }
 }

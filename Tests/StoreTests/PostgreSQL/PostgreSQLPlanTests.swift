@@ -4,10 +4,10 @@ import ThrongTestKit
 
 @testable import PostgreSQLStore
 
-@Suite("PostgreSQL plans the statements of each message well")
-struct PostgreSQLPlanTests {
+/// PostgreSQL plans the statements of each message well.
+@Suite struct PostgreSQLPlanTests {
   /// A connection plans a statement once, when the tables may still be small, and keeps the plan.
-  @Test func `a message is appended without a look at those of other groups`() async throws {
+  @Test func aMessageIsAppendedWithoutALookAtThoseOfOtherGroups() async throws {
     try await withSchema { url, schema in
       try openPostgreSQL(url, schema).close()
       let connection = try PostgreSQLConnection(url, options: [(name: "search_path", value: schema)], timeout: 60_000)

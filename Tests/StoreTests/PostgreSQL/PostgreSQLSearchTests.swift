@@ -7,8 +7,8 @@ import ThrongTestKit
 
 @testable import PostgreSQLStore
 
-@Suite("PostgreSQL: the search of messages, and durability")
-struct PostgreSQLSearchTests {
+/// PostgreSQL: the search of messages, and durability.
+@Suite struct PostgreSQLSearchTests {
   private func found(_ keyword: String, _ store: PostgreSQLStore) async throws -> [Int64] {
     try await store.messages(matching: MessageSearch([keyword], by: bob), after: 0, limit: 99).found.compactMap(\.message.seq)
   }
@@ -19,7 +19,7 @@ struct PostgreSQLSearchTests {
     ).get()
   }
 
-  @Test func `letters whose lower case PostgreSQL writes otherwise are found`() async throws {
+  @Test func lettersWhoseLowerCasePostgreSQLWritesOtherwiseAreFound() async throws {
     try await withPostgreSQL({ $0.indexesMessages = true }) { store in
       try await put(["İstanbul", "istanbul", "ΟΔΟΣ", "οδος", "50% _off_ \\o/", "Kelvin", "ΟΔΟΣΑ"], store)
       for (keyword, seqs) in [
@@ -35,18 +35,18 @@ struct PostgreSQLSearchTests {
     ("hello", "%hello%", true), ("He", "%he%", false), ("a b c", "%a b c%", false), ("100%", "%100\\%%", true),
     ("世界", "%世界%", false), ("こんに", "%こんに%", true), ("Σίσυφος", "%_ί_υφο_%", true), ("Quiz", "%_uiz%", true),
   ])
-  func `a keyword becomes a pattern`(keyword: String, pattern: String, hasTrigrams: Bool) {
+  func aKeywordBecomesAPattern(keyword: String, pattern: String, hasTrigrams: Bool) {
     let made = MessagePattern([keyword], Self.folding)
     #expect(made.alternatives == [pattern] && made.hasTrigrams == hasTrigrams)
   }
 
   private static let folding = MessageFolding(collation: "und-x-icu", differing: ["q"], hasTrigramsOfAllLetters: true)
 
-  @Test func `one short keyword is enough to read every message`() {
+  @Test func oneShortKeywordIsEnoughToReadEveryMessage() {
     #expect(!MessagePattern(["hello", "ab"], Self.folding).hasTrigrams)
   }
 
-  @Test func `letters that PostgreSQL folds otherwise, or that its index does not know, make no trigrams`() {
+  @Test func lettersThatPostgreSQLFoldsOtherwiseOrThatItsIndexDoesNotKnowMakeNoTrigrams() {
     #expect(MessagePattern(["Quiqa", "σσσ"], Self.folding) == MessagePattern(["quiqa", "ςΣσ"], Self.folding))
     #expect(MessagePattern(["Quiqa"], Self.folding).alternatives == ["%_ui_a%"])
     #expect(!MessagePattern(["abqab"], Self.folding).hasTrigrams && MessagePattern(["abcqab"], Self.folding).hasTrigrams)
@@ -55,7 +55,7 @@ struct PostgreSQLSearchTests {
     #expect(MessagePattern(["a\u{378}b"], Self.folding).alternatives == ["%a_b%"], "it may be a letter elsewhere")
   }
 
-  @Test func `a rare keyword is found by the index, beside many messages`() async throws {
+  @Test func aRareKeywordIsFoundByTheIndexBesideManyMessages() async throws {
     try await withPostgreSQL({ $0.indexesMessages = true }) { store in
       try await put((1...3_000).map { $0 == 1_234 ? "a needle" : "hay \($0)" }, store)
       // Otherwise the newest are in a list that is cheaper not to read.
@@ -105,7 +105,7 @@ struct PostgreSQLSearchTests {
   ]
 
   @Test(arguments: ["tr", "az", "lt", "LC_CTYPE C"])
-  func `a search finds the same in databases of all collations`(_ locale: String) async throws {
+  func aSearchFindsTheSameInDatabasesOfAllCollations(_ locale: String) async throws {
     let icu = "LOCALE_PROVIDER icu LOCALE 'C.UTF-8' ICU_LOCALE '\(locale)'"
     try await withDatabase(locale == "LC_CTYPE C" ? "LOCALE 'C'" : icu) { url, schema in
       let store = try openPostgreSQL(url, schema) { $0.indexesMessages = true }
@@ -123,7 +123,7 @@ struct PostgreSQLSearchTests {
     }
   }
 
-  @Test func `every letter is found in either case`() async throws {
+  @Test func everyLetterIsFoundInEitherCase() async throws {
     try await withPostgreSQL({ $0.indexesMessages = true }) { store in
       let folding = try #require(store.folding)
       let scalars = (1..<0x11_0000 as Range<UInt32>).compactMap(Unicode.Scalar.init).filter {
@@ -147,7 +147,7 @@ struct PostgreSQLSearchTests {
     }
   }
 
-  @Test func `an index that went by the database's collation is replaced`() async throws {
+  @Test func anIndexThatWentByTheDatabasesCollationIsReplaced() async throws {
     try await withSchema { url, schema in
       try await withStore(url, schema) { try await put(["a needle"], $0) }
       try connection(url, schema).run("CREATE INDEX messageByText ON message USING gin (content public.gin_trgm_ops)")
@@ -163,7 +163,7 @@ struct PostgreSQLSearchTests {
     }
   }
 
-  @Test(arguments: [5, 40]) func `a page does bounded work`(work: Int) async throws {
+  @Test(arguments: [5, 40]) func aPageDoesBoundedWork(work: Int) async throws {
     let tune: (inout PostgreSQLOptions) -> Void = {
       $0.indexesMessages = true
       $0.searchedMessages = work
@@ -188,7 +188,7 @@ struct PostgreSQLSearchTests {
     }
   }
 
-  @Test func `switching it off drops the index, switching it on makes it for what is stored`() async throws {
+  @Test func switchingItOffDropsTheIndexSwitchingItOnMakesItForWhatIsStored() async throws {
     try await withSchema { url, schema in
       func indexes(_ isOn: Bool, _ body: (PostgreSQLStore) async throws -> Void = { _ in }) async throws -> Int {
         let store = try openPostgreSQL(url, schema) { $0.indexesMessages = isOn }
@@ -216,7 +216,7 @@ struct PostgreSQLSearchTests {
     }
   }
 
-  @Test func `the index is built beside the server where there are many messages`() async throws {
+  @Test func theIndexIsBuiltBesideTheServerWhereThereAreManyMessages() async throws {
     try await withSchema { url, schema in
       try await withStore(url, schema) { try await put(["a needle", "hay"], $0) }
       try await withStore(url, schema) { store in
@@ -243,7 +243,7 @@ struct PostgreSQLSearchTests {
   }
 
   @Test(arguments: [(true, "on"), (false, "off")])
-  func `store sync decides whether a commit waits for the disk`(syncs: Bool, expected: String) async throws {
+  func storeSyncDecidesWhetherACommitWaitsForTheDisk(syncs: Bool, expected: String) async throws {
     try await withSchema { url, schema in
       let log = RecordedLog()
       let store = try openPostgreSQL(url, schema, logger: log.logger) { $0.syncsCommits = syncs }

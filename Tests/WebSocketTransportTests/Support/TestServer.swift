@@ -20,7 +20,7 @@ final class TestServer: TransportDelegate {
     let address: String
     let reason: EarlyEnd
   }
-  struct Request: Sendable {
+  struct ReceivedRequest: Sendable {
     let request: HTTPRequest
     let exchange: HTTPExchange
   }
@@ -41,7 +41,7 @@ final class TestServer: TransportDelegate {
   let closeCount = Atomic(0)
   let closedByPeer = EventQueue<Bool>()
   let refused = EventQueue<Refused>()
-  let requests = EventQueue<Request>()
+  let requests = EventQueue<ReceivedRequest>()
   let dropped = EventQueue<Dropped>()
   let left = EventQueue<String>()
   let pauses = EventQueue<Duration>()
@@ -65,7 +65,7 @@ final class TestServer: TransportDelegate {
 
   func didReceive(_ request: HTTPRequest, exchange: HTTPExchange) {
     if let answer = behaviour.request { answer(request, exchange) }
-    requests.add(Request(request: request, exchange: exchange))
+    requests.add(ReceivedRequest(request: request, exchange: exchange))
   }
 
   func admission(of address: String) -> Admission { behaviour.admit(address) }

@@ -10,7 +10,7 @@ extension GroupState {
 
   /// Decides over a message that was looked up.
   mutating func decide(_ lookUp: MessageLookUp, over found: FoundMessage?, _ turn: inout Turn) throws(WireError) {
-    switch lookUp.request {
+    switch lookUp.purpose {
     case .revoke: try revoke(found, seq: lookUp.seq, &turn)
     case .modify(let request, let step): try modify(found, request, step, &turn)
     case .pin(let isPinned): try pin(found, seq: lookUp.seq, isPinned, &turn)
@@ -45,7 +45,7 @@ extension GroupState {
     _ request: ModifyGroupMessage, _ step: MessageLookUp.EditStep, _ turn: borrowing Turn
   ) throws(WireError) -> LookUp {
     try requireVisible(request.seq, turn)
-    return .message(MessageLookUp(seq: request.seq, request: .modify(request, step)))
+    return .message(MessageLookUp(seq: request.seq, purpose: .modify(request, step)))
   }
 
   /// "The order: 10033, 10030, 10032, another kind 10004, 10031, 10017, the same content."
@@ -80,7 +80,7 @@ extension GroupState {
 
   func pin(_ request: PinGroupMessage, _ turn: borrowing Turn) throws(WireError) -> LookUp {
     try requirePinRight(over: request.seq, request.isPinned, turn)
-    return .message(MessageLookUp(seq: request.seq, request: .pin(request.isPinned)))
+    return .message(MessageLookUp(seq: request.seq, purpose: .pin(request.isPinned)))
   }
 
   private mutating func pin(_ found: FoundMessage?, seq: Int64, _ isPinned: Bool, _ turn: inout Turn) throws(WireError) {
@@ -122,7 +122,7 @@ extension GroupState {
     _ reaction: String, to seq: Int64, isAdded: Bool, _ turn: borrowing Turn
   ) throws(WireError) -> LookUp {
     try requireVisible(seq, turn)
-    return .message(MessageLookUp(seq: seq, request: .react(reaction, isAdded: isAdded)))
+    return .message(MessageLookUp(seq: seq, purpose: .react(reaction, isAdded: isAdded)))
   }
 
   private mutating func react(

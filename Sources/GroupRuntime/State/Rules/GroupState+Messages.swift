@@ -137,7 +137,7 @@ extension GroupState {
 
   func revoke(seq: Int64, _ turn: borrowing Turn) throws(WireError) -> LookUp {
     try checkRecall(of: seq, turn)
-    return .message(MessageLookUp(seq: seq, request: .revoke))
+    return .message(MessageLookUp(seq: seq, purpose: .revoke))
   }
 
   /// - Parameter found: as the store had it a moment ago; the caller may have lost the right since.

@@ -183,10 +183,10 @@ function following(group, change, isOwn) {
   if (group !== chat.current) return;
   if (isOwn && !wasAtEnd) return scrollToEnd();
   // An open menu stays where it is.
-  const stays = !isOwn && group.timeline.isMenuOpen;
-  if (wasAtEnd && !stays) return;
+  const keepsPlace = !isOwn && group.timeline.isMenuOpen;
+  if (wasAtEnd && !keepsPlace) return;
   noteFromEnd();
-  isAtEnd &&= !stays;
+  isAtEnd &&= !keepsPlace;
   byID("newer").hidden = isAtEnd;
 }
 

@@ -23,7 +23,7 @@ extension GroupScene {
   mutating func wake() throws {
     let (now, users) = (reading, usersSignedIn)
     guard let decision = state?.wake(at: now, usersSignedIn: users) else { return }
-    try carryOut(decision)
+    try apply(decision)
     try commitCounters()
   }
 
@@ -35,7 +35,7 @@ extension GroupScene {
     sessions.insert(session)
     let reading = reading
     if let awaySince, now > awaySince + GroupScene.offlineGrace, let decision = state?.removeAfterGrace(name, at: reading) {
-      try carryOut(decision)
+      try apply(decision)
     }
     refreshPresence(of: name)
   }
@@ -70,7 +70,7 @@ extension GroupScene {
       let seq = announcement.seq
       let message = picture.messages.first { $0.seq == seq }
       let found = message.map { FoundMessage(message: $0, reactions: picture.reactions[seq] ?? []) }
-      try carryOut(try decide(.found(MessageLookUp(seq: seq, request: .announce(announcement)), found), by: .administrator))
+      try apply(try decide(.found(MessageLookUp(seq: seq, purpose: .announce(announcement)), found), by: .administrator))
     }
   }
 

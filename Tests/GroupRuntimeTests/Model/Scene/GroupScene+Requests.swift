@@ -33,7 +33,7 @@ extension GroupScene {
     }
     let now = reading
     guard let decided = state?.decideTogether(requests, at: now) else { return }
-    try carryOut(decided.decision)
+    try apply(decided.decision)
     outcome.result = .array(
       decided.replies.map { if case .failure(let error) = $0 { .int(error.code.rawValue) } else { 0 } })
   }
@@ -79,7 +79,7 @@ extension GroupScene {
   }
 
   mutating func finish(_ decision: Decision) async throws -> Reply {
-    try carryOut(decision)
+    try apply(decision)
     let counted = Mutex<(Int, UnreadMessages)?>(nil)
     let reader = StoredAnswerReader(
       group: GroupScene.group, messages: picture, profiles: ProfileCache(store: StoredProfiles(profiles: profiles)),

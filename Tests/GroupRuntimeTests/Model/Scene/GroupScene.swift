@@ -94,7 +94,7 @@ struct GroupScene {
       faceURL: operation["faceURL"].string ?? former?.faceURL ?? "")
   }
 
-  mutating func carryOut(_ decision: Decision) throws {
+  mutating func apply(_ decision: Decision) throws {
     var decision = decision
     let shown = Set(decision.shownUsers)
     decision.show(profiles.filter { shown.contains($0.key) })

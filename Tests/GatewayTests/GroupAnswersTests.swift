@@ -5,7 +5,7 @@ import ThrongTestKit
 
 /// getGroupsInfo and syncGroups: 10010, 10015 and 10007 are codes of rows (Protocol.md,
 /// "Reconnecting").
-@Suite struct GroupRowsTests {
+@Suite struct GroupAnswersTests {
   private let backend = Backend()
 
   @Test func rowsOfGroupsInfoCarryTheirCodes() async throws {

@@ -3,9 +3,9 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// The rows of an answer over several groups, in their order. On several nodes each owner is asked for
+/// The rows of an answer over several groups, in their order. On several nodes each is asked for
 /// many rows at once, before their turn (Cluster.md, "The path of a request").
-struct GroupRows {
+struct GroupAnswers {
   private let dispatcher: Dispatcher
   private let caller: Caller
   private let count: Int
@@ -36,9 +36,9 @@ struct GroupRows {
       return await dispatcher.registry.group(row.group).ask(row.operation.operation, by: caller)
     }
     if let reply = take(bytesLeft) { return reply }
-    await askOwners(wanted, bytesLeft, router)
+    await askNodes(wanted, bytesLeft, router)
     if let reply = take(bytesLeft) { return reply }
-    // It has no owner now: it waits for one, and later rows are asked for with the next.
+    // No node leads it now: it waits for one, and later rows are asked for with the next.
     return await dispatcher.row(row, by: caller, router)
   }
 
@@ -47,8 +47,8 @@ struct GroupRows {
     return ahead.reply(at: index, bytesLeft: bytesLeft)
   }
 
-  /// Asks for the rows from `index` on, all owners at once.
-  private mutating func askOwners(_ wanted: Int, _ bytesLeft: Int, _ router: OwnerRouter) async {
+  /// Asks for the rows from `index` on, all nodes at once.
+  private mutating func askNodes(_ wanted: Int, _ bytesLeft: Int, _ router: ShardRouter) async {
     // Where rows have no value, more are needed than it seems.
     let end = index + min(RowBounds.ahead, max(wanted, 2 * asked), count - index)
     let missing = ahead.missing(in: index..<end, bytesLeft: bytesLeft)

@@ -1,5 +1,4 @@
-"""The stage on which a test provokes error codes: a registry of scenarios, and calls that give the
-error object."""
+"""How a test provokes error codes: a registry of scenarios, and calls that give the error object."""
 import asyncio
 
 from .client import PATIENCE
@@ -21,7 +20,7 @@ def scenario(code, frozen=False):
     return note
 
 
-class Stage:
+class Servers:
     """The servers of a scenario: a shared server and its world, or servers of its own."""
 
     def __init__(self, server, world, make_server, make_world):

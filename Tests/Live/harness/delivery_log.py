@@ -61,7 +61,7 @@ def messages(group, priorities):
             for n, priority in enumerate(priorities)]
 
 
-class Ledger:
+class DeliveryLog:
     """The messages of one group of a server of its own, in the order in which they were
     accepted."""
 

@@ -2,7 +2,7 @@ import DequeModule
 import GroupModel
 
 /// A request and the one who waits for its result.
-struct PendingRequest: Sendable {
+struct PendingTransfer: Sendable {
   let id: UInt64
   /// Takes turns with other users; nil = the server itself.
   let user: UserID?
@@ -19,7 +19,7 @@ struct PendingRequest: Sendable {
 ///
 /// Nobody keeps others waiting: a user has one turn before everybody else's next, half of the slots,
 /// and a bounded part of the queue; where the queue is full, the longest line gives a place up.
-struct RequestQueue {
+struct TransferQueue {
   /// The bounds of a queue.
   struct Bounds {
     /// How many requests run at once.
@@ -37,20 +37,20 @@ struct RequestQueue {
   enum Admission {
     case queued
     /// - Parameter displaced: the newest of the longest line, which has lost its place.
-    case queuedInPlace(displaced: PendingRequest)
+    case queuedInPlace(displaced: PendingTransfer)
     case full
     case userFull
   }
 
   /// Where a request stood when it was removed.
   enum Removal {
-    case waiting(PendingRequest)
-    case running(PendingRequest, slot: Int)
+    case waiting(PendingTransfer)
+    case running(PendingTransfer, slot: Int)
   }
 
   private struct Place {
     let number: UInt64
-    let request: PendingRequest
+    let request: PendingTransfer
   }
 
   private struct Arrival {
@@ -68,7 +68,7 @@ struct RequestQueue {
   private var arrivals: Deque<Arrival> = []
   private var lastNumber: UInt64 = 0
   private(set) var waitingCount = 0
-  private var running: [PendingRequest?]
+  private var running: [PendingTransfer?]
   private var freeSlots: [Int]
   private var runningOfUser: [UserID: Int] = [:]
 
@@ -81,7 +81,7 @@ struct RequestQueue {
   // MARK: Adding
 
   /// Adds a request behind those of its user.
-  mutating func enqueue(_ request: PendingRequest) -> Admission {
+  mutating func enqueue(_ request: PendingTransfer) -> Admission {
     let own = lines[request.user]?.count ?? 0
     if request.user != nil, own >= bounds.waitingOfUser { return .userFull }
     guard waitingCount + bounds.slots - freeSlots.count >= bounds.waiting + bounds.slots else {
@@ -95,7 +95,7 @@ struct RequestQueue {
     return .queuedInPlace(displaced: displaced)
   }
 
-  private mutating func add(_ request: PendingRequest) {
+  private mutating func add(_ request: PendingTransfer) {
     lastNumber += 1
     waitingCount += 1
     if lines[request.user] == nil { turns.append(request.user) }
@@ -111,13 +111,13 @@ struct RequestQueue {
 
   // MARK: Removing
 
-  private mutating func removeFirst(of user: UserID?) -> PendingRequest? { remove(at: 0, of: user) }
+  private mutating func removeFirst(of user: UserID?) -> PendingTransfer? { remove(at: 0, of: user) }
 
-  private mutating func removeLast(of user: UserID?) -> PendingRequest? {
+  private mutating func removeLast(of user: UserID?) -> PendingTransfer? {
     lines[user].flatMap { remove(at: $0.count - 1, of: user) }
   }
 
-  private mutating func remove(at index: Int, of user: UserID?) -> PendingRequest? {
+  private mutating func remove(at index: Int, of user: UserID?) -> PendingTransfer? {
     guard let place = lines[user]?.remove(at: index) else { return nil }
     waitingCount -= 1
     if lines[user]?.isEmpty == true {
@@ -140,7 +140,7 @@ struct RequestQueue {
   mutating func nextDeadline() -> ContinuousClock.Instant? { oldestArrival()?.deadline }
 
   /// Removes a request that has waited too long.
-  mutating func removeExpired(at now: ContinuousClock.Instant) -> PendingRequest? {
+  mutating func removeExpired(at now: ContinuousClock.Instant) -> PendingTransfer? {
     guard let oldest = oldestArrival(), oldest.deadline <= now else { return nil }
     return removeFirst(of: oldest.user)
   }
@@ -166,7 +166,7 @@ struct RequestQueue {
   // MARK: Running
 
   /// Gives the next request a free slot; nil where none may run, or no slot is free.
-  mutating func startNext() -> (request: PendingRequest, slot: Int)? {
+  mutating func startNext() -> (request: PendingTransfer, slot: Int)? {
     guard let slot = freeSlots.last else { return nil }
     for _ in turns.indices {
       guard let user = turns.popFirst() else { return nil }
@@ -182,7 +182,7 @@ struct RequestQueue {
   }
 
   /// Frees a slot; nil where it was free.
-  mutating func finish(slot: Int) -> PendingRequest? {
+  mutating func finish(slot: Int) -> PendingTransfer? {
     guard let request = running[slot] else { return nil }
     running[slot] = nil
     freeSlots.append(slot)

@@ -9,7 +9,7 @@ import WireProtocol
 @testable import Gateway
 
 /// The order of calls while a shard moves from one node to another.
-@Suite struct OwnerRouterTests {
+@Suite struct ShardRouterTests {
   private static let shard = Shard(of: GroupID("g"))
 
   /// This node's router, with two others that may own the shard.
@@ -18,7 +18,7 @@ import WireProtocol
     let clocks = ManualClocks()
     let shards = ShardMap()
     let own, first, second: LinkPeer
-    let router: OwnerRouter
+    let router: ShardRouter
     /// The calls that this node has performed, and those that were answered.
     let performed = Log()
     let answered = Log()
@@ -44,7 +44,7 @@ import WireProtocol
       second = LinkPeer(NodeNumber(3), on: network, clocks)
       let requests = RemoteRequests(links: own.links, clocks: clocks)
       waiting.requests.withLock { $0 = requests }
-      router = OwnerRouter(shards: shards, links: own.links, requests: requests, clocks: clocks)
+      router = ShardRouter(shards: shards, links: own.links, requests: requests, clocks: clocks)
       router.setServing(true)
       try await LinkPeer.connect([own, first, second])
     }
@@ -54,11 +54,11 @@ import WireProtocol
       let nodes = [own, first, second].map {
         NodeInfo(number: $0.number, name: "n", address: "a", busVersion: 1, release: "0")
       }
-      let owners = (0..<Shard.count).map { _ in ShardOwner(node: owner?.number, epoch: 1) }
+      let owners = (0..<Shard.count).map { _ in ShardOwner(node: owner?.number, term: 1) }
       let view = ClusterView(
         version: 1, ownNode: own.number, nodes: Dictionary(uniqueKeysWithValues: nodes.map { ($0.number, $0) }), owners: owners)
       let isOwn = owner === own
-      shards.replace(by: view, leading: isOwn ? [OwnerRouterTests.shard: 1] : [:])
+      shards.replace(by: view, leading: isOwn ? [ShardRouterTests.shard: 1] : [:])
       shards.extendLease(to: .distantFuture)
     }
 
@@ -66,7 +66,7 @@ import WireProtocol
       let answered = answered
       let performed = performed
       router.perform(
-        .sessions(of: UserID("u\(number)")!), at: OwnerRouterTests.shard, here: { performed.add("u\(number)") },
+        .sessions(of: UserID("u\(number)")!), at: ShardRouterTests.shard, here: { performed.add("u\(number)") },
         { reply in
           if case .failure(let error) = reply {
             answered.add("u\(number): \(error.code.rawValue)")
@@ -195,7 +195,7 @@ import WireProtocol
     scene.call(1)
     scene.router.retry(at: scene.clocks.monotonic)
     #expect(scene.answered.all.isEmpty)
-    scene.clocks.advance(for: OwnerRouter.ownerWait)
+    scene.clocks.advance(for: ShardRouter.routeWait)
     scene.router.retry(at: scene.clocks.monotonic)
     #expect(scene.answered.all == ["u1: 10002"])
     // Behind those of an owner that does not answer, too.
@@ -204,7 +204,7 @@ import WireProtocol
     try await waitUntil("the owner has it") { Self.users(scene.first) == ["u2"] }
     scene.give(to: scene.second)
     scene.call(3)
-    scene.clocks.advance(for: OwnerRouter.ownerWait)
+    scene.clocks.advance(for: ShardRouter.routeWait)
     scene.router.retry(at: scene.clocks.monotonic)
     #expect(scene.answered.all == ["u1: 10002", "u3: 10002"])
     #expect(Self.users(scene.second).isEmpty)

@@ -6,30 +6,30 @@ import ThrongTestKit
 
 /// A queue by reference: the macros of Swift Testing call nothing that is mutating.
 private final class Requests {
-  private var queue: RequestQueue
+  private var queue: TransferQueue
 
-  init(_ queue: RequestQueue) { self.queue = queue }
+  init(_ queue: TransferQueue) { self.queue = queue }
 
   var waitingCount: Int { queue.waitingCount }
-  func enqueue(_ request: PendingRequest) -> RequestQueue.Admission { queue.enqueue(request) }
-  func startNext() -> (request: PendingRequest, slot: Int)? { queue.startNext() }
-  func finish(slot: Int) -> PendingRequest? { queue.finish(slot: slot) }
+  func enqueue(_ request: PendingTransfer) -> TransferQueue.Admission { queue.enqueue(request) }
+  func startNext() -> (request: PendingTransfer, slot: Int)? { queue.startNext() }
+  func finish(slot: Int) -> PendingTransfer? { queue.finish(slot: slot) }
   func nextDeadline() -> ContinuousClock.Instant? { queue.nextDeadline() }
-  func removeExpired(at now: ContinuousClock.Instant) -> PendingRequest? { queue.removeExpired(at: now) }
-  func remove(id: UInt64) -> RequestQueue.Removal? { queue.remove(id: id) }
-  func removeAll() -> [RequestQueue.Removal] { queue.removeAll() }
+  func removeExpired(at now: ContinuousClock.Instant) -> PendingTransfer? { queue.removeExpired(at: now) }
+  func remove(id: UInt64) -> TransferQueue.Removal? { queue.remove(id: id) }
+  func removeAll() -> [TransferQueue.Removal] { queue.removeAll() }
 }
 
-@Suite struct RequestQueueTests {
+@Suite struct TransferQueueTests {
   private let start = ContinuousClock.now
 
-  private func request(_ id: UInt64, of user: UserID? = nil, expiresAfter seconds: Int = 10) -> PendingRequest {
-    PendingRequest(
+  private func request(_ id: UInt64, of user: UserID? = nil, expiresAfter seconds: Int = 10) -> PendingTransfer {
+    PendingTransfer(
       id: id, user: user, url: "", headers: [], body: [], deadline: start + .seconds(seconds), completion: { _ in })
   }
 
   private func queue(slots: Int, waiting: Int = 100, ofUser: Int = 100) -> Requests {
-    Requests(RequestQueue(RequestQueue.Bounds(slots: slots, waiting: waiting, waitingOfUser: ofUser)))
+    Requests(TransferQueue(TransferQueue.Bounds(slots: slots, waiting: waiting, waitingOfUser: ofUser)))
   }
 
   private func queue(slots: Int, _ ids: ClosedRange<UInt64>) -> Requests {
@@ -38,7 +38,7 @@ private final class Requests {
     return queue
   }
 
-  private func add(_ request: PendingRequest, to queue: Requests) {
+  private func add(_ request: PendingTransfer, to queue: Requests) {
     guard case .queued = queue.enqueue(request) else { return #expect(Bool(false), "\(request.id) has a place") }
   }
 
@@ -165,8 +165,8 @@ private final class Requests {
     var random = SeededGenerator(seed: seed)
     let queue = queue(slots: 4, waiting: 12, ofUser: 6)
     let users: [UserID?] = ["ann", "bob", "cat", nil]
-    var waiting: [PendingRequest] = []
-    var running: [Int: PendingRequest] = [:]
+    var waiting: [PendingTransfer] = []
+    var running: [Int: PendingTransfer] = [:]
     /// How often others have begun since a user began to wait.
     var passed: [UserID?: [UserID?: Int]] = [:]
     for id in 1...1000 as ClosedRange<UInt64> {

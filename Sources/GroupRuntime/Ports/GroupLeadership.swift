@@ -1,7 +1,7 @@
 import GroupModel
 
 /// Which groups this node decides for, where there are several nodes.
-public protocol GroupOwnership: AnyObject, Sendable {
+public protocol GroupLeadership: AnyObject, Sendable {
   /// Whether this node may decide for the group now.
-  func owns(_ group: GroupID) -> Bool
+  func leads(_ group: GroupID) -> Bool
 }

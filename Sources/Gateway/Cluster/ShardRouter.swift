@@ -7,7 +7,7 @@ import WireProtocol
 
 /// Brings each request to the owner of its shard: to this node, to another one, or, while nobody has
 /// the shard, into a queue for at most a second (Cluster.md, "The path of a request").
-package final class OwnerRouter: GroupOwnership, Sendable {
+package final class ShardRouter: GroupLeadership, Sendable {
   /// Where a shard's requests go now.
   enum Route: Sendable, Equatable {
     case here
@@ -33,7 +33,7 @@ package final class OwnerRouter: GroupOwnership, Sendable {
   }
 
   /// How long a request waits for an owner.
-  static let ownerWait = Duration.seconds(1)
+  static let routeWait = Duration.seconds(1)
   /// How long a request waits for the owner's reply; a link that is lost ends the wait before.
   static let replyWait = Duration.seconds(20)
   /// The most requests that wait for owners.
@@ -45,7 +45,7 @@ package final class OwnerRouter: GroupOwnership, Sendable {
   private let clocks: any Clocks
   private let state = Mutex(State())
   /// The calls of each shard that are not done, but for those that a node performs and will not send back.
-  private let underWay = ShardCounts()
+  private let inFlight = ShardCounts()
   private let isServing = Atomic(false)
   private let didLose = Mutex<@Sendable (Caller) -> Void>({ _ in })
 
@@ -58,18 +58,18 @@ package final class OwnerRouter: GroupOwnership, Sendable {
 
   // MARK: Ownership
 
-  package func owns(_ group: GroupID) -> Bool { leads(Shard(of: group)) }
+  package func leads(_ group: GroupID) -> Bool { leads(Shard(of: group)) }
 
   /// Whether this node may decide for a shard now, and groups under it would find all sessions.
   func leads(_ shard: Shard) -> Bool {
-    isServing.load(ordering: .acquiring) && shards.epoch(of: shard, at: clocks.monotonic) != nil
+    isServing.load(ordering: .acquiring) && shards.term(of: shard, at: clocks.monotonic) != nil
   }
 
   /// Whether this node hears all others.
   func setServing(_ isServing: Bool) { self.isServing.store(isServing, ordering: .releasing) }
 
   /// Whether a node decides for the group, and this one reaches it.
-  func hasOwner(_ group: GroupID) -> Bool {
+  func isReachable(_ group: GroupID) -> Bool {
     switch route(to: Shard(of: group)) {
     case .here, .node: true
     case .nobody: false
@@ -81,7 +81,7 @@ package final class OwnerRouter: GroupOwnership, Sendable {
     // Without a shard of its own, the node refuses whatever the name is.
     for _ in 0..<(16 * Shard.count) {
       let id = GroupID.generate()
-      if owns(id) { return id }
+      if leads(id) { return id }
     }
     return GroupID.generate()
   }
@@ -118,14 +118,14 @@ package final class OwnerRouter: GroupOwnership, Sendable {
     _ completion: @escaping @Sendable (Reply) -> Void
   ) {
     let route = route(to: shard)
-    if route == .here, underWay.isZero(shard) { return here() }
-    underWay.add(1, to: shard)
-    let deadline = clocks.monotonic + OwnerRouter.ownerWait
+    if route == .here, inFlight.isZero(shard) { return here() }
+    inFlight.add(1, to: shard)
+    let deadline = clocks.monotonic + ShardRouter.routeWait
     let (call, step) = state.withLock { state -> (RoutedCall, Step) in
       state.lastNumber += 1
       let call = RoutedCall(
         number: state.lastNumber, deadline: deadline, request: request, mayWait: mayWait, here: here, completion: completion)
-      let isFull = state.waitingCount >= OwnerRouter.maxWaiting
+      let isFull = state.waitingCount >= ShardRouter.maxWaiting
       let step = state.withQueue(of: shard) { queue -> Step in
         if let flight = queue.leave(call.number, by: route) { return .leave(flight) }
         if isFull { return .refuse }
@@ -148,7 +148,7 @@ package final class OwnerRouter: GroupOwnership, Sendable {
   }
 
   private func finish(_ call: RoutedCall, of shard: Shard, _ reply: Reply) {
-    underWay.add(-1, to: shard)
+    inFlight.add(-1, to: shard)
     call.completion(reply)
   }
 
@@ -157,11 +157,11 @@ package final class OwnerRouter: GroupOwnership, Sendable {
     switch route {
     case .here:
       call.here()
-      underWay.add(-1, to: shard)
+      inFlight.add(-1, to: shard)
     // `CallQueue.mayLeave` lets none leave by this route.
     case .nobody: preconditionFailure("a call leaves for somebody")
     case .node(let node):
-      requests.send(call.request, to: node, mayWait: call.mayWait, timeout: OwnerRouter.replyWait) { [self] outcome in
+      requests.send(call.request, to: node, mayWait: call.mayWait, timeout: ShardRouter.replyWait) { [self] outcome in
         switch outcome {
         case .reply(.reply(let reply)): didAnswer(call, of: shard, flight, reply)
         case .reply(.rows(let rows)):
@@ -191,7 +191,7 @@ package final class OwnerRouter: GroupOwnership, Sendable {
         return (counts, isLast && queue.hasWaiting)
       }
     }
-    if counts { underWay.add(-1, to: shard) }
+    if counts { inFlight.add(-1, to: shard) }
     call.completion(reply)
     if mustRetry { retry(shard, at: clocks.monotonic) }
   }
@@ -199,7 +199,7 @@ package final class OwnerRouter: GroupOwnership, Sendable {
   private func didSendBack(_ call: RoutedCall, of shard: Shard, _ node: NodeNumber, _ flight: UInt64) {
     let isLate = clocks.monotonic >= call.deadline
     let (counts, isLast, isRefused) = state.withLock { state in
-      let isRefused = isLate || state.waitingCount >= OwnerRouter.maxWaiting
+      let isRefused = isLate || state.waitingCount >= ShardRouter.maxWaiting
       return state.withQueue(of: shard) { queue in
         // It waits before the later ones are let go.
         if !isRefused { queue.wait(call) }
@@ -207,7 +207,7 @@ package final class OwnerRouter: GroupOwnership, Sendable {
         return (counts, isLast, isRefused)
       }
     }
-    if !counts { underWay.add(1, to: shard) }
+    if !counts { inFlight.add(1, to: shard) }
     if isRefused { finish(call, of: shard, .error(.temporary)) }
     // Another owner may be known already. The same node would send them back until its news has come.
     if isLast, route(to: shard) != .node(node) { retry(shard, at: clocks.monotonic) }
@@ -217,11 +217,11 @@ package final class OwnerRouter: GroupOwnership, Sendable {
   /// sent back all. What it has begun to perform is not waited for.
   private func askForAnswers(of shard: Shard, by route: Route) {
     guard let (node, flight) = state.withLock({ $0.withQueue(of: shard) { $0.nodeToAsk(by: route) } }) else { return }
-    requests.send(.uptime, to: node, timeout: OwnerRouter.ownerWait) { [self] _ in
+    requests.send(.uptime, to: node, timeout: ShardRouter.routeWait) { [self] _ in
       let count = state.withLock { $0.withQueue(of: shard) { $0.didHear(flight) } }
       // Otherwise it has answered all of them, and what follows was decided then.
       guard count > 0 else { return }
-      underWay.add(-count, to: shard)
+      inFlight.add(-count, to: shard)
       retry(shard, at: clocks.monotonic)
     }
   }
@@ -229,7 +229,7 @@ package final class OwnerRouter: GroupOwnership, Sendable {
   /// Asks a node for rows of its groups.
   /// - Returns: the answers to the first rows. All have moved where the node does not hear this one.
   func rows(_ rows: [RowRequest], of node: NodeNumber, by caller: Caller) async -> [RowReply] {
-    switch await requests.outcome(of: .rows(rows, by: caller), to: node, timeout: OwnerRouter.replyWait) {
+    switch await requests.outcome(of: .rows(rows, by: caller), to: node, timeout: ShardRouter.replyWait) {
     case .reply(.rows(let replies)): replies
     case .notSent: []
     case .reply, .lost: rows.map { _ in .reply(.error(.temporary)) }
@@ -275,7 +275,7 @@ package final class OwnerRouter: GroupOwnership, Sendable {
         }
       }
       if mayGoOn { attempt(call, at: shard, by: route, batch.flight) }
-      if !counts { underWay.add(1, to: shard) }
+      if !counts { inFlight.add(1, to: shard) }
     }
   }
 }
