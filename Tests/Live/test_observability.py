@@ -73,7 +73,9 @@ def test_the_dashboard_asks_for_metrics_that_exist_and_for_all_of_them(known):
     asked = set(NAME.findall(text))
     assert asked <= set().union(*known.values()), "a query for nothing"
     shown = {name for name, samples in known.items() if samples & asked}
-    assert {name for name in known if name.startswith("throng_")} <= shown, "not on the dashboard"
+    # The name of 0.1.0 for throng_compression_resets_total, until 0.3.0 (Releases.md).
+    old = {"throng_compression_epochs_total"}
+    assert {name for name in known if name.startswith("throng_")} - old <= shown, "not on the dashboard"
 
 
 @pytest.mark.heavy
