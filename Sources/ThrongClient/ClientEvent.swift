@@ -53,9 +53,8 @@ public struct ConnectionLoss: Sendable {
 
 /// One group after a new connection, or one page of it. Recovered: what came, and what has changed,
 /// since the last event; the group's other events follow. Not recovered: the application forgets
-/// what it has of the group and reads its history. Live rooms are recovered where they remember
-/// their last messages; one whose memory is lost while the connection lives is told as not recovered
-/// at that time.
+/// what it has of the group and reads its history. Live rooms keep none, so they are never
+/// recovered.
 public struct GroupSync: Sendable {
   public var groupID: String
   public var recovered: Bool
@@ -74,7 +73,7 @@ public struct Ready: Sendable {
   /// Whether it was the client's first.
   public var isFirst: Bool
   /// The groups of the user at the first sign-in; afterwards those that have changed. Without live
-  /// rooms. Changes that onConversationChanged has told meanwhile are in them.
+  /// rooms.
   public var groups: [GroupInfo]
   /// The groupIDs of groups joined meanwhile.
   public var joined: [String]

@@ -8,9 +8,8 @@ struct RightsOracle {
   let rights: [String: [String: String]]
   let policies: [String: [String: String]]
 
-  /// - Parameter changed: cells by action and type that a configuration gives other words.
-  init(changing changed: [String: [String: String]] = [:]) throws {
-    rights = try ExpectedTables.rightsByAction().merging(changed) { row, cells in row.merging(cells) { $1 } }
+  init() throws {
+    rights = try ExpectedTables.rightsByAction()
     policies = try ExpectedTables.cells(of: ExpectedTables.policies)
   }
 

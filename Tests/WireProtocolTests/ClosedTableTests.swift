@@ -37,8 +37,7 @@ import WireProtocol
         "onQuitFromGroup",
         "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onGroupCounterChanged", "onRecvNewMessage",
         "onRecvMessageRevoked", "onRecvMessageModified", "onRecvMessageReactionsChanged", "onGroupMessagePinned",
-        "onMessageDropped", "onConversationRead", "onConversationChanged", "onRecvMessageReadReceipts",
-        "onReceiveRESTCustomData", "onSelfInfoUpdated",
+        "onMessageDropped", "onConversationRead", "onRecvMessageReadReceipts", "onReceiveRESTCustomData", "onSelfInfoUpdated",
         "onConnectSuccess",
         "onKickedOffline",
         "onUserSigExpired",
@@ -51,9 +50,9 @@ import WireProtocol
   @Test(arguments: [
     ("onMemberEnter", "platform? memberList memberCount seq? msgID?"),
     ("onMemberLeave", "platform? memberList memberCount seq? msgID?"),
-    ("onMemberInvited", "opUser platform memberList memberCount seq? msgID? isAccepted?"),
+    ("onMemberInvited", "opUser platform memberList memberCount seq? msgID?"),
     ("onMemberKicked", "opUser platform memberList reason memberCount seq? msgID?"),
-    ("onGroupMemberInfoChanged", "opUser platform changeInfoList seq? msgID?"), ("onGroupCreated", "platform seq? msgID?"),
+    ("onGroupMemberInfoChanged", "opUser platform changeInfoList seq? msgID?"), ("onGroupCreated", "platform"),
     ("onGroupDismissed", "opUser platform"), ("onGroupRecycled", "opUser platform"),
     ("onGroupInfoChanged", "opUser platform changeInfoList seq? msgID?"),
     ("onReceiveJoinApplication", "applicationID member platform opReason"),
@@ -70,7 +69,6 @@ import WireProtocol
     ("onRecvMessageReactionsChanged", "opUser platform seq changeSeq reactions reaction isAdded"),
     ("onGroupMessagePinned", "opUser platform seq isPinned changeSeq message?"),
     ("onMessageDropped", "msgID clientMsgID? priority reason"), ("onConversationRead", "readSeq"),
-    ("onConversationChanged", "isPinned? isHidden? isMarkedUnread? marks? clearedSeq?"),
     ("onRecvMessageReadReceipts", "receiptList"), ("onReceiveRESTCustomData", "customData platform"),
   ])
   func anEventOfAGroupHasTheParamsOfThePage(name: String, params: String) throws {

@@ -5,10 +5,7 @@ extension MethodPage {
   static let members: [MethodPage] = [
     MethodPage(
       "getGroupMemberList",
-      [
-        .groupID, .may("filter", .word(["All", "Owner", "Admin", "Common"])), .may("updatedSince", .instant), .nextSeq,
-        .count(200),
-      ], "memberList nextSeq leftUserIDList? isComplete?"),
+      [.groupID, .may("filter", .word(["All", "Owner", "Admin", "Common"])), .nextSeq, .count(50)], "memberList nextSeq"),
     MethodPage("getGroupMembersInfo", [.groupID, .users(50)], "memberList"),
     MethodPage("getGroupOnlineMemberCount", [.groupID], "count"),
     MethodPage(

@@ -8,10 +8,8 @@ public struct MessageSearch: Sendable {
   public struct Found: Sendable, Equatable {
     public let message: Message
     public let place: Int64
-    /// How many replies it has that the reader may see, at most `ReplyCount.max`.
-    public var replyCount = 0
 
-    /// A message without replies.
+    /// With everything given.
     public init(message: Message, place: Int64) {
       self.message = message
       self.place = place

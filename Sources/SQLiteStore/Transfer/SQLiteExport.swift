@@ -112,8 +112,7 @@ public final class SQLiteExport: RowSource, Sendable {
 }
 
 extension StoredValue {
-  /// The value, as statements take it.
-  var argument: (any DatabaseValueConvertible)? {
+  fileprivate var argument: (any DatabaseValueConvertible)? {
     switch self {
     case .null: nil
     case .integer(let number): number

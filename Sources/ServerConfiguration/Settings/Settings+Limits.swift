@@ -95,8 +95,6 @@ extension Settings {
     public var nameCard: Int
     /// The text or data of a message.
     public var message: Int
-    /// The application's data beside it.
-    public var `extension`: Int
 
     init(_ values: Resolution) {
       groupName = values[LimitKeys.groupNameText]
@@ -105,7 +103,6 @@ extension Settings {
       faceURL = values[LimitKeys.faceURLText]
       nameCard = values[LimitKeys.nameCardText]
       message = values[LimitKeys.messageText]
-      `extension` = values[LimitKeys.extensionText]
     }
   }
 

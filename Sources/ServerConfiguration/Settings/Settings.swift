@@ -44,8 +44,6 @@ public struct Settings: Sendable {
   public var users: Users
   /// `attributes.…`
   public var attributes: Attributes
-  /// `work.…`
-  public var work: Work
   /// `avChatRoom.…`
   public var avChatRoom: AVChatRoom
   /// `history.…`
@@ -99,8 +97,7 @@ public struct Settings: Sendable {
     sessions = Sessions(perPlatform: Sessions.PerPlatform(values))
     users = Users(requireKnown: values[Keys.usersRequireKnown])
     attributes = Attributes(groupTypes: values[Keys.attributesGroupTypes])
-    work = Work(ownerMayDisband: values[Keys.workOwnerMayDisband])
-    avChatRoom = AVChatRoom(values)
+    avChatRoom = AVChatRoom(offlineGrace: values[Keys.avChatRoomOfflineGrace])
     history = History(values)
     search = Search(messages: values[HistoryKeys.searchMessages])
     limits = Limits(values)

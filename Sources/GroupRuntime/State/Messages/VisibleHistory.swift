@@ -1,20 +1,14 @@
-import GroupModel
-
-/// The messages that a reader may see and that are kept, as disjoint ascending ranges of `seq`. There
-/// is no gap in `seq`, so a page is a list of ranges.
+/// The messages that a reader may see, as disjoint ascending ranges of `seq`. There is no gap in
+/// `seq`, so a page is a list of ranges.
 struct VisibleHistory: Equatable {
-  /// What the reader could see if nothing had been removed.
-  let visibility: Visibility
   let ranges: [ClosedRange<Int64>]
   /// The newest message that the reader could see and retention has removed; nil = there is none.
   private let lastRemoved: Int64?
 
   /// - Parameters:
-  ///   - visibility: what the reader could see if nothing had been removed.
+  ///   - ranges: what the reader could see if nothing had been removed.
   ///   - firstSeq: the oldest message that is kept.
-  init(_ visibility: Visibility, keptFrom firstSeq: Int64 = 1) {
-    self.visibility = visibility
-    let ranges = visibility.ranges
+  init(ranges: [ClosedRange<Int64>], keptFrom firstSeq: Int64 = 1) {
     guard let first = ranges.first, first.lowerBound < firstSeq else {
       (self.ranges, lastRemoved) = (ranges, nil)
       return
@@ -32,11 +26,8 @@ struct VisibleHistory: Equatable {
     let isFinished: Bool
   }
 
-  /// Whether the reader may see what stands at a place, unless it is targeted at others.
-  func contains(_ seq: Int64) -> Bool { ranges.contains { $0.contains(seq) } }
-
   /// Whether the reader may see a message.
-  func contains(_ message: Message) -> Bool { contains(message.seq ?? 0) && visibility.contains(message) }
+  func contains(_ seq: Int64) -> Bool { ranges.contains { $0.contains(seq) } }
 
   /// The ranges up to a message.
   func ranges(through seq: Int64) -> [ClosedRange<Int64>] {

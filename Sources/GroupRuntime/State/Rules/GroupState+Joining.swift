@@ -5,16 +5,14 @@ import WireProtocol
 /// New members: joinGroup, inviteUserToGroup, and the decisions on applications (Protocol.md,
 /// "Joining a group", "Invitations" and "Applications").
 extension GroupState {
-  mutating func join(_ request: JoinGroup, _ turn: inout Turn) throws(WireError) -> JoinGroup.Result {
+  mutating func join(_ request: JoinGroup, _ turn: inout Turn) throws(WireError) -> JoinGroup.Result.Status {
     let user = try checkJoin(turn)
     if record.policy.joinMode == .auth {
       try submitJoinApplication(request.message ?? "", of: user, &turn)
-      return JoinGroup.Result(status: .pending)
+      return .pending
     }
-    // Messages that leave together with the notice of this join reach the new member.
-    let result = JoinGroup.Result(status: .joined, lastSeq: live?.lastSeq, epoch: live?.epoch)
     addJoiner(user, .join, &turn)
-    return result
+    return .joined
   }
 
   /// The user who may join, or apply for it.
@@ -108,15 +106,12 @@ extension GroupState {
   ) {
     addNewMembers(users, invitedBy: turn.caller.senderID, &turn)
     let list = users.map { memberInfo(of: $0) }
-    let isAccepted = application != nil
-    let tip = appendTips(.invite(list, isAccepted: isAccepted), &turn)
+    let tip = appendTips(.invite(list), &turn)
     markReadThroughNewest(users, &turn)
     let inviter = eventOperator(turn)
     // An inviter may have left before the invitation was accepted.
     let present = turn.callers.filter { roster[$0] != nil }
-    announce(
-      .onMemberInvited(list, memberCount: roster.count, by: inviter, isAccepted: isAccepted, tip),
-      whenOff: present + users, &turn)
+    announce(.onMemberInvited(list, memberCount: roster.count, by: inviter, tip), whenOff: present + users, &turn)
     notify(.invitedToGroup, users, about: application, &turn)
     postJoined(list, how, by: inviter, &turn)
   }

@@ -11,9 +11,8 @@ const groupEvents = {
     if (message.sender !== chat.me) group.hasNews = true;
     askUnread(group);
   },
-  // Another session of the user has read it, or has pinned, marked or cleared the group.
+  // Another session of the user has read it.
   onConversationRead: (group) => askUnread(group),
-  onConversationChanged: takeConversation,
   ...changeEvents,
   onRecvMessageReadReceipts(group, { receiptList }) {
     group.timeline.count(receiptList);

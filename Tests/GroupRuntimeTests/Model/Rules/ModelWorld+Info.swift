@@ -29,7 +29,6 @@ extension ModelWorld {
     if !g.notifies {
       g.joins.clear()
       g.leaves.clear()
-      g.memberNotices.removeAll()
     }
     // "`allMuted:true` is muteGroup Ordinary without end, `false` is None."
     if let allMuted = operation["allMuted"].bool { changes += set(ModelMute(mode: allMuted ? "Ordinary" : "None")) }
@@ -66,10 +65,9 @@ extension ModelWorld {
     return changes
   }
 
-  /// "maxMemberNum below memberCount: 10038", over the type's cap 8507; 0 is "the type's default".
+  /// "maxMemberNum below memberCount: 10038", over the type's cap 8507.
   private mutating func setSize() throws(ModelRefusal) -> [JSON] {
-    guard let given = operation["maxMemberNum"].int else { return [] }
-    let size = given == 0 ? server.maxMemberNum : given
+    guard let size = operation["maxMemberNum"].int else { return [] }
     if size > server.maxMemberNum { throw ModelRefusal(8507) }
     if size < g.members.count { throw ModelRefusal(10038) }
     if size == g.maxMemberNum { return [] }
