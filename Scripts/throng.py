@@ -101,7 +101,7 @@ MOST_QUEUED = 100
 MOST_CALLS = 1000
 
 # Events whose `seq` is that of a tip, which the history keeps.
-TIPS = {"onMemberEnter", "onMemberLeave", "onMemberInvited", "onMemberKicked", "onGrantAdministrator",
+TIPS = {"onGroupCreated", "onMemberEnter", "onMemberLeave", "onMemberInvited", "onMemberKicked", "onGrantAdministrator",
         "onRevokeAdministrator", "onGroupInfoChanged", "onGroupMemberInfoChanged"}
 CHANGES = {"onRecvMessageRevoked", "onRecvMessageModified", "onRecvMessageReactionsChanged", "onGroupMessagePinned"}
 ENDS = {"onGroupDismissed", "onGroupRecycled", "onQuitFromGroup"}
@@ -181,7 +181,7 @@ is_message = object_of(
     changeSeq=optional(is_integer), timestamp=is_integer)
 is_group_info = object_of(
     groupID=is_identifier, groupType=is_text, epoch=optional(is_identifier), lastSeq=optional(is_integer),
-    changeSeq=optional(is_integer), selfInfo=optional(is_object))
+    firstSeq=optional(is_integer), changeSeq=optional(is_integer), selfInfo=optional(is_object))
 is_error = object_of(code=is_integer, message=is_text, data=optional(object_of(
     temporary=optional(lambda value: isinstance(value, bool)), field=optional(is_text), retryAfterMs=optional(is_integer))))
 is_row = object_of(groupID=is_text, code=is_integer)
@@ -276,6 +276,31 @@ def read_error(method, error):
 def bounded_session(session):
     return {**session, "serverTime": counted(session["serverTime"]), "tokenExpiresAt": counted(session["tokenExpiresAt"]),
             "heartbeat": min(max(1, session["heartbeat"]), LONGEST_HEARTBEAT)}
+
+
+def remembers_messages(info):
+    """Whether a group is a live room that remembers its last messages: alone among groups it has no `firstSeq`."""
+    return info["groupType"] == LIVE and info.get("epoch") is not None and info.get("firstSeq") is None
+
+
+def change_conversation(info, change):
+    """A group's info with what onConversationChanged tells: selfInfo has what is true, and marks where there are any."""
+    own = info.get("selfInfo") if info else None
+    if own is None:
+        return
+    news = {name: change[name] for name in ("isPinned", "isHidden", "isMarkedUnread") if isinstance(change.get(name), bool)}
+    if isinstance(change.get("marks"), list):
+        news["marks"] = [*change["marks"]]
+    for name, value in news.items():
+        if value:
+            own[name] = value
+        else:
+            own.pop(name, None)
+    if is_integer(change.get("clearedSeq")):
+        cleared, last = counted(change["clearedSeq"]), info.get("lastMessage")
+        info["firstSeq"], own["unreadCount"] = max(counted(info.get("firstSeq")), cleared + 1), 0
+        if isinstance(last, dict) and is_integer(last.get("seq")) and last["seq"] <= cleared:
+            del info["lastMessage"]
 
 
 def read_page(ask, row):
@@ -383,8 +408,10 @@ class EventQueue:
 class TrackedGroup:
     """The part of one group that the application has been told."""
 
-    def __init__(self, group_id, epoch=None, seq=0, changeSeq=0, is_live=False):
+    def __init__(self, group_id, epoch=None, seq=0, changeSeq=0, is_live=False, remembers=False):
         self.group_id, self.epoch, self.is_live = group_id, epoch, is_live
+        # A live room whose last messages a sync brings.
+        self.remembers = remembers
         self.seq, self.change_seq = counted(seq), counted(changeSeq)
         # Events of this connection that wait until the group is in step; None = they do not wait.
         self.held = None
@@ -395,6 +422,11 @@ class TrackedGroup:
         # Own messages of this session beyond `seq`, which no event brings, ascending.
         self._own = []
 
+    @property
+    def has_history(self):
+        """Whether a sync may bring what was missed."""
+        return not self.is_live or self.remembers
+
     def reach(self, seq, change_seq=0):
         """Events of a group come in their order: one tells that those before it have come."""
         self.seq, self.change_seq = max(self.seq, seq), max(self.change_seq, change_seq)
@@ -403,7 +435,7 @@ class TrackedGroup:
             self.seq = self._own.pop(0)
 
     def add_own(self, seq):
-        if not self.is_live and seq > self.seq:
+        if self.has_history and seq > self.seq:
             bisect.insort(self._own, seq)
             # Others' messages need not come: the next sync brings those before again, and the outbox knows them.
             del self._own[:-MOST_OWN_MESSAGES]
@@ -414,13 +446,17 @@ class TrackedGroup:
         self.epoch, self.seq, self.change_seq, self._own = epoch, counted(seq), counted(change_seq), []
 
     def hold(self):
-        """Events wait until the group is in step. A live room keeps nothing that a sync could bring."""
-        if not self.is_live and self.held is None:
+        """Events wait until the group is in step, unless no sync could bring anything."""
+        if self.has_history and self.held is None:
             self.held = []
 
     def knows(self, seq, change_seq):
         """Whether the application has been told of what an event at this place tells."""
         return 0 < seq <= self.seq or 0 < change_seq <= self.change_seq
+
+    def begins_anew(self, place):
+        """Whether an event shows that the room's memory was lost: its places begin anew, under another epoch."""
+        return self.is_live and self.remembers and self.held is None and self.knows(*place)
 
 
 class Message:
@@ -592,7 +628,9 @@ class Outbox:
         if message in self.waiting:
             self.waiting.remove(message)
         message.msg_id, message.seq, message.timestamp = stored["msgID"], stored.get("seq"), stored["timestamp"]
-        self.settle(message, "delivered" if message.seq is None else "stored")
+        # A live room's messages have a place as well, where it remembers them.
+        group = self.client._groups.get(message.group_id)
+        self.settle(message, "delivered" if message.seq is None or (group and group.is_live) else "stored")
 
     def _unanswered(self, group_id):
         return [one for one in self.waiting if one._sent_at is not None and one.group_id == group_id]
@@ -601,10 +639,11 @@ class Outbox:
         """Where a sync of the group has to begin so that it holds whatever is under way."""
         return min([group.seq, *(one._after for one in self._unanswered(group.group_id) if one._after is not None)])
 
-    def prove_absent(self, group_id):
-        """The group is in step: what its history does not hold was never stored, so it is a new message."""
-        for message in self._unanswered(group_id):
-            if message._after is not None:
+    def prove_absent(self, group):
+        """The group is in step: what its history does not hold was never stored, so it is a new message. In a live room
+        it may still wait for its place; there the server is asked by sending it again."""
+        for message in self._unanswered(group.group_id):
+            if message._after is not None and not group.is_live:
                 message._sent_at, message._is_uncertain = None, False
 
     def fail_uncertain(self):
@@ -668,6 +707,8 @@ class ThrongClient:
         # `_entered`: groups entered in this session and not tracked yet, with the tries to read them;
         # `_entered_before`: in earlier ones.
         self._entered, self._entered_before, self._joined, self._untracked = {}, set(), set(), {}
+        # The groups that the resume under way has read, which `ready` tells.
+        self._infos = {}
         self._socket, self._attempt, self._number, self._call_count = None, None, 0, 0
         # `_used`: the token of the session; a newer one may have come that is not used yet.
         self._token, self._used, self._is_stale, self._reading, self._is_renewing = None, None, False, None, False
@@ -1173,6 +1214,10 @@ class ThrongClient:
         if name == "onMessageDropped":
             self._outbox.drop(params)
         group = self._groups.get(params.get("groupID"))
+        # A resume that is under way finds it by itself.
+        if self._is_ready and group and group.begins_anew(place_of(name, params)):
+            group.hold()
+            self._spawn(self._reread_room(group))
         if group and group.held is not None:
             self._hold(group, (name, params, size))
         else:
@@ -1211,6 +1256,9 @@ class ThrongClient:
             self._untracked[group_id] = tuple(map(max, self._untracked.get(group_id, (0, 0)), place))
         if name == "onRecvNewMessage" and self._find_own(params["message"]):
             return
+        if name == "onConversationChanged":
+            # The list that the resume has read is told behind this event.
+            change_conversation(self._infos.get(group_id), params)
         self._emit(name, params, size=size)
         self._emit("event", name, params)
         names_me = any(one["userID"] == self.user_id for one in params.get("memberList") or ())
@@ -1252,7 +1300,8 @@ class ThrongClient:
         group_id = info["groupID"]
         if group_id in self._groups or len(self._groups) >= MOST_GROUPS:
             return False
-        group = TrackedGroup(group_id, info.get("epoch"), info.get("lastSeq"), info.get("changeSeq"), info["groupType"] == LIVE)
+        group = TrackedGroup(group_id, info.get("epoch"), info.get("lastSeq"), info.get("changeSeq"),
+                             info["groupType"] == LIVE, remembers_messages(info))
         group.reach(*self._untracked.pop(group_id, (0, 0)))
         self._groups[group_id] = group
         return True
@@ -1283,6 +1332,7 @@ class ThrongClient:
             return self._outbox.open()
         self._is_ready = True
         self._joined.clear()
+        self._infos = {}
         self._outbox.fail_uncertain()
         self._emit("ready", told)
         if self._attempt is attempt:
@@ -1291,6 +1341,7 @@ class ThrongClient:
     async def _catch_up(self, since):
         is_first, known = since == 0, dict.fromkeys(self._groups)
         infos, gone = await self._read_joined(None if is_first else max(0, since - LOOK_BACK))
+        self._infos = infos
         # Dictionaries without values are sets that keep their order.
         left = dict.fromkeys(one for one in gone if one in known)
         if is_first:
@@ -1299,17 +1350,17 @@ class ThrongClient:
             if self._track(info):
                 self._joined.add(group_id)
         kept = [self._groups[one] for one in known if one in self._groups and one not in left]
-        told = {"left": left, "recovered": {}, "notRecovered": {}, "repeats": {}}
+        # `rooms`: the infos of live rooms that a sync is asked about.
+        told = {"left": left, "recovered": {}, "notRecovered": {}, "repeats": {}, "rooms": {}}
         live = [one.group_id for one in kept if one.is_live] + [one for one in self._entered_before if one not in self._groups]
         for start in range(0, len(live), GROUPS_PER_SYNC):
             await self._check_live(live[start:start + GROUPS_PER_SYNC], told)
-        stored = [one for one in kept if not one.is_live]
-        for start in range(0, len(stored), GROUPS_PER_SYNC):
-            await self._sync(stored[start:start + GROUPS_PER_SYNC], infos, told)
+        in_sync = [one for one in kept if not one.is_live] + [self._groups[one] for one in told["rooms"] if one in self._groups]
+        known_infos = {**infos, **told["rooms"]}
+        for start in range(0, len(in_sync), GROUPS_PER_SYNC):
+            await self._sync(in_sync[start:start + GROUPS_PER_SYNC], known_infos, told)
         for group_id in left:
-            if group := self._groups.get(group_id):
-                self._release(group)
-            self._groups.pop(group_id, None)
+            self._leave(group_id)
         return {"isFirst": is_first, "groups": [*infos.values()], "joined": [*self._joined], "left": [*left],
                 "recovered": [*told["recovered"]], "notRecovered": [*told["notRecovered"]]}
 
@@ -1330,7 +1381,7 @@ class ThrongClient:
         return infos, gone
 
     async def _check_live(self, group_ids, told):
-        """Live rooms keep nothing, and forget members who stay away too long."""
+        """Live rooms forget members who stay away too long. Those that remember their last messages are left to a sync."""
         asked, (answer, size) = set(group_ids), await self._request_sized("getGroupsInfo", {"groupIDList": group_ids}, INFOS)
         for row in answer["resultList"]:
             group_id = row["groupID"]
@@ -1341,9 +1392,52 @@ class ThrongClient:
             if row["code"] != 0 or row["info"].get("selfInfo") is None:
                 told["left"][group_id] = None
                 continue
-            self._track(row["info"])
+            is_new, info = self._track(row["info"]), row["info"]
+            group = self._groups.get(group_id)
+            if group and group.is_live:
+                has_remembered, group.remembers = not is_new and group.remembers, remembers_messages(info)
+                if has_remembered and group.remembers:
+                    told["rooms"][group_id] = info
+                    continue
+                if not is_new:
+                    # Its memory, or the lack of one, begins with the server's new configuration.
+                    group.restart(info.get("epoch"), info.get("lastSeq"), info.get("changeSeq"))
             told["notRecovered"][group_id] = None
-            self._tell_sync(group_id, row["info"], size // len(answer["resultList"]), recovered=False)
+            self._tell_sync(group_id, info, size // len(answer["resultList"]), recovered=False)
+            if group and group.is_live:
+                self._release(group)
+
+    async def _reread_room(self, group, tries=0):
+        """The places of a room do not ascend: its memory was lost while the connection lived, or an answer overtook an
+        event."""
+        group_id, attempt = group.group_id, self._attempt
+        told = {"left": {}, "recovered": {}, "notRecovered": {}, "repeats": {}}
+        group.hold()
+        try:
+            answer, size = await self._request_sized("getGroupsInfo", {"groupIDList": [group_id]}, INFOS)
+            if self._groups.get(group_id) is not group:
+                return
+            row = next((row for row in answer["resultList"] if row["groupID"] == group_id), None) or refuse("a row is missing")
+            if row["code"] != 0 or row["info"].get("selfInfo") is None:
+                return self._leave(group_id)
+            info = row["info"]
+            is_same, group.remembers = info.get("epoch") == group.epoch, remembers_messages(info)
+            if not is_same:
+                group.restart(info.get("epoch"), info.get("lastSeq"), info.get("changeSeq"))
+                self._tell_sync(group_id, info, size, recovered=False)
+            if not group.has_overflowed or not group.remembers:
+                return self._release(group, tells_all=is_same)
+            await self._sync([group], {group_id: info}, told)
+            if group_id in told["left"]:
+                self._leave(group_id)
+        except ClientError as error:
+            # Without a connection the next resume looks at the room.
+            if error.reason == "BadAnswer" and self._attempt is attempt:
+                self._break(error)
+        except ThrongError as error:
+            if self._attempt is attempt:
+                delay = max(error.retry_after, backoff(self._random, tries))
+                self._start(f"room {group_id}", delay, self._spawn_later(self._reread_room, group, tries + 1))
 
     def _tell_sync(self, group_id, info, size, recovered, changes=(), messages=(), more=False):
         self._emit("sync", {"groupID": group_id, "info": info, "recovered": recovered, "changeList": [*changes],
@@ -1394,7 +1488,7 @@ class ThrongClient:
         self._tell_sync(group_id, info, size, True, changes, messages, more)
         if more:
             return "page"
-        self._outbox.prove_absent(group_id)
+        self._outbox.prove_absent(group)
         if again := self._release_or_repeat(group, known, ask, told):
             return again
         if group_id not in told["notRecovered"]:
@@ -1424,12 +1518,17 @@ class ThrongClient:
                 changes.append(message)
         return changes, messages
 
-    def _release(self, group):
-        """The group is in step: events that came meanwhile are told, those that the sync held are not."""
+    def _release(self, group, tells_all=False):
+        """The group is in step: events that came meanwhile are told, those that the sync held are not unless all are."""
         held, group.has_overflowed = self._take_held(group), False
         for name, params, size in held:
-            if not group.knows(*place_of(name, params)):
+            if tells_all or not group.knows(*place_of(name, params)):
                 self._tell(name, params, size)
+
+    def _leave(self, group_id):
+        if group := self._groups.get(group_id):
+            self._release(group)
+        self._groups.pop(group_id, None)
 
 
 async def join(client, group):

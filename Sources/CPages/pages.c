@@ -47,6 +47,10 @@ static const unsigned char demo_script[] = {
   , '\n',
 #embed "../ThrongServer/Pages/Demo/changes.js"
   , '\n',
+#embed "../ThrongServer/Pages/Demo/replies.js"
+  , '\n',
+#embed "../ThrongServer/Pages/Demo/conversations.js"
+  , '\n',
 #embed "../ThrongServer/Pages/Demo/events.js"
   , '\n',
 #embed "../ThrongServer/Pages/Demo/view.js"

@@ -11,14 +11,20 @@ public struct FormerMember: Sendable, Equatable {
   public var mutedAt = WallInstant.unset
   /// The end of a ban, during which the user can neither join nor be invited; unset or past = none.
   public var bannedUntil: WallInstant
-  /// The reason of the removal that began the ban, up to 512 bytes; empty = none.
+  /// The reason of the removal that began the ban, up to 512 characters; empty = none.
   public var banReason = ""
   /// The end of the last membership.
   public var leftTime: WallInstant
   /// When the user has ended the last membership of their own accord; unset = somebody else has.
   public var quitTime = WallInstant.unset
+  /// Whether lists of members name the departure for `lifetime`: in types that store messages.
+  public var isListed = false
+  /// The role that the user has again after joining a live room; nil = none but Member.
+  public var role: Role?
+  /// The newest message when the user last cleared the history: see `Member.clearedSeq`.
+  public var clearedSeq: Int64 = 0
 
-  /// The time that visible ranges are kept, from leaving.
+  /// The time that visible ranges are kept, and a departure is listed, from leaving.
   public static let lifetime = Duration.seconds(30 * 86_400)
   /// How long nobody is made a member again without consent after quitting.
   public static let quitLifetime = Duration.seconds(86_400)
@@ -40,8 +46,9 @@ public struct FormerMember: Sendable, Equatable {
 
   /// The instant from which on the record can be forgotten.
   public var memorableUntil: WallInstant {
-    max(
-      muteUntil, bannedUntil, visibleRanges.isEmpty ? .unset : leftTime + FormerMember.lifetime,
+    if role != nil || clearedSeq > 0 { return .distantFuture }
+    return max(
+      muteUntil, bannedUntil, visibleRanges.isEmpty && !isListed ? .unset : leftTime + FormerMember.lifetime,
       quitTime.isSet ? quitTime + FormerMember.quitLifetime : .unset)
   }
 
@@ -53,6 +60,10 @@ public struct FormerMember: Sendable, Equatable {
 
   /// The end of the later of ban and mute; unset or past = none is in force.
   public var restrictedUntil: WallInstant { max(muteUntil, bannedUntil) }
+
+  /// Until when the record is kept rather than those of earlier departures: a ban, a mute, or for ever
+  /// a role.
+  public var keptUntil: WallInstant { role == nil ? restrictedUntil : .distantFuture }
 
   /// Whether a ban or a mute is in force at an instant.
   public func isRestricted(at now: WallInstant) -> Bool { restrictedUntil > now }

@@ -43,9 +43,9 @@ public struct GroupApplication: Sendable, Equatable {
   public let toUser: UserID?
   /// The time at which it was made, or made again.
   public var addTime: WallInstant
-  /// The words of `fromUser`, up to 512 bytes.
+  /// The words of `fromUser`, up to 512 characters.
   public var requestMsg: String
-  /// The inviter's own data, up to 512 bytes; nil = none.
+  /// The inviter's own data, up to 512 characters; nil = none.
   public var attach: String?
   /// Nil = undecided.
   public var handling: Handling?

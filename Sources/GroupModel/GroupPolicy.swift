@@ -9,25 +9,43 @@ public enum EditMode: String, CaseIterable, Sendable { case any = "Any", admin =
 /// Whether the owner may quit; the group then gets another owner.
 public enum OwnerQuitMode: String, CaseIterable, Sendable { case transfer = "Transfer", forbid = "Forbid" }
 
+/// The messages that a member of a stored group may read: those since joining, or all.
+public enum HistoryVisibility: String, CaseIterable, Sendable { case joined = "Joined", all = "All" }
+
 /// The fields of a policy by their wire names (Protocol.md, "Policies").
 public enum PolicyField: String, CaseIterable, Sendable, Hashable {
   case joinMode, inviteMode, beInviteMode, updateInfoMode, updateCustomMode, ownerQuitMode
   case memberChangeNotification, isSearchable, isMemberVisible
+  case historyVisibility
 
-  /// The words the field takes; empty for a true-or-false field.
-  public var words: [String] {
+  /// The values that a field takes.
+  public enum Kind: Sendable, Equatable {
+    /// One of these words.
+    case words([String])
+    /// True or false.
+    case flag
+  }
+
+  /// The values that the field takes.
+  public var kind: Kind {
     switch self {
-    case .joinMode: JoinMode.allCases.map(\.rawValue)
-    case .inviteMode: InviteMode.allCases.map(\.rawValue)
-    case .beInviteMode: BeInviteMode.allCases.map(\.rawValue)
-    case .updateInfoMode, .updateCustomMode: EditMode.allCases.map(\.rawValue)
-    case .ownerQuitMode: OwnerQuitMode.allCases.map(\.rawValue)
-    case .memberChangeNotification, .isSearchable, .isMemberVisible: []
+    case .joinMode: .words(JoinMode.allCases.map(\.rawValue))
+    case .inviteMode: .words(InviteMode.allCases.map(\.rawValue))
+    case .beInviteMode: .words(BeInviteMode.allCases.map(\.rawValue))
+    case .updateInfoMode, .updateCustomMode: .words(EditMode.allCases.map(\.rawValue))
+    case .ownerQuitMode: .words(OwnerQuitMode.allCases.map(\.rawValue))
+    case .memberChangeNotification, .isSearchable, .isMemberVisible: .flag
+    case .historyVisibility: .words(HistoryVisibility.allCases.map(\.rawValue))
     }
   }
 
+  /// The words the field takes; empty for a field of another kind.
+  public var words: [String] {
+    if case .words(let words) = kind { words } else { [] }
+  }
+
   /// Whether the field is true or false, not a word.
-  public var isFlag: Bool { words.isEmpty }
+  public var isFlag: Bool { kind == .flag }
 }
 
 /// The value of a field as it stands on the wire.
@@ -57,11 +75,14 @@ public struct GroupPolicy: Hashable, Sendable {
   public var isSearchable: Bool
   /// Whether ordinary members see the member list.
   public var isMemberVisible: Bool
+  /// The messages that members may read: those since joining, or all.
+  public var historyVisibility: HistoryVisibility
 
   /// A policy with every field given.
   public init(
     joinMode: JoinMode, inviteMode: InviteMode, beInviteMode: BeInviteMode, updateInfoMode: EditMode, updateCustomMode: EditMode,
-    ownerQuitMode: OwnerQuitMode, memberChangeNotification: Bool, isSearchable: Bool, isMemberVisible: Bool
+    ownerQuitMode: OwnerQuitMode, memberChangeNotification: Bool, isSearchable: Bool, isMemberVisible: Bool,
+    historyVisibility: HistoryVisibility
   ) {
     self.joinMode = joinMode
     self.inviteMode = inviteMode
@@ -72,6 +93,7 @@ public struct GroupPolicy: Hashable, Sendable {
     self.memberChangeNotification = memberChangeNotification
     self.isSearchable = isSearchable
     self.isMemberVisible = isMemberVisible
+    self.historyVisibility = historyVisibility
   }
 
   /// The value of one field.
@@ -86,6 +108,7 @@ public struct GroupPolicy: Hashable, Sendable {
     case .memberChangeNotification: .flag(memberChangeNotification)
     case .isSearchable: .flag(isSearchable)
     case .isMemberVisible: .flag(isMemberVisible)
+    case .historyVisibility: .word(historyVisibility.rawValue)
     }
   }
 
@@ -103,6 +126,7 @@ public struct GroupPolicy: Hashable, Sendable {
     case (.memberChangeNotification, .flag(let flag)): Self.assign(flag, to: &memberChangeNotification)
     case (.isSearchable, .flag(let flag)): Self.assign(flag, to: &isSearchable)
     case (.isMemberVisible, .flag(let flag)): Self.assign(flag, to: &isMemberVisible)
+    case (.historyVisibility, .word(let word)): Self.assign(word, to: &historyVisibility)
     default: false
     }
   }

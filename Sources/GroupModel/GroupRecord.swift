@@ -42,6 +42,16 @@ public struct GroupRecord: Sendable, Equatable {
   public var importedThroughSeq: Int64 = 0
   /// The ordinal that the next member gets.
   public var nextOrdinal: Int64
+  /// What some of its messages have, or once had.
+  public var messageFeatures: MessageFeatures = []
+  /// The newest message that may be the last message, where newer ones may not. Out of date while the
+  /// newest of all may; 0 = there was none.
+  public var lastShownSeq: Int64 = 0
+  /// When that message was sent.
+  public var lastShownTime = WallInstant.unset
+  /// The instant since which every departure of a member has a record; nil = not known, because the
+  /// group is older than these records.
+  public var departuresSince: WallInstant?
 
   /// A group with everything given.
   public init(
@@ -65,6 +75,23 @@ public struct GroupRecord: Sendable, Equatable {
     self.lastInfoTime = lastInfoTime ?? createTime
     self.nextOrdinal = nextOrdinal
   }
+}
+
+/// What some messages of a group have. A group without them is read as if there were none.
+public struct MessageFeatures: OptionSet, Sendable, Equatable {
+  public let rawValue: Int64
+  /// The features of these bits.
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+
+  /// Messages that only the members whom they name see.
+  public static let targeted = MessageFeatures(rawValue: 1)
+  /// Messages that answer another.
+  public static let replies = MessageFeatures(rawValue: 2)
+  /// Messages that do not count as unread, or do not become the last message, as their senders chose.
+  public static let excluded = MessageFeatures(rawValue: 4)
+
+  /// Messages that do not count as unread.
+  public static let uncounted: MessageFeatures = [.targeted, .excluded]
 }
 
 /// The roles of a group that may not speak, and until when (Protocol.md, "Group mute").

@@ -30,20 +30,15 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// Members may read messages from before joining.
-  public var showsHistoryFromBeforeJoining: Bool { self == .meeting }
+  /// Members of a new group may read messages from before joining.
+  public var showsHistoryFromBeforeJoining: Bool { storesMessages && defaultHistoryVisibility == .all }
 
-  /// The messages that a member could see if none were removed, as ascending ranges of `seq`.
-  /// - Parameters:
-  ///   - first: the first of the membership.
-  ///   - earlier: those of past memberships.
-  ///   - newest: the newest of the group; 0 = there is none.
-  public func visibleRanges(
-    from first: Int64, earlier: [ClosedRange<Int64>] = [], through newest: Int64
-  ) -> [ClosedRange<Int64>] {
-    let first = showsHistoryFromBeforeJoining ? 1 : first
-    let earlier = showsHistoryFromBeforeJoining ? [] : earlier
-    return first <= newest ? earlier + [first...newest] : earlier
+  /// The choice of visible messages in a new group.
+  public var defaultHistoryVisibility: HistoryVisibility {
+    switch self {
+    case .work, .public: .joined
+    case .meeting, .avChatRoom, .bChatRoom: .all
+    }
   }
 
   /// Unread messages are counted.
@@ -75,11 +70,15 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
   /// Members without a session are removed after a grace.
   public var removesAbsentMembers: Bool { self == .avChatRoom }
 
-  /// getGroupMemberList names the owner and the newest members only.
+  /// getGroupMemberList names the owner, the admins and the newest of the others only.
   public var listsNewestMembers: Bool { self == .avChatRoom }
 
-  /// Changes of a member's info are announced to all members.
-  public var announcesMemberInfo: Bool { self != .avChatRoom }
+  /// Changes of mutes and roles are announced to all members, several in one event; those of name
+  /// cards and customInfo to the one concerned and the operator. Other types announce all to all.
+  public var mergesMemberInfo: Bool { self == .avChatRoom }
+
+  /// A role outlives leaving, and is given to users who are no members.
+  public var keepsRolesOfAbsent: Bool { self == .avChatRoom }
 
   /// The receive option of a member who has not chosen one.
   public var defaultReceiveOption: ReceiveOption {
@@ -96,4 +95,14 @@ public enum ReceiveOption: String, CaseIterable, Sendable {
   case notReceive = "NotReceive"
   case receiveNotNotify = "ReceiveNotNotify"
   case receiveFromManagers = "ReceiveFromManagers"
+  case notifyFromManagers = "NotifyFromManagers"
+
+  /// The option by which messages are sent to the member's sessions. Who is notified of managers'
+  /// messages alone receives all of them; a device without a session is another matter.
+  public var delivered: ReceiveOption {
+    switch self {
+    case .receive, .notReceive, .receiveNotNotify, .receiveFromManagers: self
+    case .notifyFromManagers: .receive
+    }
+  }
 }

@@ -39,6 +39,13 @@ public struct Member: Sendable, Equatable {
   public var inviter: UserID?
   /// The last change of the member's own view of the group; `updatedSince` compares it.
   public var changeTime: WallInstant
+  /// When the member joined, or role, name card, customInfo or mute last changed.
+  public var infoTime: WallInstant
+  /// The newest message when the member last cleared the history: it and older ones are invisible to
+  /// the user for good. 0 = never.
+  public var clearedSeq: Int64 = 0
+  /// What the member keeps about the group in the own list of conversations.
+  public var conversation = ConversationSettings()
 
   /// A new member.
   public init(
@@ -58,6 +65,14 @@ public struct Member: Sendable, Equatable {
     self.firstVisibleSeq = firstVisibleSeq
     self.inviter = inviter
     self.changeTime = changeTime ?? joinTime
+    infoTime = self.changeTime
+  }
+
+  /// Whether other members see the same of the member: role, name card, customInfo and mute.
+  public func hasSameInfo(as other: Member) -> Bool {
+    role == other.role && muteUntil == other.muteUntil && nameCard.isSame(as: other.nameCard)
+      && customInfo.count == other.customInfo.count
+      && customInfo.allSatisfy { key, value in other.customInfo[key].map { $0.isSame(as: value) } ?? false }
   }
 
   /// The member at an instant: without a mute that has ended.

@@ -70,6 +70,8 @@ public struct Message: Sendable, Equatable {
   public var changeSeq: Int64 = 0
   /// When its content was last edited; unset = never.
   public var editTime = WallInstant.unset
+  /// The parts that most messages have not; nil = it has none of them.
+  public var extras: MessageExtras?
 
   /// A message that was not changed yet.
   public init(
@@ -93,10 +95,23 @@ public struct Message: Sendable, Equatable {
     self.needReadReceipt = needReadReceipt
   }
 
-  /// Whether it counts as unread: Text and Custom do, tips do not.
+  /// Whether somebody said it: Text and Custom, no tips.
   public var isChat: Bool {
     if case .tips = content { false } else { true }
   }
+
+  /// The bytes of its longest texts: the content, and what most messages have not.
+  public var byteCount: Int { content.byteCount + (extras?.byteCount ?? 0) }
+
+  /// Whether it names the only members who see it.
+  public var isTargeted: Bool { extras?.toUserIDList.isEmpty == false }
+
+  /// Whether it counts as unread for others, unless it is recalled: no tips, none that was sent as
+  /// one that does not count, and none that is addressed to a few.
+  public var countsAsUnread: Bool { isChat && !isTargeted && extras?.isExcludedFromUnreadCount != true }
+
+  /// Whether it becomes its group's last message.
+  public var movesLastMessage: Bool { !isTargeted && extras?.isExcludedFromLastMessage != true }
 }
 
 /// The platform of a session (Protocol.md, "Ways to sign in"). `restAPI` marks the acts of an

@@ -5,18 +5,23 @@ import GroupModel
 /// It reads nothing but its arguments. Callers check the facts that are not rights: muted, full,
 /// banned, already a member.
 public struct GroupPermissions: Sendable {
-  private let attributeTypes: Set<GroupType>
+  private let configuration: RightsConfiguration
 
-  /// Rights on a server whose groups of these types have attributes (configuration key
-  /// `attributes.groupTypes`).
-  public init(attributeTypes: Set<GroupType> = [.avChatRoom]) {
-    self.attributeTypes = attributeTypes
+  /// Rights on a server of that configuration.
+  public init(_ configuration: RightsConfiguration = RightsConfiguration()) {
+    self.configuration = configuration
+  }
+
+  /// Rights on a server whose groups of these types have attributes, and nothing else is configured.
+  public init(attributeTypes: Set<GroupType>) {
+    var configuration = RightsConfiguration()
+    configuration.attributeTypes = attributeTypes
+    self.init(configuration)
   }
 
   /// The cell of the table for an action in a type of group.
   public func requirement(for action: GroupAction, in type: GroupType) -> Requirement {
-    if action == .useAttributes, attributeTypes.contains(type) { return .member }
-    return RightsTable.requirements(for: action)[type]
+    configuration.requirement(for: action, in: type) ?? RightsTable.requirements(for: action)[type]
   }
 
   /// Whether groups of that type can have admins. Where the role cannot be given, creation and
@@ -37,7 +42,8 @@ public struct GroupPermissions: Sendable {
   ) -> Denial? {
     let reason = denialReason(of: action, in: type, policy: policy, by: principal, on: target, isSelf: isSelf)
     guard let reason else { return nil }
-    return reason.isRequirement ? RightsTable.denials(of: action)[type] : .noRight
+    guard reason.isRequirement else { return .noRight }
+    return configuration.denial(of: action, in: type) ?? RightsTable.denials(of: action)[type]
   }
 
   /// The same as a reason, for the sentence of the error; nil = allowed.

@@ -26,7 +26,7 @@ public struct GroupTypeDescription: Sendable, Equatable {
   /// The members that getGroupMemberList shows.
   public enum MemberList: String, Sendable {
     case whole
-    /// The owner, then the 300 newest, newest first.
+    /// The owner, admins where the type has them, then the 300 newest others, newest first.
     case ownerAndNewest
     /// None: 10007.
     case none
@@ -50,7 +50,7 @@ public struct GroupTypeDescription: Sendable, Equatable {
   public let everyoneIsMember: Bool
   /// Whether messages are kept and numbered by `seq`.
   public let storesMessages: Bool
-  /// Whether a member may read messages from before joining.
+  /// Whether members of a new group may read messages from before joining; `historyVisibility` decides.
   public let showsHistoryFromBeforeJoining: Bool
   /// Whether unread messages are counted.
   public let countsUnread: Bool

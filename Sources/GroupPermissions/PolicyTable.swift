@@ -6,25 +6,27 @@ extension GroupPolicy {
   /// every right, hides nothing, silences no notification, and is never shown.
   public static func defaults(for type: GroupType) -> GroupPolicy {
     switch type {
-    //                            joinMode invite   beInvite updateInfo updateCustom ownerQuit notify searchable visible
-    case .work:       GroupPolicy(.forbid, .any,    .none,   .any,      .any,        .transfer, true,  false,    true)
-    case .public:     GroupPolicy(.auth,   .nobody, .none,   .admin,    .admin,      .forbid,   true,  true,     true)
-    case .meeting:    GroupPolicy(.any,    .nobody, .none,   .admin,    .admin,      .forbid,   false, true,     true)
-    case .avChatRoom: GroupPolicy(.any,    .nobody, .none,   .owner,    .owner,      .forbid,   true,  false,    true)
-    case .bChatRoom:  GroupPolicy(.forbid, .nobody, .none,   .owner,    .owner,      .forbid,   true,  false,    true)
+    //                            joinMode invite   beInvite updateInfo updateCustom ownerQuit notify searchable visible history
+    case .work:       GroupPolicy(.forbid, .any,    .none,   .any,      .any,        .transfer, true,  false,    true,   type)
+    case .public:     GroupPolicy(.auth,   .nobody, .none,   .admin,    .admin,      .forbid,   true,  true,     true,   type)
+    case .meeting:    GroupPolicy(.any,    .nobody, .none,   .admin,    .admin,      .forbid,   false, true,     true,   type)
+    case .avChatRoom: GroupPolicy(.any,    .nobody, .none,   .owner,    .owner,      .forbid,   true,  false,    true,   type)
+    case .bChatRoom:  GroupPolicy(.forbid, .nobody, .none,   .owner,    .owner,      .forbid,   true,  false,    true,   type)
     }
   }
 
-  /// A row of the table above, where labels would hide the columns.
+  /// A row of the table above, where labels would hide the columns. The visibility of history is the
+  /// model's, because a store needs it: `GroupType.defaultHistoryVisibility`.
   private init(
     _ joinMode: JoinMode, _ inviteMode: InviteMode, _ beInviteMode: BeInviteMode, _ updateInfoMode: EditMode,
     _ updateCustomMode: EditMode, _ ownerQuitMode: OwnerQuitMode, _ memberChangeNotification: Bool, _ isSearchable: Bool,
-    _ isMemberVisible: Bool
+    _ isMemberVisible: Bool, _ type: GroupType
   ) {
     self.init(
       joinMode: joinMode, inviteMode: inviteMode, beInviteMode: beInviteMode, updateInfoMode: updateInfoMode,
       updateCustomMode: updateCustomMode, ownerQuitMode: ownerQuitMode, memberChangeNotification: memberChangeNotification,
-      isSearchable: isSearchable, isMemberVisible: isMemberVisible)
+      isSearchable: isSearchable, isMemberVisible: isMemberVisible,
+      historyVisibility: type.defaultHistoryVisibility)
   }
 }
 
@@ -53,6 +55,7 @@ public enum PolicyTable {
     case .memberChangeNotification: TypeRow(true,  true,  true,   true,      false)
     case .isSearchable:             TypeRow(false, true,  true,   false,     false)
     case .isMemberVisible:          TypeRow(true,  true,  true,   true,      false)
+    case .historyVisibility:        TypeRow(true,  true,  true,   true,      false)
     }
     return settable[type]
   }

@@ -50,6 +50,7 @@ public struct StoredTable: Sendable, Equatable {
     StoredTable("formerMember", key: 2, [number] + FormerMember.columns + [FormerMember.memorableUntil]),
     StoredTable("message", key: 2, [number] + Message.columns),
     StoredTable("messageChange", key: 2, [number, seq] + MessageChange.columns),
+    StoredTable("messageExtras", key: 2, [number, seq] + MessageExtrasRow.columns),
     StoredTable(
       "reaction", key: 3, [number, seq, reaction, StoredColumn("count", Int.self), StoredColumn("reaction", String.self)]),
     // `time` is the number of the change by which the user gave it.
@@ -77,7 +78,8 @@ public struct StoredTable: Sendable, Equatable {
 
   /// Tables whose rows go with a disbanded group, besides members, messages and applications.
   public static let ofDisbandedGroups = [
-    "messageChange", "reaction", "reactionUser", "goneReaction", "formerMember", "readReceipt", "receiptMembers",
+    "messageChange", "messageExtras", "reaction", "reactionUser", "goneReaction", "formerMember", "readReceipt",
+    "receiptMembers",
   ].map(named)
 
   /// The table of that name.

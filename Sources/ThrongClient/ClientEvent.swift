@@ -53,8 +53,9 @@ public struct ConnectionLoss: Sendable {
 
 /// One group after a new connection, or one page of it. Recovered: what came, and what has changed,
 /// since the last event; the group's other events follow. Not recovered: the application forgets
-/// what it has of the group and reads its history. Live rooms keep none, so they are never
-/// recovered.
+/// what it has of the group and reads its history. Live rooms are recovered where they remember
+/// their last messages; one whose memory is lost while the connection lives is told as not recovered
+/// at that time.
 public struct GroupSync: Sendable {
   public var groupID: String
   public var recovered: Bool
@@ -73,7 +74,7 @@ public struct Ready: Sendable {
   /// Whether it was the client's first.
   public var isFirst: Bool
   /// The groups of the user at the first sign-in; afterwards those that have changed. Without live
-  /// rooms.
+  /// rooms. Changes that onConversationChanged has told meanwhile are in them.
   public var groups: [GroupInfo]
   /// The groupIDs of groups joined meanwhile.
   public var joined: [String]

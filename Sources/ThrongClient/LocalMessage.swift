@@ -36,7 +36,7 @@ public struct LocalMessage: Sendable {
   public internal(set) var options: SendOptions
   public internal(set) var state: State = .sending
   public internal(set) var msgID: String?
-  /// In groups that keep messages.
+  /// In groups that keep messages, and in live rooms that remember the last ones.
   public internal(set) var seq: Int?
   /// When the server took it, in milliseconds since 1970.
   public internal(set) var timestamp: Int?
@@ -60,18 +60,35 @@ public struct SendOptions: Hashable, Sendable {
   public var onlineUserOnly: Bool?
   /// The sender learns who has read it.
   public var needReadReceipt: Bool?
+  /// The application's data beside the content.
+  public var `extension`: String?
+  /// The `seq` of the message that this one answers.
+  public var replyTo: Int?
+  /// It does not count as unread.
+  public var isExcludedFromUnreadCount: Bool?
+  /// It does not become its group's last message.
+  public var isExcludedFromLastMessage: Bool?
+  /// The only members who see it, besides the sender.
+  public var toUserIDList: [String]?
   /// The message's ID where the application has its own; nil = the client makes one.
   public var clientMsgID: String?
 
   /// Choices; without any the message is an ordinary one.
   public init(
     priority: MessagePriority? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil,
-    needReadReceipt: Bool? = nil, clientMsgID: String? = nil
+    needReadReceipt: Bool? = nil, extension text: String? = nil, replyTo: Int? = nil,
+    isExcludedFromUnreadCount: Bool? = nil, isExcludedFromLastMessage: Bool? = nil, toUserIDList: [String]? = nil,
+    clientMsgID: String? = nil
   ) {
     self.priority = priority
     self.atUserIDList = atUserIDList
     self.onlineUserOnly = onlineUserOnly
     self.needReadReceipt = needReadReceipt
+    self.extension = text
+    self.replyTo = replyTo
+    self.isExcludedFromUnreadCount = isExcludedFromUnreadCount
+    self.isExcludedFromLastMessage = isExcludedFromLastMessage
+    self.toUserIDList = toUserIDList
     self.clientMsgID = clientMsgID
   }
 }
@@ -84,12 +101,16 @@ extension LocalMessage {
       EncodedRequest(
         Methods.SendGroupTextMessage(
           groupID: groupID, text: text, priority: options.priority, clientMsgID: clientMsgID,
-          atUserIDList: options.atUserIDList, onlineUserOnly: options.onlineUserOnly, needReadReceipt: options.needReadReceipt))
+          atUserIDList: options.atUserIDList, onlineUserOnly: options.onlineUserOnly, needReadReceipt: options.needReadReceipt,
+          extension: options.extension, replyTo: options.replyTo, isExcludedFromUnreadCount: options.isExcludedFromUnreadCount,
+          isExcludedFromLastMessage: options.isExcludedFromLastMessage, toUserIDList: options.toUserIDList))
     case .custom(let data):
       EncodedRequest(
         Methods.SendGroupCustomMessage(
           groupID: groupID, data: data, priority: options.priority, clientMsgID: clientMsgID,
-          atUserIDList: options.atUserIDList, onlineUserOnly: options.onlineUserOnly, needReadReceipt: options.needReadReceipt))
+          atUserIDList: options.atUserIDList, onlineUserOnly: options.onlineUserOnly, needReadReceipt: options.needReadReceipt,
+          extension: options.extension, replyTo: options.replyTo, isExcludedFromUnreadCount: options.isExcludedFromUnreadCount,
+          isExcludedFromLastMessage: options.isExcludedFromLastMessage, toUserIDList: options.toUserIDList))
     }
   }
 }

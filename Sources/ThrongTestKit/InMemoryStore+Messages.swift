@@ -46,16 +46,53 @@ extension InMemoryStore: MessageStore {
 
   /// The number of messages with `seq` in the range that are Text or Custom, not by `reader`, and
   /// not recalled.
-  /// - Parameter managersOnly: only those with `isFromManager`.
+  /// - Parameters:
+  ///   - managersOnly: only those with `isFromManager`.
+  ///   - skipsFlagged: only those with `countsAsUnread`.
   public func unreadCount(
-    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, skipsFlagged: Bool, limit: Int
   ) async throws(StoreError) -> Int {
     contents.withLock { contents in
       let unread = (contents.groups[group]?.messages ?? []).filter { message in
         range.contains(message.seq ?? 0) && message.isChat && message.sender != reader && !message.isRevoked
-          && (message.isFromManager || !managersOnly)
+          && (message.isFromManager || !managersOnly) && (message.countsAsUnread || !skipsFlagged)
       }
       return min(limit, unread.count)
+    }
+  }
+
+  /// The `seq` of messages in the range that name others than `reader`, who did not send them either.
+  public func hiddenSeqs(
+    of group: GroupID, from reader: UserID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
+  ) async throws(StoreError) -> [Int64] {
+    contents.withLock { contents in
+      let hidden = (contents.groups[group]?.messages(in: range) ?? []).filter { message in
+        message.isTargeted && message.sender != reader && message.extras?.toUserIDList.contains(reader) == false
+      }.compactMap(\.seq)
+      return Array((newestFirst ? hidden.reversed() : hidden).prefix(max(0, limit)))
+    }
+  }
+
+  /// Replies to a message, and how many there are of them.
+  public func replies(
+    to seq: Int64, in group: GroupID, visible: Visibility, after: Int64, limit: Int
+  ) async throws(StoreError) -> (messages: [Message], total: Int) {
+    contents.withLock { contents in
+      let replies = contents.groups[group]?.replies(to: seq, visible: visible) ?? []
+      let page = replies.filter { $0.seq ?? 0 > after }.prefix(max(0, limit))
+      return (messages: Array(page), total: min(ReplyCount.max, replies.count))
+    }
+  }
+
+  /// How many replies messages have; those without any are absent.
+  public func replyCounts(
+    of group: GroupID, to seqs: [Int64], visible: Visibility
+  ) async throws(StoreError) -> [Int64: Int] {
+    contents.withLock { contents in
+      let counts = Set(seqs).map { seq in
+        (seq, min(ReplyCount.max, contents.groups[group]?.replies(to: seq, visible: visible).count ?? 0))
+      }
+      return Dictionary(counts.filter { $0.1 > 0 }) { $1 }
     }
   }
 
@@ -63,6 +100,13 @@ extension InMemoryStore: MessageStore {
   /// none.
   public func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64? {
     contents.withLock { $0.groups[group]?.messages.first { $0.timestamp >= notBefore }?.seq }
+  }
+}
+
+extension StoreContents.Group {
+  /// The replies to a message that a reader may see and that are not recalled, ascending.
+  func replies(to seq: Int64, visible: Visibility) -> [Message] {
+    messages.filter { $0.extras?.replyTo?.seq == seq && !$0.isRevoked && visible.contains($0) }
   }
 }
 

@@ -49,8 +49,10 @@ extension StoreContents {
 extension StoreContents.Group {
   private func message(_ seq: Int64) -> Message? { messages(in: seq...seq).first }
 
+  /// The members who could see the message: those whom it names, or all.
   private func members(at seq: Int64) -> [UserID] {
-    receiptMembers.filter { $0.key <= seq }.max { $0.key < $1.key }?.value ?? []
+    if let named = message(seq)?.extras?.toUserIDList, !named.isEmpty { return named }
+    return receiptMembers.filter { $0.key <= seq }.max { $0.key < $1.key }?.value ?? []
   }
 
   fileprivate func confirmable(_ seqs: [Int64], by reader: UserID) -> [Int64] {
@@ -72,6 +74,6 @@ extension StoreContents.Group {
     guard let message = message(seq) else { return nil }
     return MessageReaders(
       sender: message.sender, isRevoked: message.isRevoked, members: message.needReadReceipt ? members(at: seq) : nil,
-      readers: message.needReadReceipt ? readers[seq] ?? [] : [])
+      readers: message.needReadReceipt ? readers[seq] ?? [] : [], targets: message.extras?.toUserIDList ?? [])
   }
 }

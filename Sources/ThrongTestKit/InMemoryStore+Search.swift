@@ -32,11 +32,13 @@ extension InMemoryStore {
       }
       var found: [MessageSearch.Found] = []
       for group in groups.sorted(by: { $0.number < $1.number }) {
-        for message in group.visibleMessages(to: search.reader).reversed() where search.matches(message) {
+        guard let visible = group.visibility(to: search.reader) else { continue }
+        for message in group.messages.reversed() where visible.contains(message) && search.matches(message) {
           guard let seq = message.seq, group.number > first || below.map({ seq < $0 }) ?? true else { continue }
           if found.count == limit { return MessageSearch.Page(found: found, next: found.last?.place ?? 0) }
-          found.append(
-            MessageSearch.Found(message: message, place: MessageSearch.place(group: group.number, seq: seq)))
+          var next = MessageSearch.Found(message: message, place: MessageSearch.place(group: group.number, seq: seq))
+          next.replyCount = min(ReplyCount.max, group.replies(to: seq, visible: visible).count)
+          found.append(next)
         }
       }
       return MessageSearch.Page(found: found, next: 0)
@@ -45,12 +47,14 @@ extension InMemoryStore {
 }
 
 extension StoreContents.Group {
-  fileprivate func visibleMessages(to reader: UserID?) -> [Message] {
-    guard let reader else { return messages }
-    guard let member = members[reader] else { return [] }
-    let ranges = record.type.visibleRanges(
-      from: member.firstVisibleSeq, earlier: member.earlierVisibleRanges, through: firstSeq + Int64(messages.count) - 1)
-    return ranges.flatMap { messages(in: $0) }
+  /// What a reader may see; nil = the reader is no member.
+  fileprivate func visibility(to reader: UserID?) -> Visibility? {
+    let newest = firstSeq + Int64(messages.count) - 1
+    guard let reader else { return Visibility(ofApplicationThrough: newest) }
+    guard let member = members[reader] else { return nil }
+    return Visibility(
+      of: reader, from: member.firstVisibleSeq, earlier: member.earlierVisibleRanges, clearedThrough: member.clearedSeq,
+      through: newest, under: record.policy.historyVisibility)
   }
 
   fileprivate func matches(_ query: GroupSearch, _ infos: [UserID: UserInfo]) -> Bool {

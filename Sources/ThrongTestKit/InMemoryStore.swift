@@ -49,7 +49,7 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
     contents.withLock { contents in
       guard var group = contents.groups[id] else { return nil }
       let removed = group.messages(in: 0...max(0, seq - 1))
-      group.removedTime = removed.last?.timestamp ?? group.removedTime
+      group.removedTime = removed.last { $0.movesLastMessage }?.timestamp ?? group.removedTime
       group.messages.removeFirst(removed.count)
       group.firstSeq += Int64(removed.count)
       let first = group.firstSeq
@@ -114,12 +114,15 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
       var stored = StoredGroup(
         record: group.record, members: group.members.values.sorted { $0.userID < $1.userID },
         former: group.former(at: now, atMost: mostFormer),
-        lastMessage: group.messages.last, recentlySent: recent.compactMap(SentMessage.init), attributes: group.attributes,
+        lastMessage: group.lastMessage, recentlySent: recent.compactMap(SentMessage.init), attributes: group.attributes,
         openApplications: contents.openApplications(of: group),
         offlineSince: group.record.type == .avChatRoom ? contents.offlineSince(among: group.members.keys) : [:],
         firstSeq: group.firstSeq, removedTime: group.removedTime)
       stored.counters = group.counters
       stored.pinned = group.pinned
+      if let newest = group.messages.last, let seq = newest.seq, !newest.movesLastMessage {
+        stored.setNewest(seq, at: newest.timestamp)
+      }
       return stored
     }
   }

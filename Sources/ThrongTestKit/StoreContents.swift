@@ -31,6 +31,13 @@ struct StoreContents {
       return first <= last ? messages[Int(first - firstSeq)...Int(last - firstSeq)] : []
     }
 
+    /// The newest message if it may be the last message; else the one that the record names.
+    var lastMessage: Message? {
+      guard let newest = messages.last, !newest.movesLastMessage else { return messages.last }
+      let shown = record.lastShownSeq
+      return shown > 0 ? messages(in: shown...shown).first : nil
+    }
+
     var membership: Membership { Membership(groupID: record.id, type: record.type, groupNumber: number) }
 
     /// The members that are still remembered: bans and mutes first, the longest before others; then
@@ -107,6 +114,7 @@ struct StoreContents {
     case .putGroup(let record, let isNew): try put(record, isNew)
     case .putMember(let member, in: let group, isKnown: _): try put(member, group)
     case .removeMember(let user, from: let group, let time): try remove(user, group, time)
+    case .endHidden(let users, at: let time, in: let group): try endHidden(users, time, group)
     case .putFormer(let former, in: let group): try set(former, of: former.userID, group)
     case .forgetFormer(let user, in: let group): try set(nil, of: user, group)
     case .putAttributes(let attributes, in: let group): try set(attributes, group)
@@ -116,6 +124,7 @@ struct StoreContents {
     case .putUserInfo(let info): put(info)
     case .markApplicationsRead(let user, through: let time): advance(\.applicationMarks, user, time)
     case .markNotificationsRead(let user, through: let number): advance(\.notificationMarks, user, number)
+    case .putLastShown(let seq, at: let time, in: let group): try put(lastShown: seq, time, group)
     case .append(let message): try append(message)
     case .revise(let message): try revise(message)
     case .putReceiptMembers(let members, from: let seq, in: let group): try put(members, seq, group)
@@ -155,6 +164,13 @@ struct StoreContents {
     return { $0.groups[id]?.record = before }
   }
 
+  private mutating func put(lastShown seq: Int64, _ time: WallInstant, _ group: GroupID) throws(StoreError) -> Undo {
+    guard let before = groups[group]?.record else { throw StoreError(.inconsistent, "no group \(group) to have a last message") }
+    groups[group]?.record.lastShownSeq = seq
+    groups[group]?.record.lastShownTime = time
+    return { $0.groups[group]?.record = before }
+  }
+
   private mutating func put(_ member: Member, _ group: GroupID) throws(StoreError) -> Undo {
     try expect(groups[group] != nil, "no group \(group) to be a member of")
     let user = member.userID
@@ -164,6 +180,16 @@ struct StoreContents {
       $0.groups[group]?.members[user] = before
       $0.departures[user]?[group] = departure
     }
+  }
+
+  private mutating func endHidden(_ users: [UserID], _ time: WallInstant, _ group: GroupID) throws(StoreError) -> Undo {
+    guard let before = groups[group]?.members else { throw StoreError(.inconsistent, "no group \(group) to show again") }
+    try expect(users.allSatisfy { before[$0] != nil }, "not all of \(users.count) are members of \(group)")
+    for user in users {
+      groups[group]?.members[user]?.conversation.isHidden = false
+      groups[group]?.members[user]?.changeTime = time
+    }
+    return { $0.groups[group]?.members = before }
   }
 
   private mutating func remove(_ user: UserID, _ group: GroupID, _ time: WallInstant) throws(StoreError) -> Undo {
@@ -223,6 +249,7 @@ struct StoreContents {
     let before = groups[id]
     groups[id]?.messages[index].content = message.content
     groups[id]?.messages[index].isRevoked = message.isRevoked
+    groups[id]?.messages[index].extras = message.extras
     if message.changeSeq > 0 { _ = try noteChange(message) }
     return { $0.groups[id] = before }
   }

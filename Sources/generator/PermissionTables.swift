@@ -3,10 +3,10 @@ import GroupPermissions
 
 /// The tables of Permissions.md, made from those that decide.
 enum PermissionTables {
-  /// The rights table and the policy table in Markdown, an empty line between them
-  /// (Permissions.md, "Tables").
+  /// The rights table, the policy table and the rows of live rooms in Markdown, empty lines between
+  /// them (Permissions.md, "Tables").
   static func markdown(by permissions: GroupPermissions = GroupPermissions()) -> String {
-    rights(by: permissions) + "\n" + policies()
+    rights(by: permissions) + "\n" + policies() + "\n" + liveRooms()
   }
 
   private static func rights(by permissions: GroupPermissions) -> String {
@@ -25,6 +25,24 @@ enum PermissionTables {
         let values = PolicyTable.values(of: field).map(\.text).joined(separator: ", ")
         return [field.rawValue, values] + types.map { setting(of: field, in: $0) }
       })
+  }
+
+  /// The rows in which the keys of live rooms change the column of AVChatRoom, by the keys that are set.
+  private static func liveRooms() -> String {
+    let servers = [(false, false), (true, false), (false, true), (true, true)].map { moderates, remembers in
+      var configuration = RightsConfiguration()
+      configuration.moderatesLiveRooms = moderates
+      configuration.remembersLiveMessages = remembers
+      return GroupPermissions(configuration)
+    }
+    let rows = GroupAction.allCases.map { action in
+      [action.title] + servers.map { $0.requirement(for: action, in: .avChatRoom).word }
+    }
+    return table(
+      head: [
+        "action in an AVChatRoom", "with neither key", "`avChatRoom.moderation`", "`avChatRoom.recentMessages` above 0", "both",
+      ],
+      rows: rows.filter { Set($0.dropFirst()).count > 1 })
   }
 
   private static func setting(of field: PolicyField, in type: GroupType) -> String {

@@ -170,7 +170,8 @@ private struct SwiftWords {
     SwiftWords("MuteMode", "The members that a group's mute silences.", "None Ordinary All Custom"),
     SwiftWords(
       "ReceiveOption", "The messages of a group that a member receives.",
-      "Receive NotReceive ReceiveNotNotify ReceiveFromManagers"),
+      "Receive NotReceive ReceiveNotNotify ReceiveFromManagers NotifyFromManagers"),
+    SwiftWords("HistoryVisibility", "The messages that members may read.", "Joined All"),
     SwiftWords("ApplicationKind", "The kind of an application.", "Join Invite"),
     SwiftWords("HandleStatus", "By whom an application was decided.", "Unhandled HandledByOther HandledBySelf"),
     SwiftWords("HandleResult", "How an application was decided.", "Agree Refuse"),
@@ -180,7 +181,7 @@ private struct SwiftWords {
     SwiftWords("SendStatus", "The outcome of a send.", "Stored Delivered Queued Dropped"),
     SwiftWords(
       "TipsKind", "The kind of a change in a group.",
-      "Join Invite Quit Kicked SetAdmin CancelAdmin GroupInfoChange MemberInfoChange"),
+      "Join Invite Quit Kicked SetAdmin CancelAdmin GroupInfoChange MemberInfoChange Create"),
     SwiftWords(
       "NotificationKind", "The kind of a system notification.",
       "AddGroupRequest AddGroupAccept AddGroupRefuse KickedOff GroupDismissed GroupCreated InvitedToGroup QuitGroup GrantAdmin "

@@ -62,6 +62,13 @@ def limited_server(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def remembering_server(tmp_path_factory):
+    """The same, and its rooms remember messages."""
+    yield from counted_server(
+        tmp_path_factory, "remembering", **{"limits.avChatRoom.messagesPerSecond": 100_000, "avChatRoom.recentMessages": 200})
+
+
+@pytest.fixture(scope="session")
 def owner(server):
     return server.session("owner").welcomed()
 

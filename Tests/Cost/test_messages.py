@@ -30,6 +30,12 @@ def test_live_message_under_the_limit(limited_server, bounded):
     bounded("limited", instructions=cost.instructions, allocations=cost.allocations)
 
 
+def test_live_message_that_is_remembered(remembering_server, bounded):
+    owner, listener = remembering_server.sessions("user", range(2))
+    cost = Room(remembering_server, owner, [listener]).message(40)
+    bounded("recent", instructions=cost.instructions, allocations=cost.allocations)
+
+
 def test_live_message_of_a_sender_with_a_profile(server, listener, bounded):
     named = server.session("named").welcomed()
     named.call("setSelfInfo", nickName="n" * 20, faceURL="f" * 60)

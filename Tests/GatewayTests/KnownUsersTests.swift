@@ -1,4 +1,6 @@
 import GroupModel
+import GroupPermissions
+import GroupRuntime
 import Testing
 import ThrongTestKit
 
@@ -63,6 +65,23 @@ import ThrongTestKit
     #expect(try await strict.code(method, as: "olga", #""groupID":"none","userID":"ghost",\#(change)"#) == 10010)
     #expect(try await strict.code(method, as: "olga", #""groupID":"b","userID":"mary",\#(change)"#) == 0)
     #expect(try await known("ghost") == [])
+  }
+
+  /// In a live room with moderators anybody may be given a role.
+  @Test func strangersAreGivenNoRoleInALiveRoom() async throws {
+    var configuration = RightsConfiguration()
+    configuration.moderatesLiveRooms = true
+    let strict = Backend(rules: GroupRules(permissions: GroupPermissions(configuration))) { $0.requiresKnownUsers = true }
+    strict.store.inner.remember(["mary", "olga"])
+    _ = try await strict.result("createGroup", as: "olga", #""groupType":"AVChatRoom","groupName":"r","groupID":"r""#)
+    func role(_ users: String) -> String { #""groupID":"r",\#(users),"role":"Admin""# }
+    let error = try await strict.rpc("setGroupMemberRole", as: "olga", role(#""userID":"ghost""#))["error"]
+    #expect(error["code"] == 10019 && error["data"]["field"] == "userID")
+    #expect(try await strict.code("setGroupMemberRole", as: "mary", role(#""userID":"ghost""#)) == 10007, "rights first")
+    let rows = try await strict.result("setGroupMemberRole", as: "olga", role(#""userIDList":["ghost","mary","@x"]"#))
+    #expect(rows["memberList"].column("result") == ["Fail", "Success", "Fail"])
+    #expect(rows["memberList"].column("userID") == ["ghost", "mary", "@x"])
+    #expect(try await strict.store.inner.known(among: ["ghost"]) == [])
   }
 
   @Test func elsewhereBeingImportedMakesKnownAndBeingNamedDoesNot() async throws {

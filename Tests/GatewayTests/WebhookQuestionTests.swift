@@ -278,6 +278,66 @@ private final class Posts: WebhookPoster {
       ])
   }
 
+  @Test func questionsHoldWhatMostMessagesHaveNot() async throws {
+    let application = Application([.beforeSendMessage, .beforeModifyMessage], immediate: .allow(replacement: nil))
+    let backend = backend(application)
+    _ = try await create(backend)
+    _ = try await backend.ask(send("x"), by: "olga")
+    _ = try await backend.rpc("joinGroup", #"{"groupID":"g","asUser":"max"}"#)
+    let extras = SendExtras(
+      extension: "e", replyTo: 1, isExcludedFromUnreadCount: true, isExcludedFromLastMessage: true, toUserIDList: ["max", "zoe"])
+    let request = SendGroupTextMessage(text: "t", options: MessageOptions(extras: extras))
+    #expect(try await backend.ask(.group("g", .sendGroupTextMessage(request)), by: "olga")["error"] == .null)
+    let edit = ModifyGroupMessage(seq: Int64(backend.store.inner.allMessages(of: "g").count), content: nil, extension: "f")
+    #expect(try await backend.ask(.group("g", .modifyGroupMessage(edit)), by: "olga")["result"].names == ["editTime"])
+    let asked = try application.questions.suffix(2).map { try JSON($0.data)["message"] }
+    // An edit of the extension alone has the message's text beside it.
+    #expect(application.questions.suffix(2).map(\.subject) == [.text, .text])
+    try #require(asked.count == 2)
+    #expect(
+      asked[0] == [
+        "type": "Text", "text": "t", "priority": "Normal", "extension": "e", "replyTo": 1, "isExcludedFromUnreadCount": true,
+        "isExcludedFromLastMessage": true, "toUserIDList": ["max", "zoe"],
+      ], "as the request gives them")
+    #expect(
+      asked[1] == [
+        "type": "Text", "text": "t", "priority": "Normal", "extension": "f", "replyTo": 1, "isExcludedFromUnreadCount": true,
+        "isExcludedFromLastMessage": true, "toUserIDList": ["max"], "seq": .number(Double(edit.seq)),
+      ], "as the message would be")
+  }
+
+  /// What an edit leaves as it is may be replaced all the same: the application judges the message.
+  @Test func aReplacementOfAnEditOfTheExtensionIsTheContent() async throws {
+    let application = Application([.beforeModifyMessage], immediate: .allow(replacement: "other"))
+    let backend = backend(application)
+    _ = try await create(backend)
+    _ = try await backend.ask(send("x"), by: "olga")
+    let edit = ModifyGroupMessage(seq: 1, content: nil, extension: "e")
+    #expect(try await backend.ask(.group("g", .modifyGroupMessage(edit)), by: "olga")["result"].names == ["editTime"])
+    let message = backend.store.inner.allMessages(of: "g").first
+    #expect(message?.content == .text("other") && message?.extras?.extension == "e")
+  }
+
+  /// What would be refused is not asked about, and a drop of a reply answers as if it were sent.
+  @Test func aReplyIsCheckedBeforeItIsAskedAbout() async throws {
+    let application = Application([.beforeSendMessage], immediate: .drop)
+    let backend = backend(application)
+    _ = try await create(backend)
+    func reply(to seq: Int64) -> Request {
+      .group(
+        "g", .sendGroupTextMessage(SendGroupTextMessage(text: "r", options: MessageOptions(extras: SendExtras(replyTo: seq)))))
+    }
+    #expect(try await backend.ask(reply(to: 1), by: "olga")["error"]["code"].integer == 10030)
+    #expect(application.questions.isEmpty)
+    let unasked = SendGroupTextMessage(text: "x", options: MessageOptions())
+    let sent = await backend.services.dispatcher.registry.group("g").ask(
+      .request(.sendGroupTextMessage(unasked)), by: .user("olga", platform: .web, session: nil))
+    guard case .success = sent else { return #expect(Bool(false)) }
+    let dropped = try await backend.ask(reply(to: 1), by: "olga")["result"]
+    #expect(dropped["status"].string == "Dropped" && application.questions.count == 1)
+    #expect(backend.store.inner.allMessages(of: "g").count == 1)
+  }
+
   @Test func aDroppedEditIsAnsweredAndChangesNothing() async throws {
     let backend = backend(
       Application([.beforeModifyMessage], immediate: .drop),

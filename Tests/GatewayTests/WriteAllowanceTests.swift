@@ -32,9 +32,9 @@ import WireProtocol
 
   @Test(arguments: ["createGroup", "inviteUserToGroup", "kickGroupMember"])
   func aRequestThatNamesManyUsersRunsAtOnceAfterAPause(_ method: String) throws {
-    // The longest userIDs and texts.
+    // The longest userIDs, and the longest texts: 512 characters of four bytes.
     let users = (0..<(method == "kickGroupMember" ? 50 : 100)).map { "\($0)".padding(with: "u", to: 32) }
-    let text = String(repeating: "x", count: 512)
+    let text = String(repeating: "😀", count: 512)
     let rows = users.map { #"{"userID":"\#($0)"}"# }.joined(separator: ",")
     let names = users.map { #""\#($0)""# }.joined(separator: ",")
     let texts = ["message", "attach", "reason"].map { #""\#($0)":"\#(text)""# }.joined(separator: ",")
@@ -65,6 +65,32 @@ import WireProtocol
       try bytes(#","message":"\#(text)","attach":"\#(text)""#) == 2
         * (RowCost.application(textBytes: 1000) + RowCost.notification(textBytes: 1000 + RowCost.profile)))
     #expect(try bytes("") == 2 * (RowCost.member + RowCost.notification(textBytes: RowCost.profile)) + RowCost.tip(members: 2))
+  }
+
+  /// 512 characters of four bytes, as long as 2,048 letters would be.
+  @Test func aReasonIsChargedByItsBytesInTheNotificationAndTheApplication() throws {
+    func bytes(_ method: String, _ reason: String) throws -> Int {
+      try #require(call(method, #"{"applicationID":"a","reason":"\#(reason)"}"#)).writeCost().bytes
+    }
+    let longest = String(repeating: "😀", count: 512)
+    for method in ["acceptGroupApplication", "refuseGroupApplication"] {
+      let reason =
+        RowCost.notification(textBytes: RowCost.profile + 2048) - RowCost.notification(textBytes: RowCost.profile)
+        + RowCost.text(bytes: 2048)
+      #expect(try bytes(method, longest) - bytes(method, "") == reason)
+    }
+  }
+
+  /// With `history.creationTip` it is stored.
+  @Test func aNewGroupIsChargedForTheTipThatNamesItsMembers() throws {
+    let rows = (0..<100).map { #"{"userID":"u\#($0)"}"# }.joined(separator: ",")
+    let bytes = try bytes("createGroup", #"{"groupType":"Work","groupName":"g","memberList":[\#(rows)]}"#)
+    // They may be asked.
+    let member = max(RowCost.member, RowCost.application() + RowCost.notification(textBytes: RowCost.profile))
+    let group = RowCost.group(textBytes: 1) + RowCost.notification(textBytes: RowCost.profile) + RowCost.member
+    #expect(bytes == group + 100 * member + RowCost.tip(members: 100))
+    // As its members stand there: each with a userID and a nameCard that is empty.
+    #expect(RowCost.tip(members: 100) > 100 * (32 + #"{"userID":"","nameCard":"","role":"2147483647"},"#.utf8.count))
   }
 
   @Test func aChangeOfCountersIsChargedForEachOfThem() throws {
@@ -108,6 +134,20 @@ import WireProtocol
     #expect(plain == RowCost.message(textBytes: 1))
     let withReceipts = try bytes("sendGroupTextMessage", #"{"groupID":"g","text":"x","needReadReceipt":true}"#)
     #expect(withReceipts == plain + RowCost.receiptMembers && RowCost.receiptMembers >= 500 * 33)
+  }
+
+  @Test func whatMostMessagesHaveNotIsChargedAsARowOfItsOwn() throws {
+    func charged(_ members: String) throws -> Int { try bytes("sendGroupTextMessage", #"{"groupID":"g","text":"x"\#(members)}"#) }
+    let plain = try charged("")
+    #expect(try charged(#","extension":"","isExcludedFromUnreadCount":false"#) == plain)
+    #expect(try charged(#","isExcludedFromUnreadCount":true"#) == plain + RowCost.messageExtras(textBytes: 0))
+    let longest = String(repeating: "e", count: 4096)
+    #expect(try charged(#","extension":"\#(longest)","replyTo":1"#) == plain + RowCost.messageExtras(textBytes: 4096))
+    let receipts = try charged(#","toUserIDList":["a"],"needReadReceipt":true"#)
+    #expect(receipts == plain + RowCost.messageExtras(textBytes: 33), "it has the list of its readers in itself")
+    // Its event carries the whole message.
+    let edit = try bytes("modifyGroupMessage", #"{"groupID":"g","seq":1,"extension":"e"}"#)
+    #expect(edit == RowCost.longestMessage + RowCost.change + RowCost.messageExtras(textBytes: 1))
   }
 
   @Test func aStockIsThereAtOnceAndTheRestComesWithTime() {

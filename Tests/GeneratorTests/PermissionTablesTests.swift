@@ -10,4 +10,10 @@ import Testing
     let tables = PermissionTables.markdown(by: GroupPermissions(attributeTypes: [.work, .bChatRoom]))
     #expect(tables.contains("alone) | Member | × | × | × | Member |\n"))
   }
+
+  @Test func theKeysOfLiveRoomsHaveATableOfTheirOwn() {
+    let tables = PermissionTables.markdown()
+    #expect(tables.hasSuffix("| recall somebody else's message | × | × | admin | Admin |\n"))
+    #expect(!tables.contains("| set counters | Owner | Owner |"), "rows that no key changes are left out")
+  }
 }

@@ -4,7 +4,7 @@ import Testing
 @Suite struct GroupPolicyTests {
   private static let policy = GroupPolicy(
     joinMode: .any, inviteMode: .any, beInviteMode: .none, updateInfoMode: .any, updateCustomMode: .any, ownerQuitMode: .transfer,
-    memberChangeNotification: true, isSearchable: true, isMemberVisible: true)
+    memberChangeNotification: true, isSearchable: true, isMemberVisible: true, historyVisibility: .joined)
 
   private static let words: [PolicyField: [String]] = [
     .joinMode: ["Any", "Auth", "Forbid"],
@@ -13,6 +13,7 @@ import Testing
     .updateInfoMode: ["Any", "Admin", "Owner"],
     .updateCustomMode: ["Any", "Admin", "Owner"],
     .ownerQuitMode: ["Transfer", "Forbid"],
+    .historyVisibility: ["Joined", "All"],
   ]
 
   private static func values(of field: PolicyField) -> [PolicyValue] {

@@ -42,6 +42,18 @@ enum ExpectedTables {
     | memberChangeNotification | true, false | true (s) | true (s) | false (s) | true (s) |
     | isSearchable | true, false | false | true (s) | true (s) | false |
     | isMemberVisible | true, false | true (s) | true (s) | true (s) | true (s) |
+    | historyVisibility | Joined, All | Joined (s) | Joined (s) | All (s) | All (s) |
+    """
+
+  static let liveRooms = """
+    | action in an AVChatRoom | with neither key | `avChatRoom.moderation` | `avChatRoom.recentMessages` above 0 | both |
+    |---|---|---|---|---|
+    | decide applications to join | Owner | Admin | Owner | Admin |
+    | remove members | × | Admin | × | Admin |
+    | mute a member | Owner | Admin | Owner | Admin |
+    | mute the group | Owner | Admin | Owner | Admin |
+    | change a role | × | Owner | × | Owner |
+    | recall somebody else's message | × | × | admin | Admin |
     """
 
   static let facts = """

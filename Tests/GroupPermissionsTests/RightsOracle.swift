@@ -8,8 +8,9 @@ struct RightsOracle {
   let rights: [String: [String: String]]
   let policies: [String: [String: String]]
 
-  init() throws {
-    rights = try ExpectedTables.rightsByAction()
+  /// - Parameter changed: cells by action and type that a configuration gives other words.
+  init(changing changed: [String: [String: String]] = [:]) throws {
+    rights = try ExpectedTables.rightsByAction().merging(changed) { row, cells in row.merging(cells) { $1 } }
     policies = try ExpectedTables.cells(of: ExpectedTables.policies)
   }
 

@@ -47,6 +47,93 @@ import WireProtocol
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["seq"] == 1)
   }
 
+  // MARK: history.creationTip
+
+  private static let storing = ["Work", "Public", "Meeting"]
+
+  /// A scene whose groups begin with a tip.
+  private func sceneWithTip() -> Scene {
+    var limits = GroupLimits.standard
+    limits.storesCreationTip = true
+    return Scene(rules: GroupRules(limits: limits))
+  }
+
+  @Test(arguments: storing, [true, false])
+  func theTipOfANewGroupNamesTheInitialMembersWhoAreIn(type: String, notification: Bool) throws {
+    let scene = sceneWithTip()
+    let list = Scene.memberList(["mary", "olga", "carl", "adam", "mary"])
+    let made = try scene.ask(
+      "createGroup",
+      #"{"groupType":"\#(type)","groupName":"n","memberChangeNotification":\#(notification),\#(list)}"#, by: "olga",
+      UserFacts(unknown: ["carl"], atGroupLimit: ["adam"]))
+    #expect(made.heard == ["onGroupCreated": ["mary", "olga"]], "no event of its own")
+    let tip: JSON = ["type": "Create", "opUser": Person.olga, "memberList": [Person.mary], "memberCount": 2]
+    #expect(try scene.tips == [tip] && scene.messages.map(\.seq) == [1] && scene.messages[0].sender == "olga")
+    for name in ["mary", "olga"] {
+      let event = try made.params("onGroupCreated", to: name)
+      #expect(event["seq"] == 1 && event["msgID"] == .string(scene.messages[0].msgID))
+      let info = try scene.ask("info", by: name).result
+      #expect(info["lastSeq"] == 1 && info["lastMessage"]["tips"] == tip && info["selfInfo"]["unreadCount"] == 0)
+      #expect(info["lastMessageTime"] == info["createTime"])
+      #expect(try scene.ask("getGroupHistoryMessageList", by: name).result["messageList"].elements.count == 1)
+    }
+    #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary").result["seq"] == 2)
+  }
+
+  @Test(arguments: storing)
+  func withoutOtherMembersTheTipNamesNobody(type: String) throws {
+    for list in ["", #","memberList":[]"#, #","memberList":[{"userID":"olga"}]"#] {
+      let scene = sceneWithTip()
+      try scene.ask("createGroup", #"{"groupType":"\#(type)","groupName":"n"\#(list)}"#, by: "olga")
+      let tips = try scene.tips
+      #expect(tips == [["type": "Create", "opUser": Person.olga, "memberCount": 1]], "\(list)")
+    }
+  }
+
+  /// They come with an Invite tip when they have accepted.
+  @Test func theTipNamesNobodyWhoIsAsked() throws {
+    let scene = sceneWithTip()
+    let made = try scene.ask(
+      "createGroup", #"{"groupType":"Public","groupName":"n","beInviteMode":"Auth",\#(Scene.memberList(["mary"]))}"#, by: "olga")
+    #expect(try scene.tips == [["type": "Create", "opUser": Person.olga, "memberCount": 1]])
+    try scene.decide(try made.application(), true, by: "mary")
+    #expect(try scene.tips.map { $0["type"] } == ["Create", "Invite"])
+    let seen = try scene.ask("getGroupHistoryMessageList", by: "mary").result["messageList"].elements
+    #expect(seen.map { $0["seq"] } == [2], "from the own Invite tip on")
+  }
+
+  @Test func theApplicationIsTheOperatorOfItsTip() throws {
+    let scene = sceneWithTip()
+    try scene.ask(
+      "createGroup", #"{"groupType":"Work","groupName":"n","ownerUserID":"olga",\#(Scene.memberList(["mary", "olga"]))}"#,
+      by: "administrator")
+    let tip: JSON = ["type": "Create", "opUser": Person.administrator, "memberList": [Person.mary], "memberCount": 2]
+    #expect(try scene.tips == [tip])
+  }
+
+  @Test func liveRoomsAndImportedGroupsHaveNoTip() throws {
+    for type in ["AVChatRoom", "BChatRoom"] {
+      let scene = sceneWithTip()
+      let made = try scene.ask(
+        "createGroup", #"{"groupType":"\#(type)","groupName":"n","ownerUserID":"olga"}"#, by: "administrator")
+      #expect(made.code == 0 && scene.messages.isEmpty)
+      #expect(try made.params("onGroupCreated", to: "olga").names == ["groupID", "opTime", "platform"])
+    }
+    for type in Self.storing {
+      let scene = sceneWithTip()
+      try scene.ask("importGroup", #"{"groupType":"\#(type)","groupName":"n","ownerUserID":"olga"}"#, by: "administrator")
+      #expect(scene.messages.isEmpty)
+    }
+  }
+
+  @Test func theTipSurvivesARestart() async throws {
+    let scene = sceneWithTip()
+    try scene.ask("createGroup", #"{"groupType":"Public","groupName":"n"}"#, by: "olga")
+    try await scene.reload()
+    #expect(try scene.ask("info", by: "olga").result["lastMessage"]["tips"]["type"] == "Create")
+    #expect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga").result["seq"] == 2)
+  }
+
   @Test func theCreatorInTheListIsInvalidAndAUserListedTwiceIsOneRow() throws {
     let scene = Scene()
     let made = try scene.ask(
@@ -135,6 +222,18 @@ import WireProtocol
     let scene = Scene()
     try scene.ask("createGroup", params + "}", by: caller)
     #expect(try scene.ask("info", by: "olga").result["maxMemberNum"] == 0)
+  }
+
+  @Test(arguments: ["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"])
+  func aSizeOfZeroAndAnEmptyGroupIDCountAsAbsent(type: String) throws {
+    let rules = GroupRules(limits: GroupLimits(maxMemberNum: [.work: 3, .public: 3, .meeting: 3]))
+    let scene = Scene(rules: rules)
+    let made = try scene.ask(
+      "createGroup",
+      #"{"groupType":"\#(type)","groupName":"n","groupID":"","maxMemberNum":0,"ownerUserID":"olga"}"#,
+      by: type == "BChatRoom" ? "administrator" : "olga")
+    #expect(made.code == 0)
+    #expect(try scene.ask("info", by: "olga").result["maxMemberNum"] == (type.hasSuffix("ChatRoom") ? 0 : 3))
   }
 
   @Test func customInfoHasAtMostTenKeysAndIgnoresEmptyValues() throws {

@@ -1,4 +1,5 @@
 import GroupModel
+import GroupPermissions
 import GroupRuntime
 import Testing
 import ThrongTestKit
@@ -30,6 +31,18 @@ import ThrongTestKit
     #expect(event["platform"] == (name == "olga" ? "Web" : "RESTful API"))
     #expect(scene.state == nil)
     for method in ["info", "joinGroup", "quitGroup", "dismissGroup"] { #expect(try scene.ask(method, by: "olga").code == 10010) }
+  }
+
+  /// "With `work.ownerMayDisband` true the row disband reads Owner for Work."
+  @Test(arguments: GroupType.allCases, callers)
+  func theOwnerOfAWorkGroupDisbandsItWhereTheConfigurationSaysSo(type: GroupType, name: String) throws {
+    var rights = RightsConfiguration()
+    rights.ownerDisbandsWork = true
+    let scene = try Scene(type, rules: GroupRules(permissions: GroupPermissions(rights)))
+    guard ["olga", "administrator"].contains(name) else { return try scene.expectRefused(10007, "dismissGroup", by: name) }
+    let dismissed = try scene.ask("dismissGroup", by: name)
+    #expect(dismissed.code == 0 && scene.state == nil)
+    #expect(Set(dismissed.receivers(of: "onGroupDismissed")).isSuperset(of: ["adam", "carl", "mary", "olga"]))
   }
 
   @Test func aGroupIDUsedAgainHasAnotherEpochAndStartsAtSeq1() throws {

@@ -16,7 +16,9 @@ import WireProtocol
       case .publish(let event, _, _): String(decoding: event.frame, as: UTF8.self)
       case .send(let event, let users, _):
         users.contains { $0.rawValue == session } ? String(decoding: event.frame, as: UTF8.self) : nil
-      case .sendToSession, .attach, .setReceiveOption, .attachSignedInUsers, .detach, .disband, .post, .noteReceipts: nil
+      case .sendToSession, .attach, .setReceiveOption, .attachSignedInUsers, .detach, .forgetContent, .disband, .post,
+        .noteReceipts:
+        nil
       }
     }
   }
@@ -30,6 +32,22 @@ import WireProtocol
     #expect(
       try texts(scene, to: "mary", "quitGroup", by: "oscar") == [
         #"{"jsonrpc":"2.0","method":"onMemberLeave","params":{"groupID":"g","opTime":1700000010000,"platform":"Web","memberList":[{"userID":"oscar","nameCard":"","role":"Member"}],"memberCount":4,"seq":2,"msgID":"e-2"}}"#
+      ])
+  }
+
+  @Test func onConversationChanged() throws {
+    let scene = try Scene(.public)
+    #expect(
+      try texts(scene, to: "mary", "setConversation", #"{"marks":["a"],"isHidden":true,"isPinned":false}"#, by: "mary") == [
+        #"{"jsonrpc":"2.0","method":"onConversationChanged","params":{"groupID":"g","opTime":1700000010000,"isHidden":true,"marks":["a"]}}"#
+      ])
+    #expect(
+      try texts(scene, to: "mary", "sendGroupTextMessage", #"{"text":"x"}"#, by: "olga").suffix(1) == [
+        #"{"jsonrpc":"2.0","method":"onConversationChanged","params":{"groupID":"g","opTime":1700000010000,"isHidden":false}}"#
+      ])
+    #expect(
+      try texts(scene, to: "mary", "clearGroupHistory", by: "mary") == [
+        #"{"jsonrpc":"2.0","method":"onConversationChanged","params":{"groupID":"g","opTime":1700000010000,"clearedSeq":1}}"#
       ])
   }
 

@@ -11,8 +11,8 @@ import ThrongTestKit
     "onlineCount", "owner",
   ]
   static let policyNames = [
-    "beInviteMode", "inviteMode", "isMemberVisible", "isSearchable", "memberChangeNotification", "ownerQuitMode",
-    "updateCustomMode",
+    "beInviteMode", "historyVisibility", "inviteMode", "isMemberVisible", "isSearchable", "memberChangeNotification",
+    "ownerQuitMode", "updateCustomMode",
     "updateInfoMode",
   ]
   static let innerNames = [
@@ -130,5 +130,20 @@ import ThrongTestKit
     scene.clocks.advance(by: 500)
     try scene.ask("setGroupInfo", #"{"groupName":"other"}"#, by: "olga")
     #expect(try isListed(sent + 500, "mary") && !isListed(sent + 501, "mary"))
+  }
+
+  @Test(arguments: ReceiveOption.allCases)
+  func aMessageThatAMemberDoesNotReceiveIsNoChangeOfTheList(option: ReceiveOption) throws {
+    let scene = try Scene(.public)
+    try scene.ask("setGroupReceiveMessageOpt", #"{"opt":"\#(option.rawValue)"}"#, by: "mary")
+    scene.clocks.advance(by: 1000)
+    let sent = scene.clocks.wall
+    try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
+    func isListed(_ name: String) throws -> Bool {
+      try scene.ask("joinedInfo", #"{"updatedSince":\#(sent)}"#, by: name).result != .null
+    }
+    #expect(try isListed("mary") == (option != .notReceive) && isListed("carl"))
+    try scene.ask("setGroupInfo", #"{"groupName":"other"}"#, by: "olga")
+    #expect(try isListed("mary"), "the group itself has changed")
   }
 }

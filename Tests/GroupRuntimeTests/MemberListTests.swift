@@ -82,6 +82,32 @@ import ThrongTestKit
     #expect(try pages(scene, count: count) == (try expected(scene)))
   }
 
+  @Test func aPageHoldsUpTo200Members() throws {
+    let scene = try crowd(205)
+    #expect(try page(scene, #"{"count":200}"#).names.count == 200)
+    #expect(try page(scene).names.count == 50)
+    #expect(try pages(scene, count: 200) == (try expected(scene)))
+  }
+
+  /// "A page ends where it would be over half of limits.sendQueueBytes", with one member at least.
+  @Test(arguments: [1, 1000, 3000], [GroupType.public, .avChatRoom])
+  func aPageEndsWhereItsBytesWouldNotFit(bytes: Int, type: GroupType) throws {
+    let rules = GroupRules(limits: GroupLimits(maxMemberNum: [.public: 6000], pageBytes: bytes))
+    let scene = try Scene(type, members: [:], rules: rules) { $0.joinMode = .any }
+    for number in 0..<20 { try scene.ask("joinGroup", by: "u\(number)") }
+    var all: [String] = []
+    var pages = 0
+    var next: Int64 = 0
+    repeat {
+      let found = try page(scene, #"{"count":200,"nextSeq":\#(next)}"#, by: "olga")
+      #expect(!found.names.isEmpty && found.names.count * 256 <= max(bytes, 256))
+      all += found.names
+      pages += 1
+      next = found.next
+    } while next != 0
+    #expect(all.count == 21 && Set(all).count == 21 && pages > 1)
+  }
+
   @Test func aPageThatIsExactlyFullIsTheLast() throws {
     let found = try page(try Scene(.public), #"{"count":4}"#)
     #expect(found.names.count == 4 && found.next == 0)

@@ -22,6 +22,7 @@ import WireProtocol
     ("setGroupMemberInfo", #"{"userID":"carl","customInfo":{"k":"v"},"muteUntil":9999999999999}"#),
     ("muteGroupMember", #"{"userID":"mary","muteTime":60}"#), ("muteGroup", #"{"mode":"Custom","roles":["200"]}"#),
     ("setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#),
+    ("setConversation", #"{"isPinned":true,"isHidden":true,"isMarkedUnread":true,"marks":["m"]}"#), ("clearGroupHistory", "{}"),
     ("initGroupAttributes", #"{"attributes":{"k":"v"}}"#), ("setGroupAttributes", #"{"attributes":{"k":"v"}}"#),
     ("deleteGroupAttributes", #"{"keys":["unknown"]}"#),
     ("setGroupCounters", #"{"counters":{"k":1}}"#), ("increaseGroupCounter", #"{"key":"k","value":1}"#),

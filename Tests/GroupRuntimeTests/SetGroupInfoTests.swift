@@ -105,6 +105,34 @@ import ThrongTestKit
     #expect(try Scene(.bChatRoom).ask("setGroupInfo", #"{"maxMemberNum":10}"#, by: "olga").code == 10007)
   }
 
+  @Test(arguments: [GroupType.work, .public, .meeting])
+  func aSizeOfZeroIsTheTypesDefault(type: GroupType) throws {
+    let rules = GroupRules(limits: GroupLimits(maxMemberNum: [.work: 70, .public: 80, .meeting: 90]))
+    let cap: Int64 = type == .work ? 70 : type == .public ? 80 : 90
+    let scene = try Scene(type, maxMemberNum: 9, rules: rules)
+    try scene.expectRefused(10007, "setGroupInfo", #"{"maxMemberNum":0}"#, by: "mary")
+    let set = try scene.ask("setGroupInfo", #"{"maxMemberNum":0}"#, by: "olga")
+    #expect(set.code == 0)
+    let changes = try set.params("onGroupInfoChanged", to: "mary")["changeInfoList"]
+    #expect(changes.elements.map { $0["type"] } == ["MaxMemberNum"] && changes[0]["value"].integer == cap)
+    #expect(try scene.ask("info", by: "mary").result["maxMemberNum"].integer == cap)
+    try scene.expectNothing("setGroupInfo", #"{"maxMemberNum":0}"#, by: "olga")
+  }
+
+  /// The configuration may have been lowered since the members came.
+  @Test func aDefaultBelowTheMembersIsRefused() throws {
+    let scene = try Scene(.public, maxMemberNum: 9, rules: GroupRules(limits: GroupLimits(maxMemberNum: [.public: 3])))
+    try scene.expectRefused(10038, "setGroupInfo", #"{"maxMemberNum":0}"#, by: "olga")
+  }
+
+  @Test(arguments: [GroupType.avChatRoom, .bChatRoom], ["0", "1", "10"])
+  func aLiveRoomHasNoMaxMemberNumWhateverTheValue(type: GroupType, value: String) throws {
+    for caller in ["olga", "administrator"] {
+      let scene = try Scene(type)
+      try scene.expectRefused(10007, "setGroupInfo", #"{"maxMemberNum":\#(value)}"#, by: caller)
+    }
+  }
+
   @Test func allMutedNamesBothAllMutedAndMute() throws {
     let scene = try Scene(.work)
     let on = try scene.ask("setGroupInfo", #"{"allMuted":true}"#, by: "olga")

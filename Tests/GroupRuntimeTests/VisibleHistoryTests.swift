@@ -1,3 +1,4 @@
+import GroupModel
 import Testing
 import ThrongTestKit
 
@@ -17,7 +18,11 @@ import ThrongTestKit
       next = last + 2
     }
     let firstSeq = seed.isMultiple(of: 2) ? 1 : Int64.random(in: 1...(next + 1), using: &random)
-    let visible = VisibleHistory(ranges: ranges, keptFrom: firstSeq)
+    // The last range is that of the membership, or nothing is visible.
+    let visible = VisibleHistory(
+      Visibility(
+        of: "mary", from: ranges.last?.lowerBound ?? 1, earlier: Array(ranges.dropLast()),
+        through: ranges.last?.upperBound ?? 0, under: .joined), keptFrom: firstSeq)
     let list = ranges.flatMap { Array($0) }.filter { $0 >= firstSeq }
     let removed = ranges.flatMap { Array($0) }.filter { $0 < firstSeq }
     for bound in 0...(next + 1) {
@@ -36,5 +41,20 @@ import ThrongTestKit
         #expect(newer.isFinished == (above.count <= count), "seed \(seed), newer than \(bound), \(count)")
       }
     }
+  }
+
+  @Test func aMessageIsSeenWhereItsPlaceIsKeptAndItIsForTheReader() {
+    let visible = VisibleHistory(Visibility(of: "mary", from: 5, through: 9, under: .joined), keptFrom: 6)
+    func message(_ seq: Int64?, from sender: UserID = "olga", to targets: [UserID] = []) -> Message {
+      var message = Message(
+        msgID: "m", groupID: "g", seq: seq, sender: sender, nameCard: "", timestamp: 1, content: .text("t"), priority: .normal,
+        clientMsgID: nil, platform: .web)
+      message.extras = MessageExtras(toUserIDList: targets)
+      return message
+    }
+    #expect(([4, 5, 6, 9, 10] as [Int64]).map { visible.contains(message($0)) } == [false, false, true, true, false])
+    #expect(!visible.contains(message(nil)))
+    #expect(visible.contains(message(7, to: ["carl", "mary"])) && !visible.contains(message(7, to: ["carl"])))
+    #expect(visible.contains(message(7, from: "mary", to: ["carl"])))
   }
 }

@@ -185,5 +185,5 @@ async def test_what_is_refused_about_initial_members_who_are_asked(world):
             await owner.refused(10004, "createGroup", groupType=groupType, memberList=[{"userID": mary, "role": role}], **common)
     two = [{"userID": mary}, {"userID": carl}]
     await owner.refused(8507, "createGroup", groupType="Public", memberList=two, maxMemberNum=2, **common)
-    await owner.refused(10004, "createGroup", groupType="Public", inviteMessage="é" * 256 + "x", groupName="g")
+    await owner.refused(10004, "createGroup", groupType="Public", inviteMessage="😀" * 513, groupName="g")
     await owner.refused(10007, "createGroup", groupType="AVChatRoom", memberList=two, **common)

@@ -150,11 +150,13 @@ async def test_parameters_of_a_decision(world):
         async with room.unchanged():
             for unknown in ("nothing", "", "0", "x" * 600):
                 await room.owner.refused(10004, verb, applicationID=unknown)
-            await room.owner.refused(10004, verb, applicationID=application, reason="é" * 256 + "x")
+            await room.owner.refused(10004, verb, applicationID=application, reason="😀" * 513)
             assert (await room.owner.refused(-32602, verb))["field"] == "applicationID"
             await room.owner.refused(-32602, verb, applicationID=7)
             await room.owner.refused(-32602, verb, applicationID=application, reason=7)
-    await room.owner.call("acceptGroupApplication", applicationID=application, reason="é" * 256)
+    await room.owner.call("acceptGroupApplication", applicationID=application, reason="😀" * 512)
+    event = await room.outsider.expect("onApplicationProcessed", groupID=room.group)
+    assert event["opReason"] == "😀" * 512
 
 
 async def test_a_second_request_renews_the_first(world):
@@ -188,7 +190,7 @@ async def test_a_member_does_not_apply(world):
     room = await auth_room(world)
     for client in (room.owner, room.admin, room.member):
         await room.refuses(10013, client, "joinGroup")
-    await room.refuses(10004, room.outsider, "joinGroup", message="é" * 256 + "x")
+    await room.refuses(10004, room.outsider, "joinGroup", message="😀" * 513)
     assert await applications(room.owner, room.group) == []
     assert (await room.administrator.refused(-32602, "joinGroup", groupID=room.group))["field"] == "asUser"
 

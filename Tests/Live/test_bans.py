@@ -136,17 +136,19 @@ async def test_one_event_names_all_who_are_muted(frozen_world, groupType):
     assert set(answer) == {"memberList", "muteUntil"}
     assert results(answer) == {room.member.user: "Success", room.other.user: "Success", room.outsider.user: "Invalid",
                                room.owner.user: "Fail"}
-    told = room.sessions("owner", "member", "other") if groupType == "AVChatRoom" else room.members
-    event = await room.told("onGroupMemberInfoChanged", told)
+    event = await room.told("onGroupMemberInfoChanged", room.members)
     assert [row["userID"] for row in event["changeInfoList"]] == [room.member.user, room.other.user]
     assert {row["muteTime"] for row in event["changeInfoList"]} == {600}
     rows = (await room.owner.call("getGroupMutedMembers", groupID=room.group))["memberList"]
     assert {row["muteUntil"] for row in rows} == {answer["muteUntil"]} and len(rows) == 2
     await room.member.refused(10017, "sendGroupTextMessage", groupID=room.group, text="x")
+    if groupType == "AVChatRoom":
+        # Further changes of a moment merge.
+        await frozen_world.server.advance(seconds=0.22)
     answer = await by_list(room.owner, room, "muteGroupMember", room.member, room.admin if hasattr(room, "admin") else room.other,
                            muteTime=0)
     assert set(results(answer).values()) == {"Success"} and answer["muteUntil"] == 0
-    event = await room.told("onGroupMemberInfoChanged", told)
+    event = await room.told("onGroupMemberInfoChanged", room.members)
     assert {"userID": room.member.user, "muteTime": 0} in event["changeInfoList"]
 
 

@@ -58,13 +58,17 @@ async def test_max_member_num_is_neither_below_the_members_nor_over_the_cap(make
     count = (await room.info())["memberCount"]
     for caller in (room.owner, room.administrator):
         await room.refuses(10038, caller, "setGroupInfo", maxMemberNum=count - 1)
-        await room.refuses(10004, caller, "setGroupInfo", maxMemberNum=0)
+        await room.refuses(10004, caller, "setGroupInfo", maxMemberNum=-1)
         await room.refuses(8507, caller, "setGroupInfo", maxMemberNum=11)
     await room.owner.call("setGroupInfo", groupID=room.group, maxMemberNum=count)
     event = await room.told("onGroupInfoChanged", room.members)
     assert event["changeInfoList"] == [{"type": "MaxMemberNum", "value": count}]
-    await room.owner.call("setGroupInfo", groupID=room.group, maxMemberNum=10)
+    await room.owner.call("setGroupInfo", groupID=room.group, maxMemberNum=0)
+    event = await room.told("onGroupInfoChanged", room.members)
+    assert event["changeInfoList"] == [{"type": "MaxMemberNum", "value": 10}]
     assert (await room.info())["maxMemberNum"] == 10
+    async with room.unchanged():
+        await room.owner.call("setGroupInfo", groupID=room.group, maxMemberNum=10)
 
 
 async def test_many_at_once_take_exactly_the_seats(world):
@@ -79,7 +83,8 @@ async def test_many_at_once_take_exactly_the_seats(world):
 async def test_an_avchatroom_has_no_cap(world):
     room = await Room.make(world, "AVChatRoom")
     for caller in (room.owner, room.administrator):
-        await room.refuses(10007, caller, "setGroupInfo", maxMemberNum=100)
+        for number in (0, 100):
+            await room.refuses(10007, caller, "setGroupInfo", maxMemberNum=number)
     assert (await room.info())["maxMemberNum"] == 0
 
 

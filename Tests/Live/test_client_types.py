@@ -54,6 +54,10 @@ client.on("event", (name, params) => console.log(name === "onMemberEnter", param
 client.on("onRecvMessage", () => {});
 
 const message: LocalMessage = client.sendText("hello", "Hello!", { priority: "High", atUserIDList: ["bob"] });
+const answer: LocalMessage = client.sendText("hello", "Yes", { replyTo: 1, extension: "{}", isExcludedFromUnreadCount: true });
+const answered: number | undefined = answer.replyTo;
+const isPinned: boolean | undefined = infos[0].selfInfo?.isPinned;
+client.on("onConversationChanged", ({ groupID, isPinned, clearedSeq }) => console.log(groupID, isPinned, clearedSeq));
 // @ts-expect-error no such priority
 client.sendText("hello", "Hello!", { priority: "Highest" });
 const { state, seq } = await message.done;
@@ -62,7 +66,7 @@ const isSent: boolean = state === "sent";
 if (message.error instanceof ThrongError && message.error.code === ErrorCode.muted) console.log(message.error.retryAfterMs);
 if (message.error instanceof ClientError && message.error.reason === "QueueFull") client.resend(message);
 const replaced: 4502 = CloseCode.replaced;
-console.log(until, pending, asked, serverTime, unread, seq, isSent, replaced);
+console.log(until, pending, asked, serverTime, unread, seq, isSent, replaced, answered, isPinned);
 export {};
 """
 

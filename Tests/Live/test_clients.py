@@ -1142,6 +1142,216 @@ async def test_groups_joined_and_left_meanwhile(scene):
     await here.client.expect("onRecvNewMessage", groupID=joined)
 
 
+REMEMBERS = {"avChatRoom.recentMessages": 20}
+
+
+async def hear(here, room, text):
+    """The other says something, and the client is told."""
+    message = await here.say(room, text)
+    await here.client.expect("onRecvNewMessage", groupID=room, message=has(text=text, seq=message["seq"]))
+    return message
+
+
+async def follow(here, **fields):
+    """A live room that the client follows: it knows the room's place."""
+    room = await here.group("AVChatRoom", **fields)
+    await hear(here, room, "before")
+    # Behind the client's own question, which the news of its join has caused.
+    await here.client.call("getGroupsInfo", groupIDList=[room])
+    return room
+
+
+async def test_a_live_room_that_remembers_is_recovered(scene):
+    """What was said meanwhile comes once, and in order; recalls that were missed as well."""
+    here = await scene(REMEMBERS)
+    room = await follow(here)
+    recalled = await hear(here, room, "to be recalled")
+    own = await here.client.settled(await here.client.do("send", groupID=room, text="mine"))
+    assert own["state"] == "delivered" and own["seq"] == recalled["seq"] + 1
+    await here.lose()
+    missed = [await here.say(room, f"missed {number}") for number in range(5)]
+    await here.other.call("revokeGroupMessage", groupID=room, msgID=recalled["msgID"])
+    ready = await here.come_back()
+    assert ready["recovered"] == [room] and ready["notRecovered"] == [] and ready["groups"] == []
+    (row,) = here.client.told("sync", groupID=room)
+    assert [one["seq"] for one in row["messageList"]] == [one["seq"] for one in missed]
+    assert [(one["seq"], one["isRevoked"], one.get("text")) for one in row["changeList"]] == [(recalled["seq"], True, None)]
+    assert row["info"]["lastSeq"] == missed[-1]["seq"] and "firstSeq" not in row["info"]
+    await hear(here, room, "after")
+    texts = [one["message"]["text"] for one in here.client.told("onRecvNewMessage", groupID=room)]
+    assert texts == ["before", "to be recalled", "after"], "nothing is told a second time"
+    assert await here.client.do("positions") == [], "a room's memory does not outlive its server"
+
+
+async def test_more_than_a_live_room_remembers_is_said_to_be_lost(scene):
+    here = await scene({**REMEMBERS, "limits.avChatRoom.messagesPerSecond": 0})
+    room = await follow(here)
+    await here.lose()
+    for number in range(25):
+        last = await here.say(room, f"missed {number}")
+    assert (await here.come_back())["notRecovered"] == [room]
+    (row,) = here.client.told("sync", groupID=room)
+    assert row["recovered"] is False and row["messageList"] == []
+    page = await here.client.call("getGroupHistoryMessageList", groupID=room, count=50)
+    assert len(page["messageList"]) == 20 and page["messageList"][0]["seq"] == last["seq"]
+    await hear(here, room, "after")
+
+
+async def test_a_cut_in_the_middle_of_a_send_to_a_room_that_remembers(scene):
+    """The room's memory brings the answer that was lost: the message is neither sent nor told again."""
+    here = await scene(REMEMBERS)
+    room = await follow(here)
+    here.proxy.hold("to client")
+    message = await here.client.do("send", groupID=room, text="once")
+    await here.proxy.holds("to client", b"Delivered")
+    await here.lose()
+    here.proxy.hold()
+    assert (await here.come_back())["recovered"] == [room]
+    settled = await here.client.settled(message)
+    assert settled["state"] == "delivered" and settled["seq"] == 2
+    await here.other.round_trip(room)
+    assert len(here.other.received("onRecvNewMessage", groupID=room)) == 1
+    assert here.client.told("sync", groupID=room)[-1]["messageList"] == []
+
+
+class ForgetfulPeer(Peer):
+    """A server with one live room, whose memory is lost while the connection lives."""
+
+    def __init__(self):
+        super().__init__()
+        self.epoch, self.lastSeq, self.asked = "one", 10, 0
+
+    async def handle(self, socket):
+        async for line in socket:
+            request = json.loads(line)
+            method = request["method"]
+            if method == "getGroupsInfo":
+                self.asked += 1
+            await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **self.answer(request)}))
+            if method == "getJoinedGroupList":
+                event = {"groupID": "group", "opTime": 1, "memberList": [{"userID": "user"}], "memberCount": 2}
+                await socket.send(json.dumps({"jsonrpc": "2.0", "method": "onMemberEnter", "params": event}))
+            if method == "ping":
+                # Another node leads the room now.
+                self.epoch, self.lastSeq = "two", 2
+                for seq in (1, 2, 3):
+                    event = {"groupID": "group", "opTime": 1, "message": text(seq)}
+                    await socket.send(json.dumps({"jsonrpc": "2.0", "method": "onRecvNewMessage", "params": event}))
+
+    def answer(self, request):
+        if request["method"] == "getGroupsInfo":
+            info = {**GROUP, "groupType": "AVChatRoom", "epoch": self.epoch, "lastSeq": self.lastSeq}
+            return {"result": {"resultList": [{"groupID": "group", "code": 0, "message": "", "info": info}]}}
+        if request["method"] == "ping":
+            return {"result": {"serverTime": 1_766_000_000_000}}
+        return super().answer(request)
+
+
+async def test_a_memory_that_is_lost_while_connected_is_said_to_be_lost(spawn, peer):
+    """seq begins anew: the client asks once, and the application is told to read the history."""
+    one, url = await peer(kind=ForgetfulPeer)
+    client = await spawn()
+    await client.sign_in(url, "a token")
+    # The place of a room that was entered is read once.
+    await client.until(lambda: one.asked == 1, "the place is asked for")
+    await client.call("getServerInfo")
+    await client.call("ping")
+    await client.expect("onRecvNewMessage", message=has(seq=3))
+    (row,) = client.told("sync", groupID="group")
+    assert row["recovered"] is False and row["info"]["epoch"] == "two"
+    assert [event["message"]["seq"] for event in client.told("onRecvNewMessage")] == [3], "the history holds those before"
+    assert one.asked == 2
+
+
+async def test_replies_and_extensions_are_in_the_own_message(scene):
+    """An application shows its own message at once, with what it answers and the application's data."""
+    here = await scene()
+    group = await here.group()
+    question = await here.say(group, "who comes?")
+    await here.client.expect("onRecvNewMessage", groupID=group)
+    message = await here.client.do(
+        "send", groupID=group, text="I do", replyTo=question["seq"], extension='{"colour":"red"}', isExcludedFromUnreadCount=True)
+    assert message["state"] == "sending" and message["replyTo"] == question["seq"] and message["extension"] == '{"colour":"red"}'
+    stored = await here.client.settled(message)
+    assert stored["state"] == "stored" and stored["extension"] == '{"colour":"red"}'
+    got = (await here.other.expect("onRecvNewMessage", groupID=group, message=has(text="I do")))["message"]
+    assert got["replyTo"] == {"seq": question["seq"], "sender": here.other.user} and got["extension"] == '{"colour":"red"}'
+    assert got["isExcludedFromUnreadCount"] is True
+    refused = await here.client.do("send", groupID=group, text="to nobody", replyTo=10_000)
+    failed = await here.client.settled(refused)
+    assert failed["state"] == "failed" and failed["error"]["code"] == 10030 and failed["replyTo"] == 10_000
+
+
+async def test_a_message_for_others_is_no_gap(scene):
+    """The seq of a targeted message is passed over: neither told nor said to be lost."""
+    here = await scene()
+    group = await here.group()
+    third = await here.world.user("third")
+    await third.call("joinGroup", groupID=group)
+    await here.lose()
+    targeted = await here.other.call("sendGroupTextMessage", groupID=group, text="for the third", toUserIDList=[third.user])
+    await here.say(group, "for all")
+    assert (await here.come_back())["recovered"] == [group]
+    (row,) = here.client.told("sync", groupID=group)
+    assert [one.get("text") for one in row["messageList"] if one["type"] == "Text"] == ["for all"]
+    assert targeted["seq"] not in [one["seq"] for one in row["messageList"]]
+    await here.demand_view(group)
+
+
+async def test_a_conversation_is_changed_by_another_session(scene):
+    """onConversationChanged comes to the user's other sessions, and the list of groups that a resume tells has it."""
+    here = await scene()
+    group = await here.group()
+    last = (await here.say(group, "to be cleared"))["seq"]
+    await here.client.expect("onRecvNewMessage", groupID=group)
+    other_device = await here.world.session(here.user, platform="iOS")
+    await other_device.call("setConversation", groupID=group, isPinned=True, marks=["work"])
+    changed = await here.client.expect("onConversationChanged", groupID=group)
+    assert changed["isPinned"] is True and changed["marks"] == ["work"] and "isHidden" not in changed
+    await here.lose()
+    await other_device.call("setConversation", groupID=group, isPinned=False, isMarkedUnread=True, marks=[])
+    assert (await other_device.call("clearGroupHistory", groupID=group))["clearedSeq"] == last
+    ready = await here.come_back()
+    (info,) = [one for one in ready["groups"] if one["groupID"] == group]
+    assert "isPinned" not in info["selfInfo"] and "marks" not in info["selfInfo"]
+    assert info["selfInfo"]["isMarkedUnread"] is True and info["firstSeq"] == last + 1
+    assert len(here.client.told("onConversationChanged")) == 1, "the list tells what was missed"
+    # Neither the session that asked nor anybody else is told.
+    for one in (other_device, here.other):
+        await one.round_trip(group)
+        assert one.received("onConversationChanged") == []
+
+
+class OvertakenPeer(Peer):
+    """Tells of a change of the conversation behind the list that was read before it."""
+
+    async def handle(self, socket):
+        async for line in socket:
+            request = json.loads(line)
+            if request["method"] == "syncGroups":
+                change = {"groupID": "group", "opTime": 1, "isPinned": True, "marks": [], "clearedSeq": 10}
+                await socket.send(json.dumps({"jsonrpc": "2.0", "method": "onConversationChanged", "params": change}))
+            await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **self.answer(request)}))
+
+    def answer(self, request):
+        if request["method"] == "getJoinedGroupList":
+            return {"result": {"groupList": [GROUP], "leftGroupIDList": [], "nextSeq": 0}}
+        if request["method"] == "syncGroups":
+            return {"result": {"groups": [{"groupID": "group", "code": 0, "epoch": "one", "lastSeq": 10, "recovered": True,
+                                           "changeList": [], "changeSeq": 0, "messageList": [], "more": False}]}}
+        return super().answer(request)
+
+
+async def test_the_list_of_groups_has_what_was_told_before_it(spawn, peer):
+    _, url = await peer(kind=OvertakenPeer)
+    client = await spawn()
+    positions = [{"groupID": "group", "epoch": "one", "seq": 10, "changeSeq": 0}]
+    ready = await client.sign_in(url, "a token", positions=positions)
+    assert [name for name, _ in client.events if name in ("onConversationChanged", "ready")] == ["onConversationChanged", "ready"]
+    (info,) = ready["groups"]
+    assert info["selfInfo"]["isPinned"] is True and "marks" not in info["selfInfo"] and info["firstSeq"] == 11
+
+
 async def test_a_live_room_that_has_forgotten_its_member(scene):
     here = await scene({"avChatRoom.offlineGrace": "100ms"})
     room = await here.group("AVChatRoom")

@@ -288,6 +288,34 @@ async def test_a_new_user_is_known_to_all_nodes_with_the_answer_to_the_sign_in(c
             assert [row["userID"] for row in found] == [client.user]
 
 
+async def test_conversations_reach_the_users_own_sessions_on_all_nodes(cluster, make_world):
+    """onConversationChanged goes to one user's sessions, on whichever nodes they are, and to nobody else."""
+    world = make_world(cluster)
+    alice, *others = await people_everywhere(cluster, world)
+    first = await world.user("bob")
+    # The balancer chooses at random; a platform takes ten.
+    more = [await world.session(first.user) for _ in range(9)]
+    group = await world.group(alice, members=[first, *others])
+    await first.call("setConversation", groupID=group, isHidden=True, marks=["later"])
+    for client in more:
+        event = await client.expect("onConversationChanged", groupID=group)
+        assert event["isHidden"] is True and event["marks"] == ["later"]
+    assert await first.call("clearGroupHistory", groupID=group) == {"clearedSeq": 0}, "there is nothing to clear"
+    await alice.call("sendGroupTextMessage", groupID=group, text="x")
+    for client in (first, *more):
+        await client.expect("onConversationChanged", groupID=group, isHidden=False)
+    assert await more[0].call("clearGroupHistory", groupID=group) == {"clearedSeq": 1}
+    for client in (first, *more[1:]):
+        await client.expect("onConversationChanged", groupID=group, clearedSeq=1)
+    await alice.call("setGroupInfo", groupID=group, historyVisibility="All")
+    for client in (first, *more, *others):
+        await client.expect("onGroupInfoChanged", groupID=group)
+    assert [message["type"] for message in await history_of(first, group)] == ["GroupTips"]
+    assert [message["seq"] for message in await history_of(others[0], group)] == [1, 2]
+    for client in (alice, first, *more, *others):
+        assert not client.received("onConversationChanged"), client.user
+
+
 async def test_a_node_drains_by_a_command(cluster, make_world):
     """Its sessions are told, and close with 4001; the others go on with its groups, and nobody misses a message."""
     world = make_world(cluster)

@@ -123,6 +123,27 @@ async def test_counters_are_set_and_removed(make_server, browser):
         assert "AVChatRoom" in await page.text(place), "a live room has none"
 
 
+async def test_a_live_room_has_moderators_and_messages_that_are_recalled(make_server, browser):
+    console = Console.make(make_server, "AVChatRoom", {"avChatRoom.moderation": "true", "avChatRoom.recentMessages": 20})
+    console.do("joinGroup", asUser="trudy")
+    console.do("sendGroupTextMessage", asUser="trudy", text="buy cheap watches")
+    page = await console.open(browser)
+    await page.sees("buy cheap watches", "#messages tr:first-child")
+    assert "Pin" not in await page.text("#messages")
+    await press(page, "#messages tr:first-child", "Recall")
+    await page.sees("recalled", "#messages tr:first-child")
+    # A moderator who is not there yet.
+    await page.click("#group-acts button", "Moderators")
+    await page.write("dialog [name=userID]", "mia")
+    await page.click("dialog .primary")
+    await page.until("!document.querySelector('dialog')")
+    console.do("joinGroup", asUser="mia")
+    assert console.do("getGroupMemberRoles", userIDList=["mia"])["roleList"][0]["role"] == "Admin"
+    console.do("kickGroupMember", asUser="mia", userIDList=["trudy"], banTime=600)
+    page = await console.open(browser)
+    await page.sees("trudy", "#bans")
+
+
 async def test_a_refused_credential_says_why(make_server, browser):
     own = make_server({"admin.apiKey": KEY})
     page = await browser.open(f"http://{own.internal_address}/console")

@@ -66,8 +66,17 @@ async def test_a_group_id_of_ones_own(world):
     alice = await world.user("alice")
     for group in ("!" + world.name("g"), world.name("x" * 40)[:48].ljust(48, "~"), "@TGS" + world.name("-")):
         assert (await alice.call("createGroup", groupType="Public", groupName="g", groupID=group))["groupID"] == group
-    for group in ("x" * 49, "", "a b", "é", "a\n", "@TGS#own"):
+    for group in ("x" * 49, "a b", "é", "a\n", "@TGS#own"):
         await alice.refused(8501, "createGroup", groupType="Public", groupName="g", groupID=group)
+
+
+async def test_an_empty_group_id_counts_as_absent(world):
+    alice = await world.user("alice")
+    answer = await alice.call("createGroup", groupType="Public", groupName="g", groupID="")
+    assert answer["groupID"].startswith("@TGS#")
+    answer = world.server.rpc("importGroup", groupType="Work", groupName="g", ownerUserID=alice.user, groupID="", maxMemberNum=0)
+    assert answer["result"]["groupID"].startswith("@TGS#")
+    assert (await info_of(alice, answer["result"]["groupID"]))["maxMemberNum"] == 6000
 
 
 async def test_a_taken_group_id(world):
@@ -123,14 +132,16 @@ async def test_max_member_num(world):
     await alice.call("createGroup", **base, maxMemberNum=3, memberList=two)
     await alice.call("createGroup", **base, maxMemberNum=6000)
     await alice.refused(8507, "createGroup", **base, maxMemberNum=6001)
-    await alice.refused(10004, "createGroup", **base, maxMemberNum=0)
     await alice.refused(10004, "createGroup", **base, maxMemberNum=-1)
+    group = (await alice.call("createGroup", **base, maxMemberNum=0))["groupID"]
+    assert (await info_of(alice, group))["maxMemberNum"] == 6000
 
 
 async def test_an_avchatroom_has_no_max_member_num(world):
     alice = await world.user("alice")
     await alice.refused(10007, "createGroup", groupType="AVChatRoom", groupName="g", maxMemberNum=100)
     assert (await info_of(alice, await world.group(alice, "AVChatRoom")))["maxMemberNum"] == 0
+    assert (await info_of(alice, await world.group(alice, "AVChatRoom", maxMemberNum=0)))["maxMemberNum"] == 0
 
 
 async def test_custom_info_is_bound_in_number_key_and_value(world):

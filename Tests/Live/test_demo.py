@@ -9,8 +9,8 @@ async def test_a_message_is_edited_by_its_sender(make_server, browser):
     alice, bob = await pair(make_server({"demo": "true"}), browser)
     await say(alice, "at three")
     await hears(bob, "at three")
-    assert await in_menu(bob) == []
-    assert await in_menu(alice) == ["Edit", "Pin", "Recall"]
+    assert await in_menu(bob) == ["Reply"]
+    assert await in_menu(alice) == ["Reply", "Edit", "Pin", "Recall"]
     await edit(alice, "at four")
     for page in (alice, bob):
         await page.sees("at four", NEWEST)
@@ -146,21 +146,21 @@ async def test_a_recall_is_offered_as_long_as_it_is_in_time(make_server, browser
     await new_group(alice)
     await say(alice, "a slip")
     await alice.until(f"!document.querySelector('{NEWEST}').innerText.includes('sending')")
-    assert await in_menu(alice) == ["Edit", "Pin", "Recall"]
+    assert await in_menu(alice) == ["Reply", "Edit", "Pin", "Recall"]
     await alice.click(f"{NEWEST} .menu-button")
     await own.advance(seconds=60)
     await alice.advance(seconds=60)
-    assert (await alice.text(f"{NEWEST} .choices")).split() == ["Edit", "Pin", "Recall"]
+    assert (await alice.text(f"{NEWEST} .choices")).split() == ["Reply", "Edit", "Pin", "Recall"]
     await alice.advance(seconds=0.1)
-    assert (await alice.text(f"{NEWEST} .choices")).split() == ["Pin", "Recall"]
+    assert (await alice.text(f"{NEWEST} .choices")).split() == ["Reply", "Pin", "Recall"]
     await alice.run(f"document.querySelector('{NEWEST} [data-key=Recall]').focus()")
     await own.advance(seconds=60)
     await alice.advance(seconds=60)
-    assert (await alice.text(f"{NEWEST} .choices")).split() == ["Pin"]
+    assert (await alice.text(f"{NEWEST} .choices")).split() == ["Reply", "Pin"]
     # The focus was there; it stays at the message.
     await alice.until(f"{FOCUS}.startsWith('Actions on your message')")
     await alice.press("Escape", 27)
-    assert await in_menu(alice) == ["Pin"]
+    assert await in_menu(alice) == ["Reply", "Pin"]
     await own.advance(seconds=0.1)
     error = own.rpc("revokeGroupMessage", asUser=await alice.text("#user"), groupID=await group_of(alice), seq=1)["error"]
     assert error["code"] == 10031

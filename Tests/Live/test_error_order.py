@@ -34,7 +34,10 @@ async def test_parameters_before_the_group(world):
     await alice.refused(-32602, "sendGroupTextMessage", groupID=nowhere)
     await alice.refused(10004, "sendGroupTextMessage", groupID=nowhere, text="")
     await alice.refused(80002, "sendGroupTextMessage", groupID=nowhere, text="x" * 12289)
-    await alice.refused(10004, "getGroupMemberList", groupID=nowhere, count=51)
+    await alice.refused(10004, "sendGroupTextMessage", groupID=nowhere, text="x", toUserIDList=[])
+    await alice.refused(10004, "sendGroupTextMessage", groupID=nowhere, text="x", extension="e" * 4097)
+    await alice.refused(10010, "sendGroupTextMessage", groupID=nowhere, text="x", toUserIDList=["u"], replyTo=1)
+    await alice.refused(10004, "getGroupMemberList", groupID=nowhere, count=201)
     await alice.refused(8510, "getGroupMembersInfo", groupID=nowhere, userIDList=[])
     await alice.refused(8502, "setGroupInfo", groupID=nowhere, groupName="")
     await alice.refused(10010, "setGroupInfo", groupID=nowhere, groupName="x")
@@ -48,6 +51,18 @@ async def test_the_group_before_membership_and_membership_before_rights_and_stat
     await carol.refused(10007, "quitGroup", groupID=full)
     await carol.refused(10007, "dismissGroup", groupID=full)
     await carol.refused(10010, "dismissGroup", groupID=full + "x")
+
+
+async def test_what_a_send_names_is_judged_behind_a_repeated_one_and_before_the_mute(world):
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    send = {"groupID": group, "text": "x", "clientMsgID": "c"}
+    first = await bob.call("sendGroupTextMessage", **send)
+    assert await bob.call("sendGroupTextMessage", **send, replyTo=99, toUserIDList=["nobody"]) == first
+    await alice.call("muteGroup", groupID=group, mode="All")
+    await bob.refused(10030, "sendGroupTextMessage", groupID=group, text="x", replyTo=99, toUserIDList=["nobody"])
+    await bob.refused(10004, "sendGroupTextMessage", groupID=group, text="x", replyTo=1, toUserIDList=["nobody"])
+    await bob.refused(10017, "sendGroupTextMessage", groupID=group, text="x", replyTo=1, toUserIDList=[alice.user])
 
 
 async def test_rights_before_state(world):

@@ -13,7 +13,7 @@ PUBLIC_FIELDS = {
 FIELDS = PUBLIC_FIELDS | {
     "notification", "lastInfoTime", "lastMessageTime", "lastSeq", "epoch", "allMuted", "mute", "selfInfo", "inviteMode",
     "beInviteMode", "updateInfoMode", "updateCustomMode", "ownerQuitMode", "memberChangeNotification", "isSearchable",
-    "isMemberVisible", "serverCustomInfo", "firstSeq", "changeSeq",
+    "isMemberVisible", "historyVisibility", "serverCustomInfo", "firstSeq", "changeSeq",
 }
 SELF = {"role", "joinTime", "nameCard", "muteUntil", "receiveMessageOpt", "readSeq", "unreadCount", "customInfo"}
 RECEIVE = {"Work": "Receive", "Public": "Receive", "Meeting": "ReceiveNotNotify", "AVChatRoom": "ReceiveNotNotify"}
@@ -147,11 +147,13 @@ async def test_the_name_cannot_be_emptied_but_the_other_texts_can(world):
 async def test_max_member_num_moves_between_member_count_and_cap(world):
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob])
-    await alice.refused(10004, "setGroupInfo", groupID=group, maxMemberNum=0)
+    await alice.refused(10004, "setGroupInfo", groupID=group, maxMemberNum=-1)
     await alice.refused(10038, "setGroupInfo", groupID=group, maxMemberNum=1)
     await alice.refused(8507, "setGroupInfo", groupID=group, maxMemberNum=6001)
     await alice.call("setGroupInfo", groupID=group, maxMemberNum=2)
     assert (await info_of(alice, group))["maxMemberNum"] == 2
+    await alice.call("setGroupInfo", groupID=group, maxMemberNum=0)
+    assert (await info_of(alice, group))["maxMemberNum"] == 6000
     room = await world.group(alice, "AVChatRoom")
     await alice.refused(10007, "setGroupInfo", groupID=room, maxMemberNum=100)
 

@@ -191,14 +191,14 @@ async def test_parameters(world):
     for bad in ("", "x" * 33, "@x", "administrator", "é"):
         await room.refuses(10004, member, "inviteUserToGroup", userIDList=[guest.user, bad])
     for field in ("message", "attach"):
-        await room.refuses(10004, member, "inviteUserToGroup", userIDList=[guest.user], **{field: "é" * 256 + "x"})
+        await room.refuses(10004, member, "inviteUserToGroup", userIDList=[guest.user], **{field: "😀" * 513})
         await room.refuses(-32602, member, "inviteUserToGroup", userIDList=[guest.user], **{field: 1})
     assert (await room.refuses(-32602, member, "inviteUserToGroup"))["field"] == "userIDList"
     await room.refuses(-32602, member, "inviteUserToGroup", userIDList=guest.user)
     await member.refused(10010, "inviteUserToGroup", groupID=world.name("nowhere"), userIDList=[guest.user])
     await member.refused(10015, "inviteUserToGroup", groupID="a b", userIDList=[guest.user])
     answer = await member.call(
-        "inviteUserToGroup", groupID=room.group, userIDList=users[:100], message="é" * 256, attach="é" * 256)
+        "inviteUserToGroup", groupID=room.group, userIDList=users[:100], message="😀" * 512, attach="😀" * 512)
     assert set(results(answer).values()) == {"Success"} and len(answer["memberList"]) == 100
     assert (await room.info())["memberCount"] == 104
 

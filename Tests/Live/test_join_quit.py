@@ -51,8 +51,8 @@ async def test_join_parameters(world):
     for bad in ("", "x" * 49, "a b", "é"):
         await bob.refused(10015, "joinGroup", groupID=bad)
     assert (await bob.refused(-32602, "joinGroup"))["field"] == "groupID"
-    await bob.refused(10004, "joinGroup", groupID=group, message="é" * 256 + "x")
-    await bob.call("joinGroup", groupID=group, message="é" * 256)
+    await bob.refused(10004, "joinGroup", groupID=group, message="😀" * 513)
+    await bob.call("joinGroup", groupID=group, message="😀" * 512)
 
 
 async def test_a_full_group(world):

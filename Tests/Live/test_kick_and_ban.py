@@ -91,7 +91,7 @@ async def test_parameters(world):
     owner, one = room.owner, [room.other.user]
     await room.refuses(8510, owner, "kickGroupMember", userIDList=[])
     await room.refuses(10004, owner, "kickGroupMember", userIDList=users)
-    await room.refuses(10004, owner, "kickGroupMember", userIDList=one, reason="é" * 256 + "x")
+    await room.refuses(10004, owner, "kickGroupMember", userIDList=one, reason="😀" * 513)
     for bad in (-1, 2**32, 2**53):
         await room.refuses(10004, owner, "kickGroupMember", userIDList=one, banTime=bad)
     for bad in ({"banTime": "1"}, {"banTime": 1.5}, {"reason": 1}, {"userIDList": room.other.user}):
@@ -102,7 +102,10 @@ async def test_parameters(world):
     await room.refuses(8510, room.outsider, "kickGroupMember", userIDList=[])
     answer = await owner.call("kickGroupMember", groupID=room.group, userIDList=users[:50])
     assert set(results(answer).values()) == {"Invalid"}
-    assert await kick(owner, room, room.other, reason="é" * 256, banTime=2**32 - 1) == {room.other.user: "Success"}
+    assert await kick(owner, room, room.other, reason="😀" * 512, banTime=2**32 - 1) == {room.other.user: "Success"}
+    assert (await room.member.expect("onMemberKicked", groupID=room.group))["reason"] == "😀" * 512
+    (ban,) = (await owner.call("getGroupBannedMembers", groupID=room.group))["memberList"]
+    assert ban["reason"] == "😀" * 512
 
 
 @pytest.mark.parametrize("groupType", TYPES)

@@ -9,6 +9,13 @@ ROUNDS = 10
 SENDERS = 4
 GROUPS = 2
 UNDER_WAY = 16
+READERS = ["user-0", "user-1"]
+
+
+def extras_of(message):
+    """What a message has besides its text, as its sender gave it."""
+    shown = {name: message[name] for name in ("extension", "toUserIDList") if name in message}
+    return {**shown, **({"replyTo": message["replyTo"]["seq"]} if "replyTo" in message else {})}
 
 
 class Sender:
@@ -20,6 +27,13 @@ class Sender:
         self.round = round_
         self.acknowledged = {}
         self.open = {}
+        self.last = {}
+
+    def extras(self, group, name, number):
+        """Some messages name their only reader, answer another, or have an extension: they are as durable."""
+        other = READERS[1] if self.client.user == READERS[0] else READERS[0]
+        answer = {"replyTo": self.last[group]} if group in self.last else {}
+        return [{}, {"toUserIDList": [other]}, {"extension": name}, answer][number // len(self.groups) % 4]
 
     async def run(self, total):
         ends = await asyncio.gather(*(self._work(worker, total) for worker in range(UNDER_WAY)), return_exceptions=True)
@@ -32,11 +46,13 @@ class Sender:
         while True:
             group = self.groups[number % len(self.groups)]
             name = f"{self.round}/{self.client.user}/{worker}/{number}"
-            self.open[name] = group
-            result = await self.client.call("sendGroupTextMessage", groupID=group, text=name, clientMsgID=name)
+            extras = self.extras(group, name, number)
+            self.open[name] = (group, extras)
+            result = await self.client.call("sendGroupTextMessage", groupID=group, text=name, clientMsgID=name, **extras)
             assert result["status"] == "Stored"
             del self.open[name]
-            self.acknowledged[name] = (group, result["msgID"], result["seq"])
+            self.last[group] = result["seq"]
+            self.acknowledged[name] = (group, result["msgID"], result["seq"], extras)
             total.add()
             number += 1
 
@@ -56,15 +72,19 @@ class Total:
 
 
 async def check_round(own, groups, acknowledged):
-    """Every acknowledged message is there exactly once with its seq, and the seq have no gap."""
+    """Every acknowledged message is there exactly once with its seq and all that it had, and the seq have
+    no gap. Of those that name their reader others see nothing."""
     world = World(own)
-    reader = await world.session("user-0")
+    # user-0 has sent whatever does not name it.
+    reader, other = [await world.session(user) for user in READERS]
     for group in groups:
         messages = await history_of(reader, group)
+        seen = [m["seq"] for m in messages if other.user in m.get("toUserIDList", [other.user]) + [m["sender"]]]
+        assert [message["seq"] for message in await history_of(other, group)] == seen
         assert [message["seq"] for message in messages] == list(range(1, len(messages) + 1))
         names = [message["clientMsgID"] for message in messages]
         assert len(set(names)) == len(names), "stored twice"
-        stored = {message["clientMsgID"]: (group, message["msgID"], message["seq"]) for message in messages}
+        stored = {m["clientMsgID"]: (group, m["msgID"], m["seq"], extras_of(m)) for m in messages}
         expected = {name: row for name, row in acknowledged.items() if row[0] == group}
         assert {name: stored.get(name) for name in expected} == expected
     await world.close()
@@ -74,9 +94,9 @@ async def send_again(own, sender, acknowledged):
     """Sends unacknowledged messages again under their clientMsgIDs, like a client."""
     world = World(own)
     client = await world.session(sender.client.user)
-    for name, group in sender.open.items():
-        result = await client.call("sendGroupTextMessage", groupID=group, text=name, clientMsgID=name)
-        acknowledged[name] = (group, result["msgID"], result["seq"])
+    for name, (group, extras) in sender.open.items():
+        result = await client.call("sendGroupTextMessage", groupID=group, text=name, clientMsgID=name, **extras)
+        acknowledged[name] = (group, result["msgID"], result["seq"], extras)
     await world.close()
 
 

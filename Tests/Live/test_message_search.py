@@ -57,6 +57,22 @@ async def test_recalled_messages_and_those_of_others_are_not_found(searching):
     assert await found(alice, "needle") == []
 
 
+async def test_a_search_finds_what_its_reader_may_see_now(searching):
+    alice, bob = await searching.users("alice", "bob")
+    group = await searching.group(alice, "Public")
+    await say(alice, group, "first needle")
+    await bob.call("joinGroup", groupID=group)
+    assert await found(bob, "needle") == []
+    await alice.call("setGroupInfo", groupID=group, historyVisibility="All")
+    assert await found(bob, "needle") == ["first needle"]
+    await bob.call("clearGroupHistory", groupID=group)
+    assert await found(bob, "needle") == [] and await found(alice, "needle") == ["first needle"]
+    await say(alice, group, "second needle")
+    assert await found(bob, "needle") == ["second needle"]
+    await alice.call("setGroupInfo", groupID=group, historyVisibility="Joined")
+    assert await found(bob, "needle") == ["second needle"]
+
+
 async def test_a_search_is_narrowed_and_paged(searching):
     alice, bob = await searching.users("alice", "bob")
     groups = [await searching.group(alice, "Work", [bob]) for _ in range(3)]

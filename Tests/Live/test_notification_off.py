@@ -249,9 +249,9 @@ async def test_a_meeting_is_off_and_the_others_are_on_by_default(frozen_world):
 
 
 @pytest.mark.parametrize("caller", ["owner", "administrator"])
-async def test_an_avchatroom_tells_member_info_to_the_two_also_when_on(world, caller):
-    """Off, and AVChatRoom: the one concerned and the operator (Protocol.md, "Recipients")."""
+async def test_an_avchatroom_tells_name_cards_to_the_two_also_when_on(world, caller):
+    """What is not about a mute or a role: the one concerned and the operator (Protocol.md, "Member info")."""
     room = await Room.make(world, "AVChatRoom")
     await room.second("other")
-    await room.actor(caller).call("muteGroupMember", groupID=room.group, userID=room.other.user, muteTime=60)
+    await room.actor(caller).call("setGroupMemberInfo", groupID=room.group, userID=room.other.user, nameCard="card")
     await room.told("onGroupMemberInfoChanged", room.sessions(*(["other"] + (["owner"] if caller == "owner" else []))))

@@ -5,7 +5,7 @@ import pytest
 from harness.room import Room
 from harness.world import info_of
 
-LIMITS = {"groupName": 7, "introduction": 8, "notification": 9, "faceURL": 10, "nameCard": 11, "message": 12}
+LIMITS = {"groupName": 7, "introduction": 8, "notification": 9, "faceURL": 10, "nameCard": 11, "message": 12, "extension": 13}
 
 
 @pytest.fixture
@@ -29,6 +29,8 @@ async def test_each_text_has_its_key(bounded):
         await owner.call(method, groupID=group, **{name: "m" * 12})
         await owner.refused(80002, method, groupID=group, **{name: "m" * 13})
         await owner.refused(10004, method, groupID=group, **{name: ""})
+        await owner.call(method, groupID=group, extension="e" * 13, **{name: "m"})
+        await owner.refused(10004, method, groupID=group, extension="e" * 14, **{name: "m"})
 
 
 async def test_the_longest_texts_may_be_long(make_server, make_world):

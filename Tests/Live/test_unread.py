@@ -7,7 +7,7 @@ from harness.backend import all_answers, denied, done, unread_of
 from harness.client import has
 from harness.world import history_of, info_of
 
-OPTIONS = ["Receive", "NotReceive", "ReceiveNotNotify", "ReceiveFromManagers"]
+OPTIONS = ["Receive", "NotReceive", "ReceiveNotNotify", "ReceiveFromManagers", "NotifyFromManagers"]
 DEFAULTS = {"Work": "Receive", "Public": "Receive", "Meeting": "ReceiveNotNotify", "AVChatRoom": "ReceiveNotNotify"}
 
 
@@ -318,7 +318,7 @@ async def test_not_receive_hides_nothing_from_history(world):
     assert [message["text"] for message in row["messageList"]] == ["kept"]
 
 
-@pytest.mark.parametrize("back", ["Receive", "ReceiveNotNotify", "ReceiveFromManagers"])
+@pytest.mark.parametrize("back", ["Receive", "ReceiveNotNotify", "ReceiveFromManagers", "NotifyFromManagers"])
 async def test_what_came_under_not_receive_stays_read_and_what_was_unread_before_counts_again(world, back):
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob])
@@ -337,7 +337,7 @@ async def test_what_came_under_not_receive_stays_read_and_what_was_unread_before
     assert await unread_of(bob, group) == 0
 
 
-@pytest.mark.parametrize("opt", ["Receive", "ReceiveNotNotify"])
+@pytest.mark.parametrize("opt", ["Receive", "ReceiveNotNotify", "NotifyFromManagers"])
 async def test_receive_and_receive_not_notify_are_alike_on_the_wire(world, opt):
     alice, bob, carol = await world.users("alice", "bob", "carol")
     group = await world.group(alice, members=[bob, carol])

@@ -319,11 +319,11 @@ async def test_imports_post_nothing(hooked, receiver):
 async def test_offline_push_goes_to_whom_it_is_for(hooked, receiver):
     own, world = hooked("offlinePush", "messageSent")
     owner, online = await world.users("owner", "online")
-    names = {word: world.name(word) for word in ("plain", "silent", "quiet", "managers", "mentioned")}
+    names = {word: world.name(word) for word in ("plain", "silent", "quiet", "managers", "notified", "mentioned")}
     rows = [{"userID": name} for name in (*names.values(), online.user)]
     group = (await owner.call("createGroup", groupType="Public", groupName="club", memberList=rows))["groupID"]
     for word, opt in (("silent", "NotReceive"), ("quiet", "ReceiveNotNotify"), ("managers", "ReceiveFromManagers"),
-                      ("mentioned", "NotReceive")):
+                      ("notified", "NotifyFromManagers"), ("mentioned", "NotReceive")):
         done(own, "setGroupReceiveMessageOpt", asUser=names[word], groupID=group, opt=opt)
 
     async def pushed(sender, **params):
@@ -340,7 +340,7 @@ async def test_offline_push_goes_to_whom_it_is_for(hooked, receiver):
     def of(*words):
         return sorted(names[word] for word in words)
 
-    assert await pushed(owner) == of("plain", "managers")
+    assert await pushed(owner) == of("plain", "managers", "notified")
     assert await pushed(online) == of("plain")
     assert await pushed(online, atUserIDList=[names["mentioned"], online.user, owner.user]) == of("plain", "mentioned")
     assert await pushed(owner, atUserIDList=["@all"]) == sorted(names.values())

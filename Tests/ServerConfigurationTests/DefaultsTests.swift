@@ -39,15 +39,17 @@ import Testing
     #expect(sessions.web == 10 && sessions.unknown == 10)
     #expect(settings.heartbeat.interval == .seconds(25) && settings.heartbeat.timeout == .seconds(10))
     #expect(settings.drain.duration == .seconds(10) && !settings.strictParameters)
-    #expect(settings.avChatRoom.offlineGrace == .seconds(300))
-    #expect(settings.attributes.groupTypes == ["AVChatRoom"])
+    #expect(settings.avChatRoom.offlineGrace == .seconds(300) && !settings.avChatRoom.moderation)
+    #expect(settings.avChatRoom.recentMessages == 0 && settings.avChatRoom.recentDuration == .seconds(3600))
+    #expect(settings.avChatRoom.recentBytes == 64 << 20)
+    #expect(settings.attributes.groupTypes == ["AVChatRoom"] && !settings.work.ownerMayDisband)
   }
 
   @Test func everyMessageIsKeptAndNoneIsIndexed() {
     for kept in [settings.history.work, settings.history.public, settings.history.meeting] {
       #expect(kept.retention == .zero && kept.maxMessages == 0)
     }
-    #expect(!settings.search.messages)
+    #expect(!settings.search.messages && !settings.history.creationTip)
   }
 
   /// "Default: all after-events."
@@ -78,6 +80,7 @@ import Testing
       "limits.sendQueueBytes": 1_048_576, "limits.revokeWindow": 120, "limits.editWindow": 0, "limits.reactionsPerMessage": 10,
       "limits.text.groupName": 30, "limits.text.introduction": 240, "limits.text.notification": 300,
       "limits.text.faceURL": 100, "limits.text.nameCard": 50, "limits.text.message": 12_288,
+      "limits.text.extension": 4096,
     ]
     #expect(Dictionary(uniqueKeysWithValues: settings.limits.flattened.map { ($0.key, $0.value) }) == expected)
   }

@@ -72,7 +72,9 @@ struct Sample: CustomTestStringConvertible {
       Sample("bus.subject", "chat-2"), Sample("cluster.secret", String(repeating: "k", count: 32), shown: "********"),
       Sample("store.sync", "normal"), Sample("users.requireKnown", "true"),
       Sample("attributes.groupTypes", "AVChatRoom,Meeting", yaml: "[AVChatRoom, ChatRoom]"),
-      Sample("avChatRoom.offlineGrace", "5m", shown: "300s"),
+      Sample("work.ownerMayDisband", "true"), Sample("avChatRoom.offlineGrace", "5m", shown: "300s"),
+      Sample("avChatRoom.moderation", "true"), Sample("avChatRoom.recentMessages", "77"),
+      Sample("avChatRoom.recentDuration", "2h", shown: "7200s"), Sample("avChatRoom.recentBytes", "65536"),
       Sample("fanout.flushWindow", "20"), Sample("compression", "off"), Sample("fanout.compressionBytes", "2097152"),
       Sample("heartbeat.interval", "5", shown: "5s"),
       Sample("heartbeat.timeout", "1.5", shown: "1.5s"), Sample("drain.duration", "0", shown: "0s"),
@@ -87,7 +89,7 @@ struct Sample: CustomTestStringConvertible {
     + ["work", "public", "meeting"].flatMap {
       [Sample("history.retention.\($0)", "30d", shown: "2592000s"), Sample("history.maxMessages.\($0)", "77")]
     }
-    + [Sample("search.messages", "true")]
+    + [Sample("history.creationTip", "true"), Sample("search.messages", "true")]
     + ["ios", "android", "windows", "mac", "web", "unknown"].map { Sample("sessions.perPlatform.\($0)", "7") }
     + ["work", "public", "meeting", "avChatRoom", "bChatRoom"].map { Sample("limits.\($0).messagesPerSecond", "77") }
     + ["work", "public", "meeting"].map { Sample("limits.\($0).maxMemberNum", "777") }
@@ -98,7 +100,9 @@ struct Sample: CustomTestStringConvertible {
     ]
     .map { Sample("limits.\($0)", "7777") }
     + [Sample("limits.readReceiptMembers", "321"), Sample("limits.ipv6PrefixLength", "48")]
-    + ["groupName", "introduction", "notification", "faceURL", "nameCard", "message"].map { Sample("limits.text.\($0)", "7777") }
+    + ["groupName", "introduction", "notification", "faceURL", "nameCard", "message", "extension"].map {
+      Sample("limits.text.\($0)", "7777")
+    }
 }
 
 /// Every key through every layer. The variable's name is worked out here by another rule than the

@@ -21,6 +21,7 @@ import Testing
 
   private static let others: Set = [
     "limits.sendQueueBytes", "limits.readReceiptMembers", "limits.ipv6PrefixLength", "fanout.compressionBytes",
+    "avChatRoom.recentBytes",
   ]
 
   private func number(_ key: String) -> Int? { FieldTests.numbers.first { $0.0 == key }?.1 }
@@ -86,7 +87,8 @@ import Testing
     #expect(settings.trustedProxies.map(\.description) == ["10.0.0.0/8", "fd00::/8"])
     #expect(settings.forwardedHeader == .xForwardedFor && settings.internalHosts == ["throng.example.com", "*.corp.example"])
     #expect(settings.attributes.groupTypes == ["AVChatRoom", "Meeting"])
-    #expect(settings.demo && settings.users.requireKnown && settings.strictParameters)
+    #expect(settings.demo && settings.users.requireKnown && settings.strictParameters && settings.avChatRoom.moderation)
+    #expect(settings.work.ownerMayDisband)
   }
 
   @Test func webhooks() {
@@ -151,7 +153,7 @@ import Testing
     #expect(settings.history.work.maxMessages == number("history.maxMessages.work"))
     #expect(settings.history.public.maxMessages == number("history.maxMessages.public"))
     #expect(settings.history.meeting.maxMessages == number("history.maxMessages.meeting"))
-    #expect(settings.search.messages)
+    #expect(settings.search.messages && settings.history.creationTip)
   }
 
   @Test func durations() {
@@ -161,5 +163,8 @@ import Testing
     #expect(settings.fanout.compression == .off && settings.fanout.compressionBytes == 2_097_152)
     #expect(settings.avChatRoom.offlineGrace == .seconds(300) && settings.limits.revokeWindow == .seconds(7200))
     #expect(settings.limits.editWindow == .seconds(10_800))
+    let rooms = settings.avChatRoom
+    #expect(rooms.recentMessages == number("avChatRoom.recentMessages") && rooms.recentDuration == .seconds(7200))
+    #expect(rooms.recentBytes == 65_536)
   }
 }

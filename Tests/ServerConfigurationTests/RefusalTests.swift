@@ -56,8 +56,12 @@ import Testing
       ]
     ), ("store.sync", ["off", ""]),
     ("users.requireKnown", ["maybe"]), ("attributes.groupTypes", ["Community", "work"]),
-    ("avChatRoom.offlineGrace", ["-1s", "5min", "4294967296"]), ("heartbeat.interval", ["0", "1ms", "2d"]),
+    ("avChatRoom.offlineGrace", ["-1s", "5min", "4294967296"]), ("avChatRoom.moderation", ["Admin"]),
+    ("avChatRoom.recentMessages", ["-1", "1001", "all"]),
+    ("avChatRoom.recentDuration", ["-1", "4294967296", "ever"]), ("avChatRoom.recentBytes", ["0", "65535", "1099511627777"]),
+    ("heartbeat.interval", ["0", "1ms", "2d"]),
     ("history.retention.work", ["-1", "4294967296", "ever"]), ("history.maxMessages.public", ["-1", "1000000001", "all"]),
+    ("history.creationTip", ["maybe"]), ("work.ownerMayDisband", ["maybe"]),
     ("search.messages", ["maybe"]), ("strictParameters", ["maybe", "strict"]),
     ("fanout.flushWindow", ["-1", "1001", "2s", "fast"]), ("compression", ["on", "", "Room"]),
     ("fanout.compressionBytes", ["0", "1048575", "64MiB"]), ("heartbeat.timeout", ["0", ""]),

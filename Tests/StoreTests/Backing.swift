@@ -4,6 +4,7 @@ import GroupModel
 import GroupRuntime
 import Logging
 import StoreEngine
+import StoreTables
 import Synchronization
 import Testing
 import ThrongTestKit
@@ -115,7 +116,11 @@ func removeMessages(of group: GroupID, before seq: Int64, from store: any AnySto
       let newest = try db.newestSeq(number: number)
     else { return }
     let time = try Int64.fetchOne(
-      db, sql: "SELECT max(timestamp) FROM message WHERE number = ? AND seq < ?", arguments: [number, seq])
+      db,
+      sql: """
+        SELECT max(m.timestamp) FROM message AS m \(Message.joinedExtras) WHERE m.number = ? AND m.seq < ?
+        AND e.toUserIDs IS NULL AND coalesce(e.isExcludedFromLastMessage, 0) = 0
+        """, arguments: [number, seq])
     _ = try MessageRemoval.remove(through: seq - 1, of: group, number: number, in: db)
     try db.execute(
       sql: "UPDATE groupRecord SET firstSeq = max(firstSeq, ?), removedTime = coalesce(?, removedTime) WHERE number = ?",

@@ -22,11 +22,15 @@ import ThrongTestKit
         banned.banReason = "spam"
         var edited = Message.sample(2, .text("new"), needReadReceipt: false)
         (edited.changeSeq, edited.editTime, edited.isPinned) = (1, 70, true)
+        var reply = Message.sample(3)
+        reply.extras = MessageExtras(
+          extension: "data", replyTo: ReplyReference(seq: 1, sender: alice), isExcludedFromUnreadCount: true,
+          isExcludedFromLastMessage: true, toUserIDList: [bob])
         let given = ReactionUpdate(group: club, seq: 1, number: 2, reaction: "+1", user: bob, isAdded: true, changeSeq: 2)
         let entry = WebhookEntry(id: "a", .messageSent, data: [1], in: .user(bob), at: 5, since: 6, number: 0)
         let stored = try await store.store([
           .create(), .join(alice, as: .owner), .join(bob, as: .admin), .putFormer(banned, in: club),
-          .append(.sample(1, needReadReceipt: true)), .append(.sample(2)),
+          .append(.sample(1, needReadReceipt: true)), .append(.sample(2)), .append(reply),
           .putReceiptMembers([alice, bob], from: 1, in: club), .addReadReceipts([1], of: bob, in: club),
           .revise(edited), .updateReaction(given), .putChangeSeq(2, at: 90, in: club),
           .putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: club),
@@ -150,6 +154,10 @@ import ThrongTestKit
     ("UPDATE member SET joinTime = -5 WHERE userID = 'bob'", "member.joinTime"),
     ("UPDATE member SET role = 'Owner' WHERE userID = 'bob'", "2 owners"),
     ("UPDATE groupRecord SET owner = 'carol'", "groupRecord.owner"),
+    ("UPDATE groupRecord SET historyVisibility = 'Some'", "groupRecord.historyVisibility"),
+    ("UPDATE member SET marks = '{}'", "member.marks"),
+    ("UPDATE messageExtras SET toUserIDs = 'bob  \u{7f}'", "messageExtras.toUserIDs"),
+    ("UPDATE messageExtras SET replyTo = -1", "messageExtras.replyTo"),
   ])
   func aBackupWithForeignContentsIsNotRestoredAndNotCopiedToPostgreSQL(_ change: String, _ told: String)
     async throws

@@ -162,6 +162,41 @@ import ThrongTestKit
   }
 
   @Test(arguments: Backing.allCases)
+  func membersFindAGroupAgainThatTheyHaveHidden(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      func hidden(_ user: UserID) -> Member {
+        var member = Member.sample(user)
+        member.conversation.isHidden = true
+        member.conversation.isPinned = true
+        member.conversation.marks = ["later"]
+        return member
+      }
+      // JSON and arrays of PostgreSQL escape both.
+      let odd = UserID(#"a"b\c,{}"#)!
+      let users = [alice, bob, carol, odd]
+      try await store.put([.create(), .create(team)] + users.map { .putMember(hidden($0), in: club) }).get()
+      try await store.put([.putMember(hidden(alice), in: team)]).get()
+      func members(_ group: GroupID = club) async throws -> [UserID: Member] {
+        let stored = try #require(try await store.group(group, sentSince: 0))
+        return Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
+      }
+      func check() async throws {
+        for (user, member) in try await members() {
+          var expected = hidden(user)
+          if [alice, odd].contains(user) { (expected.conversation.isHidden, expected.changeTime) = (false, 7000) }
+          #expect(member == expected, "\(user)")
+        }
+        #expect(try await members(team) == [alice: hidden(alice)])
+      }
+      try await store.put([.endHidden([alice, odd], at: 7000, in: club)]).get()
+      try await check()
+      #expect(await store.put([.endHidden([bob, UserID("nobody")!], at: 8000, in: club)]).failure == .inconsistent)
+      #expect(await store.put([.endHidden([bob], at: 8000, in: GroupID("none")!)]).failure == .inconsistent)
+      try await check()
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
   func countersComeBackEachWriteChangesThoseItNames(_ backing: Backing) async throws {
     try await backing.withStore { store in
       func counters(_ group: GroupID) async throws -> [GroupCounters.Entry]? {
@@ -316,6 +351,7 @@ extension StoredGroup: Equatable {
     a.record == b.record && a.members == b.members && a.former == b.former && a.lastMessage == b.lastMessage
       && a.recentlySent == b.recentlySent && a.attributes == b.attributes && a.counters == b.counters
       && a.openApplications == b.openApplications && a.offlineSince == b.offlineSince && a.firstSeq == b.firstSeq
-      && a.removedTime == b.removedTime && a.pinned == b.pinned
+      && a.removedTime == b.removedTime && a.pinned == b.pinned && a.lastSeq == b.lastSeq && a.newestTime == b.newestTime
+      && a.lastTime == b.lastTime
   }
 }

@@ -172,6 +172,22 @@ import ThrongTestKit
     }
   }
 
+  /// "With NotReceive a message does not make the group appear under updatedSince."
+  @Test(arguments: Backing.allCases, ReceiveOption.allCases)
+  func aMessageThatIsNotReceivedIsNoChange(_ backing: Backing, _ option: ReceiveOption) async throws {
+    try await backing.withStore { store in
+      var member = Member.sample(alice)
+      member.receiveOption = option
+      try await store.put([.create(), .putMember(member, in: club), .append(.sample(1, from: bob, at: 5000))]).get()
+      func listed(_ since: WallInstant) async throws -> Bool {
+        try await store.listedMemberships(of: alice, type: nil, changedSince: since, after: 0, limit: 9).count == 1
+      }
+      // The store in memory lists unchanged groups too.
+      if option != .notReceive || backing == .sqlite { #expect(try await listed(5000) == (option != .notReceive)) }
+      #expect(try await listed(1000))
+    }
+  }
+
   @Test func aGroupReadInSmallPagesIsTheWholeGroup() async throws {
     try await withDirectory { directory in
       let users = (0..<7).map { UserID("user\($0)")! }

@@ -173,6 +173,29 @@ import ThrongTestKit
     }
   }
 
+  /// "It decides at the moment of reading", and a cleared history stays cleared.
+  @Test(arguments: Backing.allCases, [GroupType.public, .meeting])
+  func theGroupsPolicyAndAClearedHistoryDecideWhatIsFound(_ backing: Backing, _ type: GroupType) async throws {
+    try await withStore(backing) { store in
+      var member = Member.sample(bob)
+      member.firstVisibleSeq = 4
+      let messages = (1...6 as ClosedRange<Int64>).map { StoreChange.append(.sample($0, .text("word"))) }
+      try await store.put([.create(type: type), .putMember(member, in: club)] + messages).get()
+      try await index(store)
+      func seqs() async throws -> [Int] { try await found(["word"], store).compactMap { Int($0.dropFirst(5)) } }
+      var record = GroupRecord.sample(type: type)
+      for (policy, cleared, expected) in [
+        (HistoryVisibility.joined, 0, [6, 5, 4]), (.all, 0, [6, 5, 4, 3, 2, 1]), (.all, 2, [6, 5, 4, 3]), (.all, 5, [6]),
+        (.joined, 2, [6, 5, 4]), (.joined, 6, []),
+      ] as [(HistoryVisibility, Int64, [Int])] {
+        (record.policy.historyVisibility, member.clearedSeq) = (policy, cleared)
+        try await store.put([.putGroup(record, isNew: false), .putMember(member, in: club, isKnown: true)]).get()
+        #expect(try await seqs() == expected, "\(policy), cleared through \(cleared)")
+        #expect(try await found(["word"], by: nil, store).count == 6)
+      }
+    }
+  }
+
   @Test(arguments: Backing.allCases, [false, true])
   func sendersAndInstantsNarrowASearch(_ backing: Backing, isIndexed: Bool) async throws {
     try await withStore(backing) { store in

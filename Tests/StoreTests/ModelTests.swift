@@ -69,11 +69,13 @@ import WireProtocol
     case search([GroupID])
     case infos([UserInfo], [UserID: UserProfile], [UserProfile?])
     case receipts([[Int64]], [ReceiptCount], [MessageReaders?])
+    case extras(hidden: [[Int64]], replies: [[Message]], counts: [[Int64: Int]], unread: [Int])
 
     static func all(of store: some AnyStore) async throws -> [Answers] {
       var answers: [Answers] = []
       for id in RandomChanges.groups {
         answers += [try await group(id, store), try await changes(id, store), try await receipts(in: id, store)]
+        for user in RandomChanges.users { answers.append(try await extras(in: id, of: user, store)) }
       }
       for user in RandomChanges.users { answers += try await ofUser(user, store) }
       answers.append(try await applications(nil, store))
@@ -107,6 +109,34 @@ import WireProtocol
       let counts = try await store.receiptCounts(of: seqs.reversed(), in: id, epoch: epoch)
       #expect(try await store.receiptCounts(of: seqs, in: id, epoch: "another").isEmpty)
       return .receipts(confirmable, counts, readers)
+    }
+
+    /// What is read of messages that have more than most.
+    private static func extras(in id: GroupID, of user: UserID, _ store: some AnyStore) async throws -> Answers {
+      let joined = Visibility(of: user, from: 6, earlier: [1...3], clearedThrough: 1, through: 90, under: .joined)
+      let visibilities = [
+        joined, Visibility(of: user, from: 6, through: 90, under: .all), Visibility(ofApplicationThrough: 90),
+        Visibility(ofApplicationThrough: 0),
+      ]
+      var (hidden, unread): ([[Int64]], [Int]) = ([], [])
+      for (isNewestFirst, limit) in [(true, 100), (false, 2)] {
+        hidden.append(try await store.hiddenSeqs(of: id, from: user, in: 2...80, newestFirst: isNewestFirst, limit: limit))
+      }
+      var (replies, counts): ([[Message]], [[Int64: Int]]) = ([], [])
+      for visible in visibilities {
+        counts.append(try await store.replyCounts(of: id, to: [3, 1, 2, 99], visible: visible))
+        for seq in 1...3 as ClosedRange<Int64> {
+          let page = try await store.replies(to: seq, in: id, visible: visible, after: 4, limit: 2)
+          replies.append(page.messages)
+          #expect(page.total == counts.last?[seq] ?? 0)
+        }
+      }
+      for (skipsFlagged, limit) in [(false, 1000), (true, 1000), (false, 2), (true, 2)] {
+        unread.append(
+          try await store.unreadCount(
+            of: id, in: 1...80, reader: user, managersOnly: false, skipsFlagged: skipsFlagged, limit: limit))
+      }
+      return .extras(hidden: hidden, replies: replies, counts: counts, unread: unread)
     }
 
     private static func changes(_ id: GroupID, _ store: some AnyStore) async throws -> Answers {
@@ -231,7 +261,7 @@ struct RandomChanges {
 
   private mutating func change() -> StoreChange {
     let (group, user) = (one(Self.groups), one(Self.users))
-    switch pick(0...29) {
+    switch pick(0...31) {
     case 0...1: return create(group)
     case 2: return .putGroup(record(group), isNew: false)
     case 3...6: return .putMember(member(user), in: group)
@@ -240,6 +270,9 @@ struct RandomChanges {
       var former = FormerMember(userID: user, visibleRanges: [1...2], muteUntil: now, bannedUntil: now + 1)
       former.banReason = chance(2) ? "reason \(pick(1...3))" : ""
       former.quitTime = former.banReason.isEmpty ? now : .unset
+      former.isListed = chance(2)
+      former.role = chance(3) ? one([Role.admin, .custom(100)]) : nil
+      former.clearedSeq = chance(3) ? Int64(pick(1...5)) : 0
       return .putFormer(former, in: group)
     case 9: return .forgetFormer(user, in: group)
     case 10: return .putAttributes(GroupAttributes(chance(3) ? [] : [.init(key: "k\(pick(1...2))", value: "\(now)")]), in: group)
@@ -257,6 +290,8 @@ struct RandomChanges {
     case 24...25: return .addReadReceipts((0..<pick(1...3)).map { _ in Int64(pick(1...8)) }, of: user, in: group)
     case 26: return noteChange(in: group)
     case 27...29: return reaction(in: group, user)
+    case 30: return .putLastShown(seq: Int64(pick(0...6)), at: now, in: group)
+    case 31: return .endHidden(Array(Set((0..<pick(1...3)).map { _ in one(Self.users) })), at: now, in: group)
     default: return chance(2) ? .dismiss(group, at: now) : append(to: group)
     }
   }
@@ -273,7 +308,10 @@ struct RandomChanges {
     record.serverCustomInfo = chance(2) ? "server \(pick(1...3))" : ""
     record.policy.isSearchable = chance(2)
     record.policy.isMemberVisible = chance(2)
+    record.policy.historyVisibility = one(HistoryVisibility.allCases)
     record.changeTime = now
+    record.messageFeatures = MessageFeatures(rawValue: Int64(pick(0...7)))
+    record.departuresSince = chance(2) ? now : nil
     return record
   }
 
@@ -284,6 +322,10 @@ struct RandomChanges {
     member.unreadBase = pick(0...5)
     member.unreadSinceSeq = Bool.random(using: &generator) ? nil : Int64(pick(0...5))
     if Bool.random(using: &generator) { member.setUnheardRanges([1...Int64(pick(1...5))]) }
+    (member.infoTime, member.clearedSeq) = (now, Int64(pick(0...4)))
+    member.conversation.isPinned = chance(2)
+    member.conversation.isHidden = chance(2)
+    member.conversation.marks = chance(2) ? ["mark \(pick(1...3))"] : []
     return member
   }
 
@@ -311,15 +353,27 @@ struct RandomChanges {
   private mutating func append(to group: GroupID) -> StoreChange {
     let seq = (known[group]?.lastSeq ?? 0) + (chance(12) ? 2 : 1)
     known[group]?.lastSeq = seq
-    return .append(
-      .sample(
-        seq, in: group, from: one(Self.users), at: now, chance(3) ? .tips("{}") : .text("\(now)"),
-        clientMsgID: chance(2) ? "c\(now)" : nil, isFromManager: chance(2), needReadReceipt: chance(2)))
+    var message = Message.sample(
+      seq, in: group, from: one(Self.users), at: now, chance(3) ? .tips("{}") : .text("\(now)"),
+      clientMsgID: chance(2) ? "c\(now)" : nil, isFromManager: chance(2), needReadReceipt: chance(2))
+    if message.isChat { message.extras = extras() }
+    return .append(message)
+  }
+
+  /// Often none.
+  private mutating func extras() -> MessageExtras? {
+    guard chance(2) else { return nil }
+    let targets = chance(3) ? Array(Self.users.shuffled(using: &generator).prefix(pick(1...3))) : []
+    return MessageExtras(
+      extension: chance(3) ? "data \(pick(1...9))" : nil,
+      replyTo: chance(2) ? ReplyReference(seq: Int64(pick(1...3)), sender: one(Self.users)) : nil,
+      isExcludedFromUnreadCount: chance(3), isExcludedFromLastMessage: chance(3), toUserIDList: targets)
   }
 
   private mutating func revise(in group: GroupID) -> StoreChange {
     var message = Message.sample(Int64(pick(1...4)), in: group)
     message.isRevoked = true
+    message.extras = extras()
     number(&message)
     return .revise(message)
   }

@@ -14,7 +14,8 @@ extension GroupRecord {
       id: id, type: type, epoch: epoch, createTime: 1_000, owner: alice, name: "Club", maxMemberNum: 6000,
       policy: GroupPolicy(
         joinMode: .auth, inviteMode: .nobody, beInviteMode: .none, updateInfoMode: .admin, updateCustomMode: .owner,
-        ownerQuitMode: .forbid, memberChangeNotification: true, isSearchable: false, isMemberVisible: true))
+        ownerQuitMode: .forbid, memberChangeNotification: true, isSearchable: false, isMemberVisible: true,
+        historyVisibility: type.defaultHistoryVisibility))
   }
 }
 
@@ -113,7 +114,8 @@ extension GroupStore {
 
 extension MessageStore {
   func unreadCount(of group: GroupID, after: Int64, reader: UserID, managersOnly: Bool) async throws(StoreError) -> Int {
-    try await unreadCount(of: group, in: after + 1...1_000_000, reader: reader, managersOnly: managersOnly, limit: 1000)
+    try await unreadCount(
+      of: group, in: after + 1...1_000_000, reader: reader, managersOnly: managersOnly, skipsFlagged: true, limit: 1000)
   }
 }
 

@@ -3,6 +3,7 @@ import GRDB
 import GroupModel
 import GroupRuntime
 import StoreEngine
+import StoreTables
 import Testing
 import ThrongTestKit
 
@@ -20,14 +21,14 @@ import ThrongTestKit
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11"])
+        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "groupCounter", "member", "formerMember", "message", "departure", "dismissedGroup",
             "application",
             "notification", "notificationNumber", "readMark", "knownUser", "userInfo", "probe", "grdb_migrations", "webhook",
             "webhookFailure", "webhookIndexing", "receiptMembers", "readReceipt", "messageChange", "reaction", "reactionUser",
-            "goneReaction",
+            "goneReaction", "messageExtras",
           ])
         #expect(check == "ok")
       }
@@ -52,6 +53,13 @@ import ThrongTestKit
     "SELECT seq, content FROM message WHERE number = 1 ORDER BY seq DESC",
     "SELECT m.seq, c.changeSeq FROM message AS m LEFT JOIN messageChange AS c ON c.number = m.number AND c.seq = m.seq "
       + "WHERE m.number = 1 AND m.seq BETWEEN 5 AND 9 ORDER BY m.seq DESC LIMIT 3",
+    "SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = 1 AND m.seq BETWEEN 5 AND 9 "
+      + "ORDER BY m.seq DESC LIMIT 3",
+    "SELECT e.seq FROM messageExtras AS e INDEXED BY messageTargeted CROSS JOIN message AS m ON m.number = e.number "
+      + "AND m.seq = e.seq WHERE e.number = 1 AND e.seq BETWEEN 5 AND 9 AND e.toUserIDs IS NOT NULL ORDER BY e.seq DESC LIMIT 3",
+    "SELECT m.seq FROM messageExtras AS e INDEXED BY messageReply CROSS JOIN message AS m ON m.number = e.number "
+      + "AND m.seq = e.seq LEFT JOIN messageChange AS c ON c.number = m.number AND c.seq = m.seq "
+      + "WHERE e.number = 1 AND e.replyTo = 5 AND e.seq > 6 AND NOT m.isRevoked ORDER BY e.seq LIMIT 3",
     "SELECT changeSeq, seq FROM messageChange INDEXED BY messageByChange WHERE number = 1 AND changeSeq > 4 ORDER BY changeSeq",
     "SELECT seq FROM messageChange INDEXED BY pinnedMessage WHERE number = 1 AND pinned > 0 ORDER BY pinned DESC",
     "SELECT kind, EXISTS (SELECT 1 FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind AND u.userID = 'u') "

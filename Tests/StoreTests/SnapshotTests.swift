@@ -62,7 +62,8 @@ import WireProtocol
       let store = try openPostgreSQL(url, schema)
       defer { store.close() }
       try await put(store)
-      let entry = WebhookEntry(.messageSent, .messageSent(MessageInfo(.sample(4), senderProfile: nil)), in: .group(club), at: 5)
+      let sent = WebhookContent.messageSent(MessageInfo(.sample(4), senderProfile: nil), isStored: true)
+      let entry = WebhookEntry(.messageSent, sent, in: .group(club), at: 5)
       try await store.put([.append(.sample(4, .text("kept"))), .appendWebhook(entry)]).get()
       let removal = "WITH gone AS (DELETE FROM message) UPDATE webhook SET data = '', groupNumber = NULL, seq = NULL"
       let found = try await read(url, schema, changing: removal) {

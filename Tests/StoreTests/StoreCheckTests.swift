@@ -49,13 +49,25 @@ import Testing
     ("DELETE FROM message WHERE seq = 2", "the messages of group club have gaps: 2 of 3"),
     ("DELETE FROM groupRecord", "rows of 1 groups that are gone are left in message"),
     ("DELETE FROM knownUser", "the texts of 1 users are there, and the users are not known"),
+    ("UPDATE messageExtras SET seq = 4", "extras of 1 messages that are gone are left"),
+    ("UPDATE messageExtras SET number = 9", "rows of 1 groups that are gone are left in messageExtras"),
+    (
+      "UPDATE messageExtras SET isUncounted = 1",
+      "1 messages contradict themselves about whether they count as unread"
+    ),
+    (
+      "UPDATE message SET needReadReceipt = 1; UPDATE messageExtras SET toUserIDs = 'bob', isUncounted = 1",
+      "2 messages with read receipts have no list of members"
+    ),
   ])
   func aContradictionIsFound(_ damage: String, _ fault: String) async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
-        try await store.put(
-          [.create(), .putUserInfo(UserInfo(userID: bob, nickName: "B"))] + (1...3).map { .append(.sample($0)) }
-        ).get()
+        var last = Message.sample(3)
+        last.extras = MessageExtras(extension: "data")
+        try await store.put([
+          .create(), .putUserInfo(UserInfo(userID: bob, nickName: "B")), .append(.sample(1)), .append(.sample(2)), .append(last),
+        ]).get()
         try await store.pool.writeWithoutTransaction { try $0.execute(sql: damage) }
       }
       let faults = try StoreCheck.faults(directory: directory, database: nil)

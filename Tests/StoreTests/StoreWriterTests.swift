@@ -273,6 +273,7 @@ private final class ScriptedTransaction: ChangeWriter {
   func endDepartures(of user: UserID, from group: GroupID) throws { note("end") }
   func put(_ member: Member, in group: GroupID) throws { note("put") }
   func put(_ former: FormerMember, in group: GroupID) throws { note("former") }
+  func put(lastShown seq: Int64, at time: WallInstant, in group: GroupID) throws { note("lastShown") }
   func put(_ attributes: GroupAttributes, in group: GroupID) throws { note("attributes") }
   func put(_ counters: [GroupCounters.Entry], in group: GroupID) throws { note("counters") }
   func insert(_ application: GroupApplication) throws { note("application") }

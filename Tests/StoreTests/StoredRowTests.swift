@@ -26,10 +26,14 @@ import ThrongTestKit
     (member.nameCard, member.customInfo, member.muteUntil, member.mutedAt) = ("a\0b", ["k": "v"], .distantFuture, 5)
     (member.earlierVisibleRanges, member.receiveOption) = ([1...2, 4...9], .receiveFromManagers)
     member.setUnheardRanges([3...Member.noEnd])
+    (member.infoTime, member.clearedSeq) = (77, 12)
+    (member.conversation.isPinned, member.conversation.isMarkedUnread) = (true, true)
+    member.conversation.marks = ["star", "a\0b", "e\u{301}"]
     #expect(try readBack(member) == member)
 
     var former = FormerMember(userID: bob, visibleRanges: [1...1], muteUntil: 8, bannedUntil: 9, leftTime: 7)
     (former.mutedAt, former.banReason, former.quitTime) = (6, "reason", 7)
+    (former.isListed, former.role, former.clearedSeq) = (true, .custom(100), 3)
     #expect(try readBack(former) == former)
 
     var record = GroupRecord.sample()
@@ -37,6 +41,8 @@ import ThrongTestKit
       GroupMute(mode: .custom, roles: [.admin, .custom(200)], muteUntil: 4), 5, ["a": ""]
     )
     (record.nextOrdinal, record.importedThroughSeq, record.serverCustomInfo, record.mutedAt) = (3, 2, "{}", 1)
+    (record.messageFeatures, record.lastShownSeq, record.lastShownTime) = ([.targeted, .excluded], 8, 9)
+    (record.departuresSince, record.policy.historyVisibility) = (10, .all)
     #expect(try readBack(record) == record)
 
     let info = UserInfo(userID: bob, nickName: "N", customInfo: ["k": "v"])
@@ -52,12 +58,49 @@ import ThrongTestKit
     var message = Message.sample(4, clientMsgID: "c", isFromManager: true)
     var values = StoredValues()
     try message.write(to: &values)
-    let names = Message.columns.map(\.name) + ["changeSeq", "editTime", "pinned"]
-    var plain = RowOfValues(names, values.row + [.null, .null, .null])
+    let names = Message.columns.map(\.name) + ["changeSeq", "editTime", "pinned"] + MessageExtrasRow.columns.map(\.name)
+    let noExtras = Array(repeating: StoredValue.null, count: MessageExtrasRow.columns.count)
+    var plain = RowOfValues(names, values.row + [.null, .null, .null] + noExtras)
     #expect(try Message.read(of: message.groupID, &plain) == message)
     (message.changeSeq, message.editTime, message.isPinned) = (9, 8, true)
-    var changed = RowOfValues(names, values.row + [.integer(9), .integer(8), .integer(7)])
+    var changed = RowOfValues(names, values.row + [.integer(9), .integer(8), .integer(7)] + noExtras)
     #expect(try Message.read(of: message.groupID, &changed) == message)
+
+    let extras = try #require(
+      MessageExtras(
+        extension: "a\0b", replyTo: ReplyReference(seq: 2, sender: carol), isExcludedFromLastMessage: true,
+        toUserIDList: [bob, carol]))
+    for given in [extras, try #require(extras.with(extension: nil)), try #require(MessageExtras(extension: "e"))] {
+      var written = StoredValues()
+      try MessageExtrasRow(given).write(to: &written)
+      message.extras = given
+      var row = RowOfValues(names, values.row + [.integer(9), .integer(8), .integer(7)] + written.row)
+      #expect(try Message.read(of: message.groupID, &row) == message)
+    }
+  }
+
+  @Test func aMemberFromBeforeHasAnInfoTimeOfItsLastChange() throws {
+    var member = Member.sample(bob)
+    (member.changeTime, member.infoTime) = (70, 60)
+    var values = StoredValues()
+    try member.write(to: &values)
+    var row = values.row
+    row[Member.columns.place(of: "infoTime") - 1] = .null
+    var reader = RowOfValues(Member.columns.map(\.name), row)
+    #expect(try Member.read(&reader).infoTime == 70)
+  }
+
+  @Test func whatDoesNotCountAsUnreadIsMarkedForItsIndex() throws {
+    let place = MessageExtrasRow.columns.place(of: "isUncounted") - 1
+    func mark(_ extras: MessageExtras?) throws -> StoredValue {
+      var values = StoredValues()
+      try MessageExtrasRow(try #require(extras)).write(to: &values)
+      return values.row[place]
+    }
+    #expect(try mark(MessageExtras(extension: "e")) == .flag(false))
+    #expect(try mark(MessageExtras(isExcludedFromLastMessage: true)) == .flag(false))
+    #expect(try mark(MessageExtras(isExcludedFromUnreadCount: true)) == .flag(true))
+    #expect(try mark(MessageExtras(toUserIDList: [bob])) == .flag(true))
   }
 
   @Test func anEntryOfAWebhookHasDataOrAPlace() throws {

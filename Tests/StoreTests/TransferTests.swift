@@ -47,7 +47,8 @@ import WireProtocol
       try await store.put(receipts).get()
       for seq in 14...20 as ClosedRange<Int64> {
         let message = Message.sample(seq, in: group)
-        let sent = WebhookEntry(.messageSent, .messageSent(MessageInfo(message, senderProfile: nil)), in: .group(group), at: 5)
+        let content = WebhookContent.messageSent(MessageInfo(message, senderProfile: nil), isStored: true)
+        let sent = WebhookEntry(.messageSent, content, in: .group(group), at: 5)
         try await store.put([.append(message), .appendWebhook(sent)]).get()
       }
       for id in ["a", "b"] {

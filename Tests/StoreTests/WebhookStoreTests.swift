@@ -176,7 +176,8 @@ extension WebhookEntry {
   )] {
     seqs.map { seq in
       let message = Message.sample(seq, in: group, from: sender, at: WallInstant(seq + 1000), .text("text \(seq)"))
-      return (message, WebhookEntry(.messageSent, .messageSent(MessageInfo(message)), in: .group(group), at: message.timestamp))
+      let sent = WebhookContent.messageSent(MessageInfo(message), isStored: true)
+      return (message, WebhookEntry(.messageSent, sent, in: .group(group), at: message.timestamp))
     }
   }
 

@@ -135,6 +135,30 @@ import Testing
     #expect((effects.messages.last?.error as? ClientError)?.reason == (seconds < 270 ? nil : .outcomeUnknown))
   }
 
+  /// The answer was lost, and the room has remembered the message.
+  @Test func anOwnMessageOfALiveRoomIsDelivered() {
+    let room = Scene.info("room", type: "AVChatRoom", lastSeq: 10, firstSeq: nil)
+    let answer = "{\"resultList\":[{\"groupID\":\"room\",\"code\":0,\"info\":\(room)}]}"
+    var scene = Scene()
+    scene.connect()
+    scene.answer("getJoinedGroupList", Scene.groups(room))
+    scene.feed(message("a", to: "room"))
+    scene.feed(message("b", to: "room"))
+    scene.reconnect()
+    scene.answer("getJoinedGroupList", Scene.noGroups)
+    scene.answer("getGroupsInfo", answer)
+    _ = scene.takeEffects()
+    let own = Scene.message("room", seq: 11, sender: "alice", clientMsgID: "a")
+    scene.answer(
+      "syncGroups",
+      "{\"groups\":[{\"groupID\":\"room\",\"code\":0,\"epoch\":\"e\",\"lastSeq\":11,\"recovered\":true,\"changeList\":[],"
+        + "\"changeSeq\":0,\"messageList\":[\(own)],\"more\":false}]}")
+    let effects = scene.takeEffects()
+    #expect(states(effects).first == .delivered && effects.messages.first?.seq == 11)
+    // The other may still wait for its place: the server is asked by sending it again.
+    #expect(scene.asked("sendGroupTextMessage").count == 1)
+  }
+
   /// A refused repeat waits, and the server forgets meanwhile.
   @Test(arguments: [(20, true), (60, false)]) func anUncertainMessageIsNotSentWhenTheServerHasForgottenIt(
     seconds: Int, isSent: Bool

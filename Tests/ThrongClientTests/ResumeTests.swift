@@ -116,7 +116,122 @@ import Testing
     #expect(scene.takeEffects().readies.map(\.left) == [["g"]])
   }
 
-  @Test(arguments: [true, false]) func liveRoomsAreNeverRecovered(isMember: Bool) {
+  /// The answer about a live room that remembers its last messages.
+  private func room(lastSeq: Int, changeSeq: Int = 0, epoch: String = "e", firstSeq: Int? = nil) -> String {
+    let info = Scene.info("room", type: "AVChatRoom", lastSeq: lastSeq, changeSeq: changeSeq, epoch: epoch, firstSeq: firstSeq)
+    return "{\"resultList\":[{\"groupID\":\"room\",\"code\":0,\"info\":\(info)}]}"
+  }
+
+  /// A client in a live room that remembers, at seq 10.
+  private func inRoom() -> Scene {
+    var scene = Scene()
+    scene.connect()
+    scene.answer("getJoinedGroupList", Scene.noGroups)
+    scene.event(
+      "onMemberEnter", "{\"groupID\":\"room\",\"opTime\":1,\"memberList\":[{\"userID\":\"alice\"}],\"memberCount\":2}")
+    scene.answer("getGroupsInfo", room(lastSeq: 10))
+    _ = scene.takeEffects()
+    return scene
+  }
+
+  @Test func aLiveRoomThatRemembersIsRecovered() {
+    var scene = inRoom()
+    #expect(scene.state.tracker.positions.isEmpty, "it does not outlive the client")
+    scene.newMessage("room", seq: 11)
+    scene.reconnect()
+    scene.answer("getJoinedGroupList", Scene.noGroups)
+    _ = scene.takeEffects()
+    // Events wait for the sync.
+    scene.newMessage("room", seq: 14)
+    scene.answer("getGroupsInfo", room(lastSeq: 14, changeSeq: 2))
+    #expect(scene.asked("syncGroups") == [["groups": [["groupID": "room", "epoch": "e", "seq": 11, "changeSeq": 0]]]])
+    scene.answer("syncGroups", row("room", lastSeq: 13, changeSeq: 2, messages: [12, 13], changes: [(11, 2)]))
+    let effects = scene.takeEffects()
+    #expect(effects.syncs.map(\.recovered) == [true] && effects.syncs.allSatisfy { $0.info?.lastSeq == 14 })
+    #expect(effects.syncs.flatMap { $0.messageList.map(\.seq) } == [12, 13])
+    #expect(effects.syncs.flatMap { $0.changeList.map(\.seq) } == [11] && effects.newMessages == [14])
+    #expect(effects.readies.map(\.recovered) == [["room"]] && effects.readies.map(\.groups.count) == [0])
+  }
+
+  @Test func aRoomWhoseMemoryWasLostMeanwhileIsNotRecovered() {
+    var scene = inRoom()
+    scene.reconnect()
+    scene.answer("getJoinedGroupList", Scene.noGroups)
+    scene.answer("getGroupsInfo", room(lastSeq: 2, epoch: "f"))
+    scene.answer(
+      "syncGroups",
+      "{\"groups\":[{\"groupID\":\"room\",\"code\":0,\"epoch\":\"f\",\"lastSeq\":2,\"recovered\":false,\"changeSeq\":0}]}")
+    let effects = scene.takeEffects()
+    #expect(effects.syncs.map(\.recovered) == [false] && effects.readies.map(\.notRecovered) == [["room"]])
+    #expect(scene.state.tracker.place(of: "room")?.seq == 2)
+  }
+
+  @Test func aServerThatRemembersNoMoreIsNotAsked() {
+    var scene = inRoom()
+    scene.reconnect()
+    scene.answer("getJoinedGroupList", Scene.noGroups)
+    scene.event("onGroupAttributeChanged", "{\"groupID\":\"room\",\"opTime\":1,\"groupAttributeMap\":{}}")
+    #expect(scene.takeEffects().events.allSatisfy { if case .server = $0 { false } else { true } })
+    scene.answer("getGroupsInfo", room(lastSeq: 0, epoch: "other", firstSeq: 1))
+    let effects = scene.takeEffects()
+    #expect(scene.asked("syncGroups").isEmpty && effects.readies.map(\.notRecovered) == [["room"]])
+    #expect(effects.events.contains { if case .server = $0 { true } else { false } }, "what has waited is told")
+  }
+
+  @Test func aMemoryThatIsLostWhileConnectedIsTold() {
+    var scene = inRoom()
+    scene.newMessage("room", seq: 1)
+    #expect(scene.takeEffects().newMessages.isEmpty && scene.asked("getGroupsInfo").count == 1)
+    scene.newMessage("room", seq: 2)
+    scene.newMessage("room", seq: 3)
+    scene.answer("getGroupsInfo", room(lastSeq: 2, epoch: "f"))
+    let effects = scene.takeEffects()
+    #expect(effects.syncs.map(\.recovered) == [false] && effects.readies.isEmpty)
+    #expect(effects.newMessages == [3], "the history that the application reads holds those before")
+    scene.newMessage("room", seq: 4)
+    #expect(scene.takeEffects().newMessages == [4] && scene.asked("getGroupsInfo").isEmpty)
+  }
+
+  @Test func anEventBehindAnAnswerThatKnowsItIsTold() {
+    var scene = inRoom()
+    scene.newMessage("room", seq: 10)
+    scene.newMessage("room", seq: 11)
+    scene.answer("getGroupsInfo", room(lastSeq: 11))
+    let effects = scene.takeEffects()
+    #expect(effects.newMessages == [10, 11] && effects.syncs.isEmpty)
+  }
+
+  @Test func moreEventsThanMayWaitForARoomThatBeginsAnew() {
+    var scene = inRoom()
+    for seq in 1...ClientLimits.waitingEvents + 5 { scene.newMessage("room", seq: seq) }
+    scene.answer("getGroupsInfo", room(lastSeq: 100, epoch: "f"))
+    #expect(scene.takeEffects().syncs.isEmpty && scene.asked("getGroupsInfo").count == 1)
+    scene.answer("getGroupsInfo", room(lastSeq: ClientLimits.waitingEvents + 5, epoch: "f"))
+    let effects = scene.takeEffects()
+    #expect(effects.syncs.map(\.recovered) == [false] && effects.newMessages.isEmpty)
+  }
+
+  @Test func aRoomThatIsReadAnewMayBeLeft() {
+    var scene = inRoom()
+    scene.newMessage("room", seq: 1)
+    scene.answer("getGroupsInfo", "{\"resultList\":[{\"groupID\":\"room\",\"code\":10010}]}")
+    #expect(!scene.state.tracker.isTracked("room"))
+  }
+
+  @Test func conversationsOfTheListAreAsTheyWereToldLast() throws {
+    var scene = back()
+    scene.event(
+      "onConversationChanged",
+      "{\"groupID\":\"g\",\"opTime\":1,\"isPinned\":true,\"isHidden\":false,\"marks\":[\"work\"],\"clearedSeq\":10}")
+    // It was read before the change.
+    scene.answer("getJoinedGroupList", Scene.groups(Scene.info("g", lastSeq: 10)))
+    scene.answer("syncGroups", row(lastSeq: 10))
+    let ready = try #require(scene.takeEffects().readies.first?.groups.first)
+    #expect(ready.selfInfo?.isPinned == true && ready.selfInfo?.isHidden == nil && ready.selfInfo?.marks == ["work"])
+    #expect(ready.firstSeq == 11 && ready.selfInfo?.unreadCount == 0)
+  }
+
+  @Test(arguments: [true, false]) func liveRoomsThatKeepNothingAreNeverRecovered(isMember: Bool) {
     var scene = Scene()
     scene.connect(in: "room", type: "AVChatRoom", lastSeq: 0)
     scene.reconnect()
@@ -176,6 +291,16 @@ import Testing
     #expect(scene.asked("getGroupsInfo") == [["groupIDList": ["h"]]])
     scene.answer("getGroupsInfo", "{\"resultList\":[{\"groupID\":\"h\",\"code\":0,\"info\":\(Scene.info("h", lastSeq: 1))}]}")
     #expect(scene.state.tracker.place(of: "h")?.seq == 2)
+  }
+
+  /// With a tip of its creation a group begins at its first place.
+  @Test func aGroupThatWasCreatedHasAPlace() {
+    var scene = back()
+    scene.answer("getJoinedGroupList", Scene.noGroups)
+    scene.answer("syncGroups", row(lastSeq: 10))
+    scene.event("onGroupCreated", "{\"groupID\":\"h\",\"opTime\":1,\"platform\":\"Web\",\"seq\":1,\"msgID\":\"m\"}")
+    scene.answer("getGroupsInfo", "{\"resultList\":[{\"groupID\":\"h\",\"code\":0,\"info\":\(Scene.info("h", lastSeq: 0))}]}")
+    #expect(scene.state.tracker.place(of: "h")?.seq == 1)
   }
 
   @Test func somebodyElsesEntryIsNone() {

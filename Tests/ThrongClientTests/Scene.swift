@@ -96,15 +96,17 @@ struct Scene {
     return "{\"groupList\":[\(infos.joined(separator: ","))],\"leftGroupIDList\":[\(gone)],\"nextSeq\":0}"
   }
 
-  static func info(_ groupID: String, type: String = "Public", lastSeq: Int = 0, changeSeq: Int = 0, epoch: String = "e")
-    -> String
-  {
-    """
-    {"groupID":"\(groupID)","groupType":"\(type)","groupName":"g","introduction":"","faceURL":"","owner":"bob","createTime":1,
-    "memberCount":2,"onlineCount":1,"maxMemberNum":0,"customInfo":{},"lastSeq":\(lastSeq),"changeSeq":\(changeSeq),
-    "epoch":"\(epoch)","selfInfo":{"role":"Member","joinTime":1,"nameCard":"","muteUntil":0,"receiveMessageOpt":"Receive",
-    "readSeq":0,"unreadCount":0,"customInfo":{}}}
-    """
+  /// - Parameter firstSeq: nil in a live room that remembers its last messages.
+  static func info(
+    _ groupID: String, type: String = "Public", lastSeq: Int = 0, changeSeq: Int = 0, epoch: String = "e", firstSeq: Int? = 1
+  ) -> String {
+    let kept = firstSeq.map { "\"firstSeq\":\($0)," } ?? ""
+    return """
+      {"groupID":"\(groupID)","groupType":"\(type)","groupName":"g","introduction":"","faceURL":"","owner":"bob","createTime":1,
+      "memberCount":2,"onlineCount":1,"maxMemberNum":0,"customInfo":{},"lastSeq":\(lastSeq),"changeSeq":\(changeSeq),
+      \(kept)"epoch":"\(epoch)","selfInfo":{"role":"Member","joinTime":1,"nameCard":"","muteUntil":0,"receiveMessageOpt":"Receive",
+      "readSeq":0,"unreadCount":0,"customInfo":{}}}
+      """
   }
 
   static func message(_ groupID: String, seq: Int, sender: String = "bob", clientMsgID: String? = nil, changeSeq: Int? = nil)

@@ -96,12 +96,34 @@ import WebSocketTransport
     #expect(GroupLimits(try settings()).pageBytes == GroupLimits.standardPageBytes)
   }
 
+  @Test func moderationReachesTheTable() throws {
+    for (value, hasAdmins) in [("false", false), ("true", true)] {
+      let permissions = GroupPermissions(try settings([("avChatRoom.moderation", value)]))
+      #expect(permissions.allowsAdmins(in: .avChatRoom) == hasAdmins)
+      #expect(permissions.requirement(for: .remove, in: .avChatRoom) == (hasAdmins ? .admin : .nobody))
+      #expect(permissions.requirement(for: .useAttributes, in: .avChatRoom) == .member)
+    }
+  }
+
   @Test func attributeTypesReachTheTable() throws {
     let permissions = GroupPermissions(try settings([("attributes.groupTypes", "Private,Meeting")]))
     func mayUse(_ type: GroupType) -> Bool {
       permissions.denial(of: .useAttributes, in: type, policy: .defaults(for: type), by: .member(.member)) == nil
     }
     #expect(GroupType.allCases.filter(mayUse) == [.work, .meeting])
+  }
+
+  @Test(arguments: [true, false]) func whoDisbandsAWorkGroupReachesTheTable(isOn: Bool) throws {
+    let permissions = GroupPermissions(try settings([("work.ownerMayDisband", "\(isOn)")]))
+    for type in GroupType.allCases {
+      let denial = permissions.denial(of: .disband, in: type, policy: .defaults(for: type), by: .member(.owner))
+      #expect((denial == nil) == (type != .work || isOn), "\(type)")
+    }
+  }
+
+  @Test func theTipOfANewGroupReachesTheRules() throws {
+    #expect(!GroupLimits(try settings()).storesCreationTip)
+    #expect(GroupLimits(try settings([("history.creationTip", "true")])).storesCreationTip)
   }
 
   // MARK: Listeners

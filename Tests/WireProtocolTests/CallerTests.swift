@@ -15,7 +15,7 @@ import WireProtocol
         "joinGroup", "quitGroup", "getJoinedGroupList", "syncGroups", "markGroupMessageAsRead", "getGroupUnreadCount",
         "setGroupReceiveMessageOpt", "getSystemNotificationList", "setSystemNotificationRead", "setGroupApplicationRead",
         "setSelfInfo", "addMessageReaction", "removeMessageReaction", "sendMessageReadReceipts", "getMessageReadReceipts",
-        "getGroupMessageReadMemberList",
+        "getGroupMessageReadMemberList", "setConversation", "clearGroupHistory",
       ])
     #expect(
       sets[.application] == [

@@ -37,7 +37,8 @@ import WireProtocol
         "onQuitFromGroup",
         "onReceiveMessageOptChanged", "onGroupAttributeChanged", "onGroupCounterChanged", "onRecvNewMessage",
         "onRecvMessageRevoked", "onRecvMessageModified", "onRecvMessageReactionsChanged", "onGroupMessagePinned",
-        "onMessageDropped", "onConversationRead", "onRecvMessageReadReceipts", "onReceiveRESTCustomData", "onSelfInfoUpdated",
+        "onMessageDropped", "onConversationRead", "onConversationChanged", "onRecvMessageReadReceipts",
+        "onReceiveRESTCustomData", "onSelfInfoUpdated",
         "onConnectSuccess",
         "onKickedOffline",
         "onUserSigExpired",
@@ -50,9 +51,9 @@ import WireProtocol
   @Test(arguments: [
     ("onMemberEnter", "platform? memberList memberCount seq? msgID?"),
     ("onMemberLeave", "platform? memberList memberCount seq? msgID?"),
-    ("onMemberInvited", "opUser platform memberList memberCount seq? msgID?"),
+    ("onMemberInvited", "opUser platform memberList memberCount seq? msgID? isAccepted?"),
     ("onMemberKicked", "opUser platform memberList reason memberCount seq? msgID?"),
-    ("onGroupMemberInfoChanged", "opUser platform changeInfoList seq? msgID?"), ("onGroupCreated", "platform"),
+    ("onGroupMemberInfoChanged", "opUser platform changeInfoList seq? msgID?"), ("onGroupCreated", "platform seq? msgID?"),
     ("onGroupDismissed", "opUser platform"), ("onGroupRecycled", "opUser platform"),
     ("onGroupInfoChanged", "opUser platform changeInfoList seq? msgID?"),
     ("onReceiveJoinApplication", "applicationID member platform opReason"),
@@ -69,6 +70,7 @@ import WireProtocol
     ("onRecvMessageReactionsChanged", "opUser platform seq changeSeq reactions reaction isAdded"),
     ("onGroupMessagePinned", "opUser platform seq isPinned changeSeq message?"),
     ("onMessageDropped", "msgID clientMsgID? priority reason"), ("onConversationRead", "readSeq"),
+    ("onConversationChanged", "isPinned? isHidden? isMarkedUnread? marks? clearedSeq?"),
     ("onRecvMessageReadReceipts", "receiptList"), ("onReceiveRESTCustomData", "customData platform"),
   ])
   func anEventOfAGroupHasTheParamsOfThePage(name: String, params: String) throws {

@@ -97,8 +97,60 @@ import WireProtocol
       case .setSystemNotificationRead(let read) = try decoded("setSystemNotificationRead", #"{"notificationID":"n"}"#),
       case .setSystemNotificationRead(let readAll) = try decoded("setSystemNotificationRead", "{}")
     else { return fail("marks") }
-    #expect(revoke.seq == 1 && mark.seq == 9 && markAll.seq == nil)
+    #expect(revoke.target == .seq(1) && mark.seq == 9 && markAll.seq == nil)
     #expect(read.notificationID == "n" && readAll.notificationID == nil)
+  }
+
+  /// "By `seq` or by `msgID` (exactly one, else -32602)."
+  @Test func aRecallNamesItsMessageInOneWay() throws {
+    for length in [1, 128] {
+      let id = String(repeating: "é", count: length / 2) + (length == 1 ? "m" : "")
+      let params = #"{"groupID":"g","msgID":"\#(id)"}"#
+      guard case .group(_, .revokeGroupMessage(let revoke)) = try decoded("revokeGroupMessage", params) else {
+        return fail("revokeGroupMessage")
+      }
+      #expect(revoke.target == .msgID(id))
+    }
+    for rest in ["", #","seq":null"#, #","msgID":null"#, #","seq":1,"msgID":"m""#] {
+      #expect(fault("revokeGroupMessage", #"{"groupID":"g"\#(rest)}"#)?.code == .invalidParams, "\(rest)")
+    }
+    for id in ["", String(repeating: "x", count: 129)] {
+      let found = fault("revokeGroupMessage", #"{"groupID":"g","msgID":"\#(id)"}"#)
+      #expect(found?.code == .badValue && found?.field == "msgID")
+    }
+    #expect(fault("revokeGroupMessage", #"{"groupID":"g","msgID":5}"#)?.code == .invalidParams)
+    #expect(fault("revokeGroupMessage", #"{"groupID":"g","seq":0}"#)?.code == .badValue)
+  }
+
+  private func change(_ params: String) throws -> ConversationChange {
+    guard case .group(_, .setConversation(let set)) = try decoded("setConversation", #"{"groupID":"g",\#(params)}"#) else {
+      throw WireError(.methodNotFound)
+    }
+    return set.change
+  }
+
+  @Test func aConversationTakesWhatIsGivenAndNothingElse() throws {
+    var pinned = ConversationChange()
+    pinned.isPinned = true
+    #expect(try change(#""isPinned":true"#) == pinned)
+    #expect(try change(#""isPinned":true,"isHidden":null,"isMarkedUnread":null,"marks":null"#) == pinned)
+    var all = ConversationChange()
+    (all.isPinned, all.isHidden, all.isMarkedUnread, all.marks) = (false, true, false, ["b", "a"])
+    #expect(try change(#""isPinned":false,"isHidden":true,"isMarkedUnread":false,"marks":["b","a","b"]"#) == all)
+    var none = ConversationChange()
+    none.marks = []
+    #expect(try change(#""marks":[]"#) == none, "an empty list removes all, and is something")
+  }
+
+  /// "é" composed and decomposed are two marks.
+  @Test func marksAreToldApartByTheirBytes() throws {
+    #expect(try change(#""marks":["\u00e9","e\u0301","\u00e9"]"#).marks?.map { $0.utf8.count } == [2, 3])
+  }
+
+  @Test(arguments: [#""x":1"#, #""isPinned":null"#, #""isPinned":null,"marks":null"#])
+  func aConversationNeedsOneOfTheFour(params: String) {
+    let found = fault("setConversation", #"{"groupID":"g",\#(params)}"#)
+    #expect(found?.code == .invalidParams && found?.field == "isPinned")
   }
 
   @Test func unreadIsCountedOnceForEachGroupNamed() throws {

@@ -47,11 +47,34 @@ import WireProtocol
     for (members, code) in [
       ("", -32602), (#""userID":null"#, -32602), (#""userID":"u","userIDList":["u"]"#, -32602),
       (#""userID":"u","userIDList":["v"]"#, -32602), (#""userIDList":[]"#, 8510), (#""userIDList":[\#(fifty),"v"]"#, 10004),
-      (#""userIDList":["@u"]"#, 10004), (#""userIDList":"u""#, -32602), (#""userIDList":[5]"#, -32602),
+      (#""userID":"@u""#, 10004), (#""userIDList":"u""#, -32602), (#""userIDList":[5]"#, -32602),
     ] {
       let params = #"{"groupID":"g",\#(members.isEmpty ? "" : members + ",")\#(more)}"#
       #expect(fault(method, params)?.code.rawValue == code, "\(members.prefix(60))")
     }
+    let other = #"{"groupID":"g","userIDList":["@u"],\#(more)}"#
+    #expect(fault(method, other)?.code.rawValue == (method == "muteGroupMember" ? 10004 : nil))
+  }
+
+  /// Whether a name that is no userID is a fault of the call depends on the group.
+  @Test func namesThatAreNoUserIDsAreKeptBesideTheOthers() throws {
+    func names(_ list: String) throws -> [[String]]? {
+      guard
+        case .group(_, .setGroupMemberRole(let set)) = try decoded(
+          "setGroupMemberRole", #"{"groupID":"g","userIDList":[\#(list)],"role":"Admin"}"#)
+      else { return nil }
+      return [set.targets.users.map(\.rawValue), set.refusedNames]
+    }
+    #expect(try names(#""u","@u","v","","@u","administrator","a b","u""#) == [["u", "v"], ["@u", "", "administrator", "a b"]])
+    #expect(try names(#""é","e\u0301""#) == [[], ["é", "e\u{301}"]], "two texts")
+    let long = String(repeating: "u", count: 33)
+    #expect(try names("\"\(long)\"") == [[], [long]])
+    #expect(try names(#""u","v""#) == [["u", "v"], []])
+  }
+
+  @Test func aRowOfSuchANameShowsItAsItWasGiven() {
+    let text = String(decoding: Encoded(MemberResult(refusedName: #"a"b"#)).text, as: UTF8.self)
+    #expect(text == #"{"userID":"a\"b","result":"Fail"}"#)
   }
 
   @Test func bansAreListedAndEnded() throws {

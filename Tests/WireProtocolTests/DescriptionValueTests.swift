@@ -37,7 +37,8 @@ import ThrongTestKit
       policy: GroupPolicy(
         joinMode: .any, inviteMode: .any, beInviteMode: .none, updateInfoMode: .any, updateCustomMode: .any,
         ownerQuitMode: .forbid,
-        memberChangeNotification: true, isSearchable: true, isMemberVisible: true))
+        memberChangeNotification: true, isSearchable: true, isMemberVisible: true,
+        historyVisibility: .all))
     return GroupInfo(
       record: record, now: 2, memberCount: 1, onlineCount: 1, lastSeq: 1, lastMessageTime: 1,
       lastMessage: MessageInfo(try message(.text("x"))),
@@ -51,7 +52,11 @@ import ThrongTestKit
   }
 
   @Test func selfInfoAndMute() throws {
-    #expect(try names(GroupInfo.SelfInfo(member: member, unreadCount: 0)) == (try described("SelfInfo")))
+    #expect(try names(GroupInfo.SelfInfo(member: member, unreadCount: 0)) == (try described("SelfInfo", required: true)))
+    var chosen = member
+    (chosen.conversation.isPinned, chosen.conversation.isHidden, chosen.conversation.isMarkedUnread) = (true, true, true)
+    chosen.conversation.marks = ["later"]
+    #expect(try names(GroupInfo.SelfInfo(member: chosen, unreadCount: 0)) == (try described("SelfInfo")))
     #expect(try names(GroupMute(mode: .custom, roles: [.member], muteUntil: 3)) == (try described("GroupMute")))
     #expect(try names(GroupMute.none) == (try described("GroupMute", required: true)))
   }
@@ -113,6 +118,20 @@ import ThrongTestKit
     }
     #expect(try names(notification("x")) == (try described("SystemNotification")))
     #expect(try names(notification(nil)) == (try described("SystemNotification", required: true)))
+  }
+
+  @Test func tips() throws {
+    let info = MemberInfo(member)
+    func written(_ content: GroupTips.Content) throws -> Set<String> {
+      try names(GroupTips(content, by: info, memberCount: 1))
+    }
+    let required = try described("Tips", required: true)
+    #expect(try written(.create([])) == required)
+    #expect(try written(.create([info])) == required.union(["memberList"]))
+    #expect(try written(.invite([info], isAccepted: false)) == required.union(["memberList"]))
+    #expect(try written(.invite([info], isAccepted: true)) == required.union(["memberList", "isAccepted"]))
+    #expect(try written(.groupInfoChange([])) == required.union(["changeInfoList"]))
+    #expect(try described("Tips") == required.union(["memberList", "changeInfoList", "isAccepted"]))
   }
 
   @Test func messages() throws {

@@ -89,7 +89,8 @@ import ThrongTestKit
       try expectDescribed(rows)
       try expectDescribed([MemberResults(memberList: rows)])
       try expectDescribed([CreateGroup.Result(groupID: .generate(), groupType: samples.one(), memberList: rows)])
-      try expectDescribed([JoinGroup.Result(status: samples.one())])
+      let (lastSeq, epoch) = (samples.optional { $0.number() }, samples.optional { $0.text() })
+      try expectDescribed([JoinGroup.Result(status: samples.one(), lastSeq: lastSeq, epoch: epoch)])
       let infos = samples.list { Encoded($0.info()) }
       try expectDescribed([GetJoinedGroupList.Result(groupList: infos, leftGroupIDList: [samples.text()], nextSeq: 0)])
       try expectDescribed([SearchGroups.Result(groupList: infos, nextSeq: samples.number())])
@@ -120,7 +121,12 @@ import ThrongTestKit
     let members = samples.list { samples in
       ShownMember(ListedMember(samples.member(), isOnline: samples.flag(), isReader: samples.flag()), profiles: [:])
     }
-    try expectDescribed([GetGroupMemberList.Result(memberList: members, nextSeq: samples.number())])
+    let departures = GetGroupMemberList.Departures(users: samples.list { $0.user() }, isComplete: samples.flag())
+    try expectDescribed([
+      GetGroupMemberList.Result(memberList: members, nextSeq: samples.number()),
+      GetGroupMemberList.Result(memberList: members, nextSeq: samples.number(), departures: departures),
+    ])
+    try expectDescribed([MemberPage(memberList: members, nextSeq: samples.number())])
     try expectDescribed([GetGroupMembersInfo.Result(memberList: members)])
     let banned = samples.list { samples in
       var former = FormerMember(userID: samples.user(), bannedUntil: samples.instant())
@@ -163,6 +169,8 @@ import ThrongTestKit
     try expectDescribed(groups)
     try expectDescribed([ModifyGroupMessage.Result(editTime: samples.optional { $0.instant() })])
     try expectDescribed([GetPinnedGroupMessageList.Result(messageList: messages)])
+    try expectDescribed([GetGroupMessages.Result(messageList: messages)])
+    try expectDescribed([GetGroupMessageReplies.Result(messageList: messages, totalCount: 7, nextSeq: samples.number())])
     let reactions = samples.list { samples in
       GetMessageReactions.Reaction(
         ReactionInfo(reaction: samples.text(), count: 1, byMe: samples.flag()), users: samples.list { $0.user() })

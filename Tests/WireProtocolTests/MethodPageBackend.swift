@@ -15,7 +15,7 @@ extension MethodPage {
       for: .application),
     MethodPage("recycleGroup", [.groupID], for: .application),
     MethodPage("listSessions", [.userID], "sessionList", for: .application),
-    MethodPage("kickUser", [.userID, .may("reason", .remark)], "kicked", for: .application),
+    MethodPage("kickUser", [.userID, .may("reason", .shortText)], "kicked", for: .application),
     MethodPage("setUserInfo", [.userID] + Field.userInfo, for: .application),
     // A userList instead: DecodingBackendTests.
     MethodPage("importUsers", [.users(100)], for: .application),
@@ -45,7 +45,7 @@ extension MethodPage {
           .objects(
             [
               .need("sender", .userID), .need("timestamp", .instant), .need("text", .messageBody),
-              .may("clientMsgID", .text(1...64, empty: 10004)),
+              .may("clientMsgID", .text(1...64, empty: 10004)), .may("extension", .messageExtension),
             ], 1...100, empty: 10004)),
       ], "resultList", for: .application),
     MethodPage("setUnreadCount", [.groupID, .userID, .need("unreadCount", .duration)], for: .application),

@@ -5,6 +5,8 @@ indirect enum Domain: Sendable {
   case text(ClosedRange<Int>, Int = 10004, empty: Int? = nil)
   /// The same without control characters; too short and too long have one code.
   case name(ClosedRange<Int>, Int)
+  /// At most so many characters, of up to four bytes each; a longer text is 10004.
+  case characters(Int)
   /// Any text: whoever uses it judges it.
   case any
   case groupID, newGroupID, userID, mention
@@ -32,11 +34,15 @@ indirect enum Domain: Sendable {
   static let seq = Domain.integer(1...(1 << 53))
   /// "Durations are seconds: 0 to 2³²−1"; unread counts alike.
   static let duration = Domain.integer(0...4_294_967_295)
-  /// "Message, reason, attach, deviceID, keyword over 512 B" is 10004.
   static let reaction = Domain.name(1...32, 10004)
-  static let remark = Domain.text(0...512)
+  /// "`message`, `reason`, `attach` (applications, invitations, removals) are bounded by 512 characters".
+  static let remark = Domain.characters(512)
+  /// "kickUser's reason stays 512 bytes."
+  static let shortText = Domain.text(0...512)
   /// "80002: message over 12,288 B; 10004: empty text or data".
   static let messageBody = Domain.text(1...12_288, 80002, empty: 10004)
+  /// "A string ≤ limits.text.extension, 4096 B; over it 10004."
+  static let messageExtension = Domain.text(0...4096)
   static let groupType = Domain.word(["Work", "Private", "Public", "Meeting", "ChatRoom", "AVChatRoom", "BChatRoom"])
 
   /// JSON texts of valid values; the first is a plain one.
@@ -45,9 +51,11 @@ indirect enum Domain: Sendable {
     case .text(let bytes, _, _):
       bounds(bytes) + (bytes.upperBound == 12_288 ? [#""\u0000""#, #""\n\t""#] : [])
     case .name(let bytes, _): bounds(bytes)
+    case .characters(let most):
+      [#""a""#, #""""#, #""\u0000""#] + ["😀", "é", "a", #"\u0001"#].map { quoted(String(repeating: $0, count: most)) }
     case .any: [#""a""#, #""""#, #""\u0000""#, quoted(exactly(50_000))]
     case .groupID, .newGroupID:
-      [#""g""#, quoted(String(repeating: "~", count: 48)), #""!""#, #""@x""#, #""@TGS""#] + (isNew ? [] : [#""@TGS#1""#])
+      [#""g""#, quoted(String(repeating: "~", count: 48)), #""!""#, #""@x""#, #""@TGS""#] + (isNew ? [#""""#] : [#""@TGS#1""#])
     case .userID: [#""u""#, quoted(String(repeating: "!", count: 32)), #""Administrator""#, #""a@b""#]
     case .mention: [#""u""#, #""@all""#]
     case .role, .initialRole: [#""Member""#, #""Admin""#, #""100""#, #""2147483647""#]
@@ -89,7 +97,7 @@ indirect enum Domain: Sendable {
   /// JSON texts of another type than the member has.
   var wrongType: [String] {
     switch self {
-    case .text, .name, .any, .groupID, .newGroupID, .userID, .mention, .role, .initialRole, .word, .counterKey:
+    case .text, .characters, .name, .any, .groupID, .newGroupID, .userID, .mention, .role, .initialRole, .word, .counterKey:
       ["5", "1.5", "true", "[]", #"["a"]"#, "{}"]
     case .counters:
       [#""a""#, "5", "true", "[]", #"{"a":"5"}"#, #"{"a":1.5}"#, #"{"a":true}"#, #"{"a":[]}"#, #"{"a":{}}"#, #"{"":"5"}"#]

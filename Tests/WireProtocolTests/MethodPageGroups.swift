@@ -9,7 +9,7 @@ extension MethodPage {
         .may("memberList", .objects([.userID, .may("role", .initialRole)], 0...100)), .may("inviteMessage", .remark),
       ],
       "groupID groupType memberList"),
-    MethodPage("joinGroup", [.groupID, .may("message", .remark)], "status", for: .user),
+    MethodPage("joinGroup", [.groupID, .may("message", .remark)], "status lastSeq? epoch?", for: .user),
     MethodPage("quitGroup", [.groupID], for: .user), MethodPage("dismissGroup", [.groupID]),
     MethodPage(
       "getJoinedGroupList",
@@ -35,7 +35,11 @@ extension MethodPage {
       ], "muteUntil?"),
     MethodPage(
       "setGroupReceiveMessageOpt",
-      [.groupID, .need("opt", .word(["Receive", "NotReceive", "ReceiveNotNotify", "ReceiveFromManagers"]))], for: .user),
+      [
+        .groupID,
+        .need(
+          "opt", .word(["Receive", "NotReceive", "ReceiveNotNotify", "ReceiveFromManagers", "NotifyFromManagers"])),
+      ], for: .user),
     MethodPage("initGroupAttributes", [.groupID, .need("attributes", .attributes)]),
     MethodPage("setGroupAttributes", [.groupID, .need("attributes", .attributes)]),
     MethodPage("deleteGroupAttributes", [.groupID, .may("keys", .attributeKeys)]),
@@ -57,12 +61,13 @@ extension Field {
   /// The parameters that createGroup and setGroupInfo share.
   static let groupInfo: [Field] = [
     may("introduction", .text(0...240, 8503)), may("notification", .text(0...300, 8504)), may("faceURL", .text(0...100, 8505)),
-    may("maxMemberNum", .integer(1...(1 << 53))), may("customInfo", .customInfo(valueBytes: 512)),
+    may("maxMemberNum", .integer(0...(1 << 53))), may("customInfo", .customInfo(valueBytes: 512)),
     may("serverCustomInfo", .text(0...4096)),
     may("joinMode", .word(["Any", "Auth", "Forbid"])), may("inviteMode", .word(["Any", "Admin", "Nobody"])),
     may("beInviteMode", .word(["None", "Auth"])), may("updateInfoMode", .word(["Any", "Admin", "Owner"])),
     may("updateCustomMode", .word(["Any", "Admin", "Owner"])), may("ownerQuitMode", .word(["Transfer", "Forbid"])),
     may("memberChangeNotification", .flag), may("isSearchable", .flag), may("isMemberVisible", .flag),
+    may("historyVisibility", .word(["Joined", "All"])),
   ]
 }
 

@@ -5,7 +5,10 @@ extension MethodPage {
   static let members: [MethodPage] = [
     MethodPage(
       "getGroupMemberList",
-      [.groupID, .may("filter", .word(["All", "Owner", "Admin", "Common"])), .nextSeq, .count(50)], "memberList nextSeq"),
+      [
+        .groupID, .may("filter", .word(["All", "Owner", "Admin", "Common"])), .may("updatedSince", .instant), .nextSeq,
+        .count(200),
+      ], "memberList nextSeq leftUserIDList? isComplete?"),
     MethodPage("getGroupMembersInfo", [.groupID, .users(50)], "memberList"),
     MethodPage("getGroupOnlineMemberCount", [.groupID], "count"),
     MethodPage(

@@ -8,6 +8,9 @@ extension MethodPage {
     MethodPage(
       "getGroupHistoryMessageList",
       [.groupID, .count(100), .may("fromSeq", .instant), .may("direction", .word(["Older", "Newer"]))], "messageList isFinished"),
+    MethodPage("getGroupMessages", [.groupID, .need("seqList", .list(.seq, 1...20, empty: 10004))], "messageList"),
+    MethodPage(
+      "getGroupMessageReplies", [.groupID, .need("seq", .seq), .nextSeq, .count(50)], "messageList totalCount nextSeq"),
     MethodPage(
       "syncGroups",
       [
@@ -30,6 +33,7 @@ extension MethodPage {
       "modifyGroupMessage",
       [
         .groupID, .need("seq", .seq), Field(name: "text", isRequired: true, domain: .messageBody, hasAlternative: true),
+        .may("extension", .messageExtension),
       ], "editTime?"),
     MethodPage("addMessageReaction", [.groupID, .need("seq", .seq), .need("reaction", .reaction)], for: .user),
     MethodPage("removeMessageReaction", [.groupID, .need("seq", .seq), .need("reaction", .reaction)], for: .user),
@@ -47,6 +51,14 @@ extension MethodPage {
       "getGroupMessageReadMemberList",
       [.groupID, .need("seq", .seq), .may("filter", .word(["Read", "Unread"])), .nextSeq, .count(100)], "memberList nextSeq",
       for: .user),
+    // One of the four is needed: `isPinned` stands for all.
+    MethodPage(
+      "setConversation",
+      [
+        .groupID, .need("isPinned", .flag), .may("isHidden", .flag), .may("isMarkedUnread", .flag),
+        .may("marks", .list(.text(1...32, empty: 10004), 0...8)),
+      ], for: .user),
+    MethodPage("clearGroupHistory", [.groupID], "clearedSeq", for: .user),
     MethodPage("getSystemNotificationList", [.nextSeq, .count(100)], "notificationList unreadCount nextSeq", for: .user),
     MethodPage("setSystemNotificationRead", [.may("notificationID", .any)], for: .user),
   ]
@@ -54,6 +66,8 @@ extension MethodPage {
   private static let options: [Field] = [
     .may("priority", .word(["High", "Normal", "Low", "Lowest"])), .may("clientMsgID", .text(1...64, empty: 10004)),
     .may("atUserIDList", .list(.mention, 0...30, tooMany: 10053)), .may("onlineUserOnly", .flag),
-    .may("needReadReceipt", .flag),
+    .may("needReadReceipt", .flag), .may("extension", .messageExtension), .may("replyTo", .seq),
+    .may("isExcludedFromUnreadCount", .flag), .may("isExcludedFromLastMessage", .flag),
+    .may("toUserIDList", .list(.userID, 1...50, empty: 10004)),
   ]
 }

@@ -6,13 +6,15 @@ extension Domain {
     switch self {
     case .text(let bytes, let code, let empty):
       [(quoted(exactly(bytes.upperBound + 1)), code)] + (empty.map { [(#""""#, $0)] } ?? [])
+    case .characters(let most):
+      ["😀", "é", "a", #"\u0001"#].map { (quoted(String(repeating: $0, count: most + 1)), 10004) }
     case .name(let bytes, let code):
       [(quoted(exactly(bytes.upperBound + 1)), code)] + (bytes.lowerBound > 0 ? [(#""""#, code)] : [])
         + ["\\u0000", "a\\n", "\\u007f", "\\u0085"].map { ("\"\($0)\"", 10004) }
     case .any, .flag, .ofRow: []
     case .groupID, .newGroupID:
-      ["", "a b", "é", "\\u007f", "\\u0000", String(repeating: "a", count: 49)].map { ("\"\($0)\"", isNew ? 8501 : 10015) }
-        + (isNew ? [(#""@TGS#""#, 8501), (#""@TGS#1""#, 8501)] : [])
+      ["a b", "é", "\\u007f", "\\u0000", String(repeating: "a", count: 49)].map { ("\"\($0)\"", isNew ? 8501 : 10015) }
+        + (isNew ? [(#""@TGS#""#, 8501), (#""@TGS#1""#, 8501)] : [(#""""#, 10015)])
     case .userID:
       ["", "@a", "administrator", "a b", "é", "\\u0000", String(repeating: "a", count: 33)].map { ("\"\($0)\"", 10004) }
     case .mention: ["", "@ALL", "a b", "administrator"].map { ("\"\($0)\"", 10004) }

@@ -52,6 +52,21 @@ import ThrongTestKit
     }
   }
 
+  /// Pages end by their bytes, which are known before they are written.
+  @Test func aListedMemberIsNoLongerThanItSays() {
+    for seed in 1...200 as ClosedRange<UInt64> {
+      var samples = Samples(seed: seed)
+      let member = samples.member()
+      let profiles = samples.profile().map { [member.userID: $0] } ?? [:]
+      let present = ListedMember(member, isOnline: samples.flag(), isReader: samples.flag())
+      for listed in [present, ListedMember(former: member.userID)] {
+        let shown = ShownMember(listed, profiles: profiles)
+        let bytes = Encoded(shown).text.count
+        #expect(bytes < shown.byteCount && shown.byteCount <= 6 * bytes + 256, "seed \(seed)")
+      }
+    }
+  }
+
   // MARK: Messages and tips
 
   /// With the characters that JSON escapes.
@@ -78,7 +93,8 @@ import ThrongTestKit
   @Test func tipsShowTheMembersAndTheOperator() throws {
     let list = Self.users.map { member($0) }
     let contents: [GroupTips.Content] = [
-      .join(list), .invite(list), .quit(list), .kicked(list), .setAdmin(list), .cancelAdmin(list),
+      .join(list), .invite(list, isAccepted: false), .invite(list, isAccepted: true), .quit(list), .kicked(list), .setAdmin(list),
+      .cancelAdmin(list), .create(list),
     ]
     for content in contents {
       for count in 0...Self.users.count {

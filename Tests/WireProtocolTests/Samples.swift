@@ -59,6 +59,9 @@ struct Samples {
       msgID: text(), groupID: .generate(), seq: optional { $0.number() }, sender: user(), nameCard: text(), timestamp: instant(),
       content: flag() ? .text(text()) : .custom(text()), priority: one(), clientMsgID: optional { $0.text() },
       atUserIDList: list { $0.text() }, isRevoked: flag(), platform: one())
+    message.extras = MessageExtras(
+      extension: optional { $0.text() }, replyTo: optional { ReplyReference(seq: $0.number(), sender: $0.user()) },
+      isExcludedFromUnreadCount: flag(), isExcludedFromLastMessage: flag(), toUserIDList: list { $0.user() })
     guard flag() else { return message }
     message.changeSeq = number() + 1
     message.editTime = flag() ? instant() : .unset
@@ -68,6 +71,7 @@ struct Samples {
 
   mutating func messageInfo() -> MessageInfo {
     var info = MessageInfo(message(), senderProfile: profile())
+    info.replyCount = flag() ? 3 : 0
     info.reactions = optional { samples in samples.list { ReactionInfo(reaction: $0.text(), count: 1, byMe: $0.flag()) } }
     return info
   }
@@ -77,7 +81,8 @@ struct Samples {
   mutating func info() -> GroupInfo {
     let policy = GroupPolicy(
       joinMode: .any, inviteMode: .any, beInviteMode: .none, updateInfoMode: .any, updateCustomMode: .any,
-      ownerQuitMode: .forbid, memberChangeNotification: flag(), isSearchable: flag(), isMemberVisible: flag())
+      ownerQuitMode: .forbid, memberChangeNotification: flag(), isSearchable: flag(), isMemberVisible: flag(),
+      historyVisibility: one())
     let record = GroupRecord(
       id: .generate(), type: one(), epoch: text(), createTime: instant(), owner: user(), name: text(), maxMemberNum: 1,
       policy: policy)
@@ -102,6 +107,15 @@ struct Samples {
     change.muteTime = optional { $0.number() }
     change.nameCard = optional { $0.text() }
     change.role = optional { $0.role() }
+    return change
+  }
+
+  private mutating func conversationChange() -> ConversationChange {
+    var change = ConversationChange()
+    change.isPinned = optional { $0.flag() }
+    change.isHidden = optional { $0.flag() }
+    change.isMarkedUnread = optional { $0.flag() }
+    change.marks = optional { samples in samples.list { $0.text() } }
     return change
   }
 
@@ -141,10 +155,10 @@ struct Samples {
     return switch name {
     case .onMemberEnter: .onMemberEnter(list, memberCount: count, on: optional { $0.one() }, tip)
     case .onMemberLeave: .onMemberLeave(list, memberCount: count, on: optional { $0.one() }, tip)
-    case .onMemberInvited: .onMemberInvited(list, memberCount: count, by: by, tip)
+    case .onMemberInvited: .onMemberInvited(list, memberCount: count, by: by, isAccepted: flag(), tip)
     case .onMemberKicked: .onMemberKicked(list, memberCount: count, reason: reason, by: by, tip)
     case .onGroupMemberInfoChanged: .onGroupMemberInfoChanged([memberChange()], by: by, tip)
-    case .onGroupCreated: .onGroupCreated(on: one())
+    case .onGroupCreated: .onGroupCreated(on: one(), tip)
     case .onGroupDismissed: .onGroupDismissed(by: by)
     case .onGroupRecycled: .onGroupRecycled(by: by)
     case .onGroupInfoChanged: .onGroupInfoChanged([infoChange()], by: by, tip)
@@ -173,8 +187,9 @@ struct Samples {
     case .onGroupMessagePinned:
       .onGroupMessagePinned(
         seq: number(), changeSeq: number(), optional { MessageInfo($0.message()) }, by: by)
-    case .onMessageDropped: .onMessageDropped(msgID: id, clientMsgID: optional { $0.text() }, one())
+    case .onMessageDropped: .onMessageDropped(msgID: id, clientMsgID: optional { $0.text() }, one(), one())
     case .onConversationRead: .onConversationRead(readSeq: number())
+    case .onConversationChanged: .onConversationChanged(conversationChange(), clearedSeq: optional { $0.number() })
     case .onRecvMessageReadReceipts:
       .onRecvMessageReadReceipts([ReadReceiptCount(seq: number(), readCount: count, unreadCount: count + 1)])
     case .onReceiveRESTCustomData, .onSelfInfoUpdated, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining:

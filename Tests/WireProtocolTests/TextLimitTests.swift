@@ -30,6 +30,15 @@ import WireProtocol
       longer: 8506),
     Row(method: "sendGroupTextMessage", field: "text", others: group, bound: { $0.message = $1 }, empty: 10004, longer: 80002),
     Row(method: "sendGroupCustomMessage", field: "data", others: group, bound: { $0.message = $1 }, empty: 10004, longer: 80002),
+    Row(
+      method: "sendGroupTextMessage", field: "extension", others: group + #","text":"t""#, bound: { $0.extension = $1 }, empty: 0,
+      longer: 10004),
+    Row(
+      method: "sendGroupCustomMessage", field: "extension", others: group + #","data":"d""#, bound: { $0.extension = $1 },
+      empty: 0, longer: 10004),
+    Row(
+      method: "modifyGroupMessage", field: "extension", others: group + #","seq":1"#, bound: { $0.extension = $1 }, empty: 0,
+      longer: 10004),
   ]
 
   /// The code of a text of so many bytes; 0 = it is taken.

@@ -99,7 +99,9 @@ import WireProtocol
   // MARK: Others
 
   @Test func membersAreToldOfChangesButOfThoseOfTheCallersOwn() throws {
-    let own = ["setGroupReceiveMessageOpt", "markGroupMessageAsRead", "sendMessageReadReceipts"]
+    let own = [
+      "setGroupReceiveMessageOpt", "markGroupMessageAsRead", "sendMessageReadReceipts", "setConversation", "clearGroupHistory",
+    ]
     for (name, writes, request) in try groupRequests() {
       #expect(request.tellsMembers == (writes && !own.contains(name)), "\(name)")
     }
@@ -115,18 +117,24 @@ import WireProtocol
   }
 
   @Test func aReplacementIsOfTheMessagesOwnKind() throws {
-    func replaced(_ method: String, _ params: String) throws -> Request {
-      try #require(try decoded(method, #"{"groupID":"g",\#(params)}"#).asked).replacingContent(with: "new").request
+    func replaced(_ method: String, _ params: String, isText: Bool = true) throws -> Request {
+      try #require(try decoded(method, #"{"groupID":"g",\#(params)}"#).asked).replacingContent(with: "new", isText: isText)
+        .request
     }
     guard
       case .group(_, .sendGroupTextMessage(let text)) = try replaced("sendGroupTextMessage", #""text":"t","clientMsgID":"c""#),
       case .group(_, .sendGroupCustomMessage(let custom)) = try replaced("sendGroupCustomMessage", #""data":"d""#),
       case .group(_, .modifyGroupMessage(let edit)) = try replaced("modifyGroupMessage", #""seq":7,"text":"t""#),
-      case .group(_, .modifyGroupMessage(let customEdit)) = try replaced("modifyGroupMessage", #""seq":8,"data":"d""#),
+      case .group(_, .modifyGroupMessage(let customEdit)) = try replaced(
+        "modifyGroupMessage", #""seq":8,"data":"d","extension":"e""#, isText: false),
+      case .group(_, .modifyGroupMessage(let bare)) = try replaced(
+        "modifyGroupMessage", #""seq":9,"extension":"""#, isText: false),
       case .group(_, .joinGroup(let join)) = try replaced("joinGroup", #""message":"m""#)
     else { return fail("a request stays of its method") }
     #expect(text.text == "new" && text.options.clientMsgID == "c" && custom.data == "new")
     #expect(edit.seq == 7 && edit.content == .text("new") && customEdit.seq == 8 && customEdit.content == .custom("new"))
+    #expect(customEdit.extension == "e" && edit.extension == nil, "the extension is nobody's but the sender's")
+    #expect(bare.content == .custom("new") && bare.extension == "", "the application may replace what the edit leaves")
     #expect(join.message == "m", "it has no content")
   }
 
@@ -152,18 +160,35 @@ import WireProtocol
   @Test func aMessageCountsItsTextMentionsAndID() throws {
     #expect(
       try rows("sendGroupTextMessage", #""text":"0123456789","atUserIDList":["u1","@all"],"clientMsgID":"c""#)
-        == .message(textBytes: 10 + 5 + 7 + 1, searchableBytes: 10, listsMembers: false))
+        == .message(textBytes: 10 + 5 + 7 + 1, searchableBytes: 10, listsMembers: false, extrasBytes: nil))
     #expect(
       try rows("sendGroupTextMessage", #""text":"é","onlineUserOnly":true"#)
-        == .message(textBytes: 2, searchableBytes: 0, listsMembers: false))
+        == .message(textBytes: 2, searchableBytes: 0, listsMembers: false, extrasBytes: nil))
     #expect(
       try rows("sendGroupCustomMessage", #""data":"data","needReadReceipt":true"#)
-        == .message(textBytes: 4, searchableBytes: 0, listsMembers: true))
-    #expect(try rows("modifyGroupMessage", #""seq":1,"text":"new""#) == .edit(textBytes: 3, searchableBytes: 3))
-    #expect(try rows("modifyGroupMessage", #""seq":1,"data":"new""#) == .edit(textBytes: 3, searchableBytes: 0))
+        == .message(textBytes: 4, searchableBytes: 0, listsMembers: true, extrasBytes: nil))
+    #expect(
+      try rows("modifyGroupMessage", #""seq":1,"text":"new""#) == .edit(textBytes: 3, searchableBytes: 3, extrasBytes: nil))
+    #expect(
+      try rows("modifyGroupMessage", #""seq":1,"data":"new""#) == .edit(textBytes: 3, searchableBytes: 0, extrasBytes: nil))
     #expect(try rows("pinGroupMessage", #""seq":1,"isPinned":true"#) == .pin)
     #expect(try rows("pinGroupMessage", #""seq":1,"isPinned":false"#) == .messageChange)
     #expect(try rows("sendMessageReadReceipts", #""seqList":[1,2,1024,5000]"#) == .readReceipts(blocks: 3))
+  }
+
+  @Test func whatMostMessagesHaveNotIsARowOfItsOwn() throws {
+    #expect(
+      try rows("sendGroupTextMessage", #""text":"t","extension":"four","toUserIDList":["a","b"],"needReadReceipt":true"#)
+        == .message(textBytes: 1, searchableBytes: 1, listsMembers: false, extrasBytes: 4 + 66), "it names its own readers")
+    #expect(
+      try rows("sendGroupCustomMessage", #""data":"d","isExcludedFromUnreadCount":true"#)
+        == .message(textBytes: 1, searchableBytes: 0, listsMembers: false, extrasBytes: 0))
+    #expect(
+      try rows("sendGroupCustomMessage", #""data":"d","extension":"","isExcludedFromLastMessage":false"#)
+        == .message(textBytes: 1, searchableBytes: 0, listsMembers: false, extrasBytes: nil), "none of it is given")
+    #expect(
+      try rows("modifyGroupMessage", #""seq":1,"extension":"four""#)
+        == .edit(textBytes: nil, searchableBytes: 0, extrasBytes: 4))
   }
 
   @Test func aRequestCountsTheUsersThatItNames() throws {

@@ -189,7 +189,8 @@ extension EventClass {
 extension ReceiveOption {
   fileprivate var mask: UInt8 {
     switch self {
-    case .receive, .receiveNotNotify: FrameKind.event | FrameKind.memberMessage | FrameKind.managerMessage
+    case .receive, .receiveNotNotify, .notifyFromManagers:
+      FrameKind.event | FrameKind.memberMessage | FrameKind.managerMessage
     case .receiveFromManagers: FrameKind.event | FrameKind.managerMessage
     case .notReceive: FrameKind.event
     }

@@ -20,6 +20,7 @@ extension Dispatcher {
     var (messages, bytes, last): ([Encoded<MessageInfo>], Int, Int64) = ([], 0, request.nextSeq)
     for found in page.found {
       var info = MessageInfo(found.message)
+      info.replyCount = found.replyCount
       info.show(profiles)
       let encoded = Encoded(info, capacity: 384)
       bytes += encoded.text.count + 1

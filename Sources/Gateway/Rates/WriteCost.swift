@@ -33,9 +33,11 @@ enum RowCost {
   /// 183, and the reason of a ban.
   static func formerMember(textBytes: Int = 0) -> Int { 192 + textBytes * 3 / 2 }
   /// 295, and its texts.
-  static func group(textBytes: Int) -> Int { 384 + textBytes * 5 / 4 }
+  static func group(textBytes: Int) -> Int { 384 + text(bytes: textBytes) }
   /// In five indexes: 374, with 1,024 bytes of text 1,589.
-  static func application(textBytes: Int = 0) -> Int { 384 + textBytes * 5 / 4 }
+  static func application(textBytes: Int = 0) -> Int { 384 + text(bytes: textBytes) }
+  /// A text that a stored row gets besides.
+  static func text(bytes: Int) -> Int { bytes * 5 / 4 }
   /// The longest profile, which a notification keeps of its operator.
   static let profile = 600
   /// 376, with 500 bytes of text 1,335, with 1,024 a page more: 4,837.
@@ -54,6 +56,9 @@ enum RowCost {
   static let receiptMembers = keyedRow(16 + 500 * 33)
   /// The messages of a block that a user has confirmed.
   static let readReceipt = keyedRow(64 + Int(SeqBlock.size / 8))
+  /// What most messages have not, in a row of its own and in three indexes at most: reckoned as the row
+  /// of a message, not measured.
+  static func messageExtras(textBytes: Int) -> Int { keyedRow(160 + textBytes) }
   /// The change of a message, in two indexes.
   static let change = 160
   /// A user's reaction, in two indexes, and a new one of the message.
@@ -80,13 +85,15 @@ extension WriteCost {
   init(_ rows: WrittenRows, indexesTexts: Bool) {
     switch rows {
     case .nothing: self = .none
-    case .message(let textBytes, let searchableBytes, let listsMembers):
+    case .message(let textBytes, let searchableBytes, let listsMembers, let extrasBytes):
       self.init(
         bytes: RowCost.message(textBytes: textBytes) + (listsMembers ? RowCost.receiptMembers : 0)
+          + (extrasBytes.map(RowCost.messageExtras) ?? 0)
           + (indexesTexts ? RowCost.indexedText(bytes: searchableBytes) : 0))
-    case .edit(let textBytes, let searchableBytes):
+    case .edit(let textBytes, let searchableBytes, let extrasBytes):
       self.init(
-        bytes: RowCost.message(textBytes: textBytes) + RowCost.change
+        bytes: (textBytes.map(RowCost.message) ?? RowCost.longestMessage) + RowCost.change
+          + (extrasBytes.map(RowCost.messageExtras) ?? 0)
           + (indexesTexts ? RowCost.indexedText(bytes: searchableBytes) : 0))
     case .reaction: self.init(bytes: RowCost.reaction + RowCost.change)
     case .messageChange: self.init(bytes: RowCost.change)
@@ -95,15 +102,17 @@ extension WriteCost {
     case .readReceipts(let blocks): self.init(bytes: blocks * RowCost.readReceipt)
     case .membership(let reasonBytes):
       self.init(
-        bytes: RowCost.member + RowCost.tip(members: 1) + RowCost.notification(textBytes: RowCost.profile + reasonBytes))
+        bytes: RowCost.member + RowCost.tip(members: 1) + RowCost.notification(textBytes: RowCost.profile + reasonBytes)
+          + RowCost.text(bytes: reasonBytes))
     case .application(let textBytes): self.init(bytes: WriteCost.invitations(of: 1, textBytes: textBytes))
     case .invitations(let users, let textBytes):
       self.init(bytes: WriteCost.invitations(of: users, textBytes: textBytes), targets: users)
     case .group(let textBytes, let members, let inviteBytes):
-      // The owner becomes a member, and each initial member, too, or is asked with the text.
+      // The owner becomes a member, and each initial member, too, or is asked with the text; a tip may
+      // name them.
       self.init(
         bytes: RowCost.group(textBytes: textBytes) + RowCost.notification(textBytes: RowCost.profile) + RowCost.member
-          + members * max(RowCost.member, WriteCost.question(textBytes: inviteBytes)),
+          + RowCost.tip(members: members) + members * max(RowCost.member, WriteCost.question(textBytes: inviteBytes)),
         targets: members + 1)
     case .groupInfo(let textBytes):
       self.init(bytes: RowCost.group(textBytes: textBytes) + RowCost.tip(members: 0, textBytes: textBytes))
@@ -149,9 +158,9 @@ struct WriteAllowance: Sendable {
   static let leastBytesPerMillisecond: Int64 = 680
   /// The longest text. A higher request rate lets a user fill as much more.
   private static let bytesPerRequest: Int64 = 13_600
-  /// The largest request runs at once, an invitation of 100 users with the longest texts; so do 50
-  /// of the longest messages.
-  static let burst: Int64 = 704 << 10
+  /// The largest request runs at once, an invitation of 100 users with two texts of 512 characters
+  /// of four bytes each; so do 50 of the longest messages.
+  static let burst: Int64 = 1100 << 10
 
   private let bytesPerMillisecond: Int64
   /// Below zero while more was written than allowed.

@@ -43,7 +43,9 @@ extension Dispatcher {
       Task {
         switch await asking.verdict(on: question) {
         case .allow(replacement: nil): execute(request.request, by: caller, completion)
-        case .allow(let text?): execute(request.replacingContent(with: text).request, by: caller, completion)
+        case .allow(let text?):
+          let replaced = request.replacingContent(with: text, isText: question.subject == .text)
+          execute(replaced.request, by: caller, completion)
         case .refuse(let error): completion(.failure(error))
         case .drop: drop(request, by: caller, completion)
         }

@@ -79,7 +79,7 @@ extension WebhookQuestion {
     self.type = type
     // Administrators without a user are not asked about.
     user = caller.userID ?? .administrator
-    subject = request.subject
+    subject = request.subject(editing: message)
     data = JSONWriter.text(capacity: 512) { writer in
       writer.object { writer in
         writer.member("userID", ifPresent: caller.userID?.rawValue)
@@ -91,12 +91,12 @@ extension WebhookQuestion {
 }
 
 extension AskedRequest {
-  fileprivate var subject: WebhookQuestion.Subject {
+  fileprivate func subject(editing message: Message?) -> WebhookQuestion.Subject {
     switch self {
     case .creation, .group(_, .join), .group(_, .invitation): .other
     case .group(_, .message(.text)): .text
     case .group(_, .message(.custom)): .data
-    case .group(_, .message(.edit(let request))): request.isText ? .text : .data
+    case .group(_, .message(.edit(let request))): request.content(over: message)?.subject ?? .other
     }
   }
 
@@ -137,6 +137,42 @@ extension JSONWriter {
       if !options.atUserIDList.isEmpty { writer.member("atUserIDList", options.atUserIDList) }
       if options.onlineUserOnly { writer.member("onlineUserOnly", true) }
       if options.needReadReceipt { writer.member("needReadReceipt", true) }
+      guard let extras = options.extras else { return }
+      writer.member("extension", ifPresent: extras.extension)
+      writer.member("replyTo", ifPresent: extras.replyTo)
+      writer.limits(
+        extras.toUserIDList, isExcludedFromUnreadCount: extras.isExcludedFromUnreadCount,
+        isExcludedFromLastMessage: extras.isExcludedFromLastMessage)
+    }
+  }
+
+  /// Who sees a message, and what it does not count for.
+  fileprivate mutating func limits(
+    _ users: [UserID], isExcludedFromUnreadCount: Bool, isExcludedFromLastMessage: Bool
+  ) {
+    if isExcludedFromUnreadCount { member("isExcludedFromUnreadCount", true) }
+    if isExcludedFromLastMessage { member("isExcludedFromLastMessage", true) }
+    if !users.isEmpty { member("toUserIDList", users.map(\.rawValue)) }
+  }
+}
+
+extension ModifyGroupMessage {
+  /// The content of the message after the edit.
+  fileprivate func content(over message: Message?) -> Message.Content? { content ?? message?.content }
+
+  /// The extension of the message after the edit; nil = none.
+  fileprivate func extensionText(over message: Message?) -> String? {
+    let text = `extension` ?? message?.extras?.extension
+    return text?.isEmpty == false ? text : nil
+  }
+}
+
+extension Message.Content {
+  fileprivate var subject: WebhookQuestion.Subject {
+    switch self {
+    case .text: .text
+    case .custom: .data
+    case .tips: .other
     }
   }
 }
@@ -146,19 +182,28 @@ extension JSONWriter {
   fileprivate mutating func edit(_ request: ModifyGroupMessage, of message: Message?) {
     key("message")
     object { writer in
-      switch request.content {
+      switch request.content(over: message) {
       case .text(let text):
         writer.member("type", "Text")
         writer.member("text", text)
       case .custom(let data), .tips(let data):
         writer.member("type", "Custom")
         writer.member("data", data)
+      // An edit of the extension alone is asked about with its message.
+      case nil: break
       }
       if let message {
         writer.member("priority", message.priority.rawValue)
         writer.member("clientMsgID", ifPresent: message.clientMsgID)
         if !message.atUserIDList.isEmpty { writer.member("atUserIDList", message.atUserIDList) }
         if message.needReadReceipt { writer.member("needReadReceipt", true) }
+      }
+      writer.member("extension", ifPresent: request.extensionText(over: message))
+      if let extras = message?.extras {
+        writer.member("replyTo", ifPresent: extras.replyTo?.seq)
+        writer.limits(
+          extras.toUserIDList, isExcludedFromUnreadCount: extras.isExcludedFromUnreadCount,
+          isExcludedFromLastMessage: extras.isExcludedFromLastMessage)
       }
       writer.member("seq", request.seq)
     }

@@ -16,7 +16,7 @@ struct CommitPipeline {
     var awaitsProfiles = false
 
     /// Whether its delivery has changed `GroupState.nextWake`.
-    var movesNextWake: Bool { decision.rateLimited.deliveries > 0 }
+    var movesNextWake: Bool { decision.rateLimited.deliveries > 0 || decision.rateLimited.tellsMemberInfo }
   }
 
   private var entries: Deque<Entry> = []
@@ -34,8 +34,13 @@ struct CommitPipeline {
     entries.flatMap { $0.decision.effects.compactMap(ChangeAnnouncements.Announcement.init) }
   }
 
+  /// The events of mutes and roles in a live room that wait.
+  var memberNotices: [MemberInfoNotices.Notice] {
+    entries.flatMap { $0.decision.effects.compactMap { MemberInfoNotices.Notice($0) } }
+  }
+
   /// Appends a decision. The messages that it delivers count for the rate when it is delivered
-  /// (Protocol.md, "Message rate of live types").
+  /// (Protocol.md, "Message rate of live types"), and so does an event of mutes and roles.
   /// - Parameters:
   ///   - box: the state that has decided; nil = there is no group.
   ///   - awaitsProfiles: `show` or `stopAwaitingProfiles` must follow.
@@ -47,6 +52,7 @@ struct CommitPipeline {
   ) -> Int {
     let deliveries = decision.rateLimited.deliveries
     if deliveries > 0 { box?.state.rateLimiter?.postponeDeliveries(deliveries) }
+    if decision.rateLimited.tellsMemberInfo { box?.state.memberNotices.postpone() }
     lastNumber += 1
     entries.append(
       Entry(
@@ -103,6 +109,7 @@ struct CommitPipeline {
     let entry = entries.removeFirst()
     let deliveries = entry.decision.rateLimited.deliveries
     if deliveries > 0 { box?.state.deliverPostponed(deliveries, at: clocks.monotonic) }
+    if entry.decision.rateLimited.tellsMemberInfo { box?.state.memberNotices.deliverPostponed(at: clocks.monotonic) }
     return entry
   }
 

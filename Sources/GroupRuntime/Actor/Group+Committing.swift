@@ -135,6 +135,9 @@ extension Group {
     alarm = nil
     mustRepublishAttributes = mustRepublishAttributes || box?.state.attributes.eventDue != nil
     interruptCounters()
+    if let box, box.type.mergesMemberInfo {
+      interruptedMemberNotices = MemberInfoNotices(lost: pipeline.memberNotices, waiting: box.state.memberNotices)
+    }
     let unwritten = counterCommits.discard()
     lostAnnouncements += pipeline.announcements + (box?.state.announcements.all ?? [])
     var discarded = pipeline.discard(with: box, at: services.clocks.wall)

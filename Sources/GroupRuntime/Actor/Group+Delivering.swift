@@ -13,6 +13,8 @@ extension Group {
     switch answer {
     case .reply(let reply): completion(reply)
     case .stored(let answer, let requester): read(answer, for: requester, completion)
+    case .recent(let question, let requester): self.answer(question, for: requester, completion)
+    case .recentLookUp(let lookUp, let caller): decide(lookUp, for: caller, completion)
     case .counters(let value, _): replyWhenCountersAreDurable(.success(value), completion)
     case .lookUp(let lookUp, let caller): look(up: lookUp, for: caller, completion)
     }
@@ -35,12 +37,16 @@ extension Group {
     case .setReceiveOption(let user, let option): setOnline(user, openTopic().attach(user, receiving: option))
     case .attachSignedInUsers: for user in services.broker.signedInUsers() { refreshPresence(of: user) }
     case .detach(let user): openTopic().detach(user)
-    case .publish(let event, let kind, let session): openTopic().publish(event.frame, kind, except: session)
+    case .publish(let event, let kind, let session):
+      let frame = if let recentRoom { rememberedFrame(of: event, in: recentRoom) } else { event.frame }
+      openTopic().publish(frame, kind, except: session)
     case .send(let event, let users, let session): openTopic().send(event.frame, to: users, except: session)
     case .sendToSession(let event, let session): openTopic().send(event.frame, to: session)
     case .noteReceipts(let seqs): noteReceipts(seqs)
+    case .forgetContent(let seq, let changeSeq): forgetContent(seq: seq, changeSeq: changeSeq)
     case .disband:
       receiptNotices.removeAll()
+      forgetRecentRoom()
       openTopic().close()
       topic = nil
     // It may follow the end of the group, so it opens no topic.

@@ -47,9 +47,11 @@ extension Group {
   private func finishLoading(_ loaded: sending LoadedGroup?) {
     guard case .loading = phase else { return }
     if let loaded {
+      openRecentRoom(for: loaded.box)
       phase = .loaded(loaded.box)
       republishAttributes()
       resumeCounters()
+      resumeMemberNotices()
       announceLostChanges()
       let isOfEverybody = loaded.box.type.everyoneIsMember
       if isOfEverybody { registry?.noteEveryoneIsMember(of: self) }
@@ -59,6 +61,7 @@ extension Group {
       registry?.noteLoaded(self, bytes: loaded.box.state.estimatedBytes)
     } else {
       phase = .absent
+      forgetRecentRoom()
     }
     // Members whose grace has ended leave before the backlog.
     runDueWork()
@@ -102,6 +105,13 @@ extension Group {
     lostAnnouncements = []
   }
 
+  /// Tells the members of mutes and roles that a failed commit has kept from them.
+  private func resumeMemberNotices() {
+    guard let interrupted = interruptedMemberNotices else { return }
+    interruptedMemberNotices = nil
+    box?.state.resume(interrupted)
+  }
+
   // MARK: Retiring
 
   /// Removes the group from memory if it was unused for so long. Loading attaches its members
@@ -141,6 +151,7 @@ extension Group {
   func retire() {
     if box?.type == .avChatRoom { topic?.suspend() } else { topic?.close() }
     topic = nil
+    closeRecentRoom()
     phase = .retired
     footprint.note(0, owner: nil)
     registry?.forget(self)

@@ -23,6 +23,7 @@ extension Group {
       // Messages that still wait for their turn are dropped, and their senders told.
       var discarded = pipeline.discard(with: box, at: services.clocks.wall)
       performEffects(of: &discarded.drops)
+      leaveRecentRoom()
       retire()
       return completion()
     }
@@ -47,6 +48,7 @@ extension Group {
     generation = CommitGeneration()
     alarm = nil
     abandonCrowd()
+    leaveRecentRoom()
     retire()
     for (completion, reply) in zip(discarded.completions, replies) { completion(reply) }
     for completion in counted.inFlight { completion(.failure(.outcomeUnknown)) }

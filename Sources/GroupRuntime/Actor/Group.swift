@@ -47,6 +47,8 @@ public actor Group {
   var counterCommits = CounterCommits()
   var generation = CommitGeneration()
   var topic: (any GroupTopic)?
+  /// What this live room remembers; nil = it remembers nothing, or is not loaded.
+  var recentRoom: RecentRoom?
   /// When the latest request came.
   var lastUse: MonotonicInstant
   /// Whether nothing but reads has been processed since loading.
@@ -62,6 +64,9 @@ public actor Group {
   var mustRepublishAttributes = false
   /// Events of counters that a failed commit has interrupted, until the group is loaded again.
   var interruptedCounterEvents: CounterEvents?
+  /// Mutes and roles of a live room that a failed commit has kept from the members, until the group is
+  /// loaded again.
+  var interruptedMemberNotices: MemberInfoNotices?
   /// The readings of messages and receipts over which requests and events are decided.
   var readings = MessageReadings()
   /// Events of changes that were lost with a state, to be made again after loading.
@@ -226,7 +231,9 @@ public actor Group {
       let (state, decision) = try GroupState.create(request, id: id, by: caller, at: services.clocks.now, rules: services.rules)
       if let state {
         if state.record.type.everyoneIsMember { registry?.noteEveryoneIsMember(of: self) }
-        phase = .loaded(StateBox(state))
+        let box = StateBox(state)
+        openRecentRoom(ofNew: box)
+        phase = .loaded(box)
         noteFootprint()
       }
       submit(decision, completion)

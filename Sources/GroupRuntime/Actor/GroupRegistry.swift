@@ -92,7 +92,8 @@ public final class GroupRegistry: Sendable {
 
   // MARK: Several nodes
 
-  /// Lets groups go that another node is to decide for. Returns when they are not in memory any more.
+  /// Lets groups go that another node is to decide for. Returns when they are not in memory any more, and
+  /// what the live rooms among them remembered neither.
   public func release(where isReleased: (GroupID) -> Bool) async {
     let groups = state.withLock { $0.groups }.filter { isReleased($0.key) }.map(\.value)
     let start = services.clocks.monotonic
@@ -105,6 +106,8 @@ public final class GroupRegistry: Sendable {
         }
       }
     }
+    // Also of groups that were not in memory: the next owner's messages would be missing in it.
+    services.recent?.removeAll(where: isReleased)
   }
 
   /// Drops all groups: other nodes decide for them now.
@@ -112,6 +115,7 @@ public final class GroupRegistry: Sendable {
     for group in state.withLock({ Array($0.groups.values) }) {
       group.executor.perform { group.assumeIsolated { $0.abandon() } }
     }
+    services.recent?.removeAll { _ in true }
   }
 
   /// A group of everybody was loaded or created.

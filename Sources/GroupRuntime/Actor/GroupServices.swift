@@ -15,12 +15,14 @@ public struct GroupServices: Sendable {
   public let webhooks: (any WebhookPoster)?
   /// Tells which groups are this node's; nil = all are.
   public let leadership: (any GroupLeadership)?
+  /// What live rooms remember; nil = nothing.
+  public let recent: RecentMessages?
 
   /// Services of groups.
   public init(
     groups: any GroupStore, messages: any MessageStore, profiles: ProfileCache, broker: any Broker, clocks: any Clocks,
     alarms: any Alarms, rules: GroupRules, observer: any GroupObserver, webhooks: (any WebhookPoster)? = nil,
-    leadership: (any GroupLeadership)? = nil
+    leadership: (any GroupLeadership)? = nil, recent: RecentMessages? = nil
   ) {
     self.groups = groups
     self.messages = messages
@@ -32,6 +34,7 @@ public struct GroupServices: Sendable {
     self.observer = observer
     self.webhooks = webhooks
     self.leadership = leadership
+    self.recent = recent
   }
 }
 

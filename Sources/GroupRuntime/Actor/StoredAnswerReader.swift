@@ -17,14 +17,14 @@ struct StoredAnswerReader: Sendable {
   func reply(to answer: StoredAnswer) async -> Reply {
     do throws(StoreError) {
       switch answer {
-      case .history(let page, let newestFirst, let epoch, let reader):
-        return try await history(page, newestFirst: newestFirst, epoch: epoch, reader: reader)
-      case .pinned(let seqs, let epoch, let reader): return try await pinned(seqs, epoch: epoch, reader: reader)
-      case .reactions(let seqs, let users, let epoch, let reader):
-        return try await reactions(to: seqs, users: users, epoch: epoch, reader: reader)
+      case .history(let question): return try await history(question)
+      case .messages(let seqs, let scope): return try await chosen(seqs, scope)
+      case .replies(let question): return try await replies(question)
+      case .pinned(let seqs, let scope): return try await pinned(seqs, scope)
+      case .reactions(let seqs, let users, let scope): return try await reactions(to: seqs, users: users, scope)
       case .sync(let row): return try await sync(row)
       case .shown(let answer): return try await show(answer)
-      case .info(let info, let member, let unread): return try await self.info(info, of: member, unread)
+      case .info(let row, let member, let unread): return try await info(row, of: member, unread)
       case .unread(let unread):
         let count = try await self.count(unread)
         return .success(.unreadCount(count))
@@ -36,10 +36,11 @@ struct StoredAnswerReader: Sendable {
     }
   }
 
-  private func history(
-    _ page: VisibleHistory.Page, newestFirst: Bool, epoch: String, reader: UserID?
-  ) async throws(StoreError) -> Reply {
-    let read = try await read(page.ranges, newestFirst: newestFirst, maxBytes: pageBytes, epoch: epoch, reader: reader)
+  private func history(_ question: HistoryQuestion) async throws(StoreError) -> Reply {
+    let newestFirst = question.newestFirst
+    let page = try await page(
+      of: question.visible, from: question.bound, newestFirst: newestFirst, count: question.count, question.scope)
+    let read = try await read(page.ranges, newestFirst: newestFirst, maxBytes: pageBytes, question.scope)
     return .success(
       .history(
         GetGroupHistoryMessageList.Result(
@@ -47,8 +48,52 @@ struct StoredAnswerReader: Sendable {
           isFinished: (page.isFinished || (newestFirst && read.isIncomplete)) && !read.isCut)))
   }
 
+  /// The messages of a page. Where some are addressed to others, they are looked up first, so that the
+  /// page is full and knows whether it is the last.
+  private func page(
+    of visible: VisibleHistory, from bound: Int64, newestFirst: Bool, count: Int64, _ scope: HistoryScope
+  ) async throws(StoreError) -> VisibleHistory.Page {
+    guard let reader = scope.filteredReader else {
+      return newestFirst ? visible.older(than: bound, count: count) : visible.newer(than: bound, count: count)
+    }
+    var filtered = FilteredPage(in: visible.ranges, from: bound, newestFirst: newestFirst, count: count)
+    while let window = filtered.nextWindow {
+      // Each window is a read of its own: a requester who has left waits for none.
+      if Requester.hasLeft { throw StoreError(.cancelled, "the requester has left") }
+      let hidden = try await messages.hiddenSeqs(
+        of: group, from: reader, in: window, newestFirst: newestFirst, limit: window.count)
+      filtered.add(window, without: hidden)
+    }
+    return filtered.page
+  }
+
+  /// "Those I may see, as they are now, in the order of seqList."
+  private func chosen(_ seqs: [Int64], _ scope: HistoryScope) async throws(StoreError) -> Reply {
+    let found = try await messages.messages(of: group, seqs: seqs).filter(scope.visibility.contains)
+    let page = try await encode(found, maxBytes: pageBytes, scope)
+    return .success(.messages(GetGroupMessages.Result(messageList: page.messages)))
+  }
+
+  /// "Replies that I may see and that are not recalled, ascending"; 10030 for what the reader may not
+  /// see, retention removed, or another group has at that place by now.
+  private func replies(_ question: ReplyQuestion) async throws(StoreError) -> Reply {
+    let scope = question.scope
+    guard let answered = try await messages.messages(of: group, seqs: [question.seq]).first, answered.isOf(scope.epoch),
+      scope.visibility.contains(answered)
+    else { return .failure(WireError(.messageUnknown, field: "seq")) }
+    let found = try await messages.replies(
+      to: question.seq, in: group, visible: scope.visibility, after: question.after, limit: question.count + 1)
+    let page = try await encode(Array(found.messages.prefix(question.count)), maxBytes: pageBytes, scope)
+    let hasMore = page.isCut || found.messages.count > question.count
+    let last = page.messages.isEmpty ? nil : found.messages[page.messages.count - 1].seq
+    return .success(
+      .replies(
+        GetGroupMessageReplies.Result(
+          messageList: page.messages, totalCount: found.total, nextSeq: hasMore ? last ?? 0 : 0)))
+  }
+
   /// How many messages one row of syncGroups holds at most, changed ones among them.
-  private static let syncPage = 100
+  static let syncPage = 100
 
   /// "The first page holds changes before messages."
   private func sync(_ row: SyncAnswer) async throws(StoreError) -> Reply {
@@ -57,9 +102,11 @@ struct StoredAnswerReader: Sendable {
     var messages = Page()
     var isFinished = true
     if let visible = row.visible, !changes.page.isCut {
-      let wanted = visible.newer(than: row.seq, count: Int64(Self.syncPage - changes.page.messages.count))
+      let scope = row.scope(of: visible)
+      let wanted = try await page(
+        of: visible, from: row.seq, newestFirst: false, count: Int64(Self.syncPage - changes.page.messages.count), scope)
       messages = try await read(
-        wanted.ranges, newestFirst: false, maxBytes: max(0, maxBytes - changes.page.bytes), epoch: row.epoch, reader: row.reader)
+        wanted.ranges, newestFirst: false, maxBytes: max(0, maxBytes - changes.page.bytes), scope)
       isFinished = wanted.isFinished && !messages.isCut
     }
     // Retention may have removed a message since the group has decided.
@@ -83,23 +130,25 @@ struct StoredAnswerReader: Sendable {
     guard maxBytes > 0 else { return (Page(isCut: true), after) }
     let changed = try await messages.changedMessages(
       of: group, after: after, in: visible.ranges(through: row.seq), limit: Self.syncPage)
-    var page = try await encode(changed.messages, maxBytes: maxBytes, epoch: row.epoch, reader: row.reader)
-    if page.isCut { return (page, page.messages.isEmpty ? after : changed.messages[page.messages.count - 1].changeSeq) }
+    let seen = changed.messages.filter(visible.visibility.contains)
+    var page = try await encode(seen, maxBytes: maxBytes, row.scope(of: visible))
+    if page.isCut { return (page, page.messages.isEmpty ? after : seen[page.messages.count - 1].changeSeq) }
     page.isCut = changed.cutAt != nil
     // Changes since the group has decided may be here too. They are not counted: there may be others of
     // messages behind the row's `seq`, whose events the client still holds.
     return (page, changed.cutAt ?? row.lastChangeSeq)
   }
 
-  private func pinned(_ seqs: [Int64], epoch: String, reader: UserID?) async throws(StoreError) -> Reply {
-    let found = try await messages.messages(of: group, seqs: seqs).filter(\.isPinned)
-    let page = try await encode(found, maxBytes: .max, epoch: epoch, reader: reader)
+  private func pinned(_ seqs: [Int64], _ scope: HistoryScope) async throws(StoreError) -> Reply {
+    let found = try await messages.messages(of: group, seqs: seqs).filter { $0.isPinned && scope.visibility.contains($0) }
+    let page = try await encode(found, maxBytes: .max, scope)
     return .success(.pinned(GetPinnedGroupMessageList.Result(messageList: page.messages)))
   }
 
-  private func reactions(to seqs: [Int64], users: Int, epoch: String, reader: UserID?) async throws(StoreError) -> Reply {
-    let known = try await messages.messages(of: group, seqs: seqs).filter { $0.isOf(epoch) }
-    let found = try await messages.reactions(of: group, to: known.compactMap(\.seq), reader: reader, users: users)
+  private func reactions(to seqs: [Int64], users: Int, _ scope: HistoryScope) async throws(StoreError) -> Reply {
+    let visible = scope.visibility
+    let known = try await messages.messages(of: group, seqs: seqs).filter { $0.isOf(scope.epoch) && visible.contains($0) }
+    let found = try await messages.reactions(of: group, to: known.compactMap(\.seq), reader: visible.userID, users: users)
     let rows = known.compactMap(\.seq).map { seq in
       GetMessageReactions.Row(
         seq: seq, reactions: (found[seq] ?? []).map { GetMessageReactions.Reaction(ReactionInfo($0), users: $0.users) })
@@ -107,19 +156,31 @@ struct StoredAnswerReader: Sendable {
     return .success(.reactions(GetMessageReactions.Result(resultList: rows)))
   }
 
-  private func info(_ info: GroupInfo, of member: Member, _ unread: UnreadMessages) async throws(StoreError) -> Reply {
+  private func info(_ row: InfoRow, of member: Member, _ unread: UnreadMessages) async throws(StoreError) -> Reply {
     let count = try await self.count(unread)
-    let info = info.with(reader: .member(GroupInfo.SelfInfo(member: member, unreadCount: count)))
-    return try await show(.groupInfo(info))
+    let info = row.info.with(reader: .member(GroupInfo.SelfInfo(member: member, unreadCount: count)))
+    return try await show(.groupInfo(info, replies: row.replies))
+  }
+
+  /// The reply to what a live room remembered, whose profiles are not all in memory.
+  func reply(to answer: RecentAnswer) async -> Reply {
+    do throws(StoreError) {
+      return answer.reply(of: group, maxBytes: pageBytes, showing: try await profiles.profiles(of: answer.users))
+    } catch {
+      if error.kind != .cancelled { observer.storeFailed(error, group: group) }
+      return .error(.temporary)
+    }
   }
 
   private func show(_ answer: ShownAnswer) async throws(StoreError) -> Reply {
     var answer = answer
-    if case .groupInfo(var info) = answer, let last = info.lastMessage, answer.showsChangedMessage {
-      info.lastMessage = try await showReactions(in: [last], reader: info.readerID).first
-      answer = .groupInfo(info)
+    if case .groupInfo(var info, let replies) = answer, let last = info.lastMessage, answer.showsChangedMessage {
+      var shown = try await showReactions(in: [last], reader: info.readerID)
+      if let replies { shown = try await showReplies(to: shown, replies) }
+      info.lastMessage = shown.first
+      answer = .groupInfo(info, replies: replies)
     }
-    return .success(answer.result(showing: try await profiles.profiles(of: answer.users)))
+    return .success(answer.result(showing: try await profiles.profiles(of: answer.users), maxBytes: pageBytes))
   }
 
   /// In the order of the request.
@@ -138,7 +199,7 @@ struct StoredAnswerReader: Sendable {
         let last = min(range.upperBound, next + Self.messagesPerCount - 1)
         count += try await messages.unreadCount(
           of: group, in: next...last, reader: unread.reader, managersOnly: unread.managersOnly,
-          limit: unread.limit - unread.known - count)
+          skipsFlagged: unread.skipsFlagged, limit: unread.limit - unread.known - count)
         next = last + 1
       }
     }
@@ -157,26 +218,34 @@ struct StoredAnswerReader: Sendable {
   }
 
   /// Reads as many messages as fit, but at least one if any bytes are allowed.
-  /// - Parameter epoch: of the group that has decided; another group may use its ID by now, whose
+  /// - Parameter scope: of the group that has decided; another group may use its ID by now, whose
   ///   messages the reader may not see.
   private func read(
-    _ ranges: [ClosedRange<Int64>], newestFirst: Bool, maxBytes: Int, epoch: String, reader: UserID?
+    _ ranges: [ClosedRange<Int64>], newestFirst: Bool, maxBytes: Int, _ scope: HistoryScope
   ) async throws(StoreError) -> Page {
     guard maxBytes > 0 else { return Page(isCut: !ranges.isEmpty) }
     var found: [Message] = []
-    for range in ranges {
-      found += try await messages.messages(of: group, in: range, newestFirst: newestFirst, limit: range.count)
+    if ranges.count > Self.rangesPerPage {
+      let seqs = ranges.flatMap { range -> [Int64] in newestFirst ? range.reversed() : Array(range) }
+      found = try await messages.messages(of: group, seqs: seqs)
+    } else {
+      for range in ranges {
+        found += try await messages.messages(of: group, in: range, newestFirst: newestFirst, limit: range.count)
+      }
     }
-    var page = try await encode(found, maxBytes: maxBytes, epoch: epoch, reader: reader)
-    page.isIncomplete = found.count { $0.isOf(epoch) } < ranges.reduce(0) { $0 + $1.count }
+    var page = try await encode(found, maxBytes: maxBytes, scope)
+    page.isIncomplete = found.count { $0.isOf(scope.epoch) } < ranges.reduce(0) { $0 + $1.count }
     return page
   }
 
+  /// Up to so many ranges are read one by one, and more of them, which are short then, message by
+  /// message in one read.
+  private static let rangesPerPage = 3
+
   /// Encodes as many messages as fit, with profiles and reactions.
-  private func encode(
-    _ messages: [Message], maxBytes: Int, epoch: String, reader: UserID?
-  ) async throws(StoreError) -> Page {
-    let found = try await showReactions(in: messages.filter { $0.isOf(epoch) }.map { MessageInfo($0) }, reader: reader)
+  private func encode(_ messages: [Message], maxBytes: Int, _ scope: HistoryScope) async throws(StoreError) -> Page {
+    let known = messages.filter { $0.isOf(scope.epoch) }.map { MessageInfo($0) }
+    let found = try await showReplies(to: try await showReactions(in: known, reader: scope.visibility.userID), scope)
     let profiles = try await self.profiles.profiles(of: found.flatMap(\.users))
     var page = Page()
     for var message in found {
@@ -204,12 +273,25 @@ struct StoredAnswerReader: Sendable {
     }
   }
 
+  /// The messages with the numbers of their replies, in a group that has any.
+  private func showReplies(to infos: [MessageInfo], _ scope: HistoryScope) async throws(StoreError) -> [MessageInfo] {
+    guard scope.features.contains(.replies) else { return infos }
+    let counts = try await messages.replyCounts(
+      of: group, to: infos.compactMap(\.message.seq), visible: scope.visibility)
+    if counts.isEmpty { return infos }
+    return infos.map { info in
+      var info = info
+      info.replyCount = counts[info.message.seq ?? 0] ?? 0
+      return info
+    }
+  }
+
   /// The reply to an answer that needs nothing but profiles, all of which are in memory; nil = it
   /// needs the store.
   func replyFromMemory(to answer: StoredAnswer) -> Reply? {
     guard case .shown(let answer) = answer, !answer.showsChangedMessage else { return nil }
     let (found, missing) = profiles.lookUp(answer.users)
-    return missing.isEmpty ? .success(answer.result(showing: found)) : nil
+    return missing.isEmpty ? .success(answer.result(showing: found, maxBytes: pageBytes)) : nil
   }
 }
 

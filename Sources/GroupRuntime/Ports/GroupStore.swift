@@ -17,7 +17,7 @@ public protocol GroupStore: Sendable {
   /// The group; nil = the groupID is not in use.
   /// - Parameters:
   ///   - sentSince: the start of `recentlySent`.
-  ///   - now: `former` has the members with a ban, a mute or visible messages at this instant.
+  ///   - now: `former` has the members of whom something is still of use at this instant.
   ///   - mostFormer: the maximum of their number, and of rows read. Bans and mutes come first, the
   ///     longest before all; then the others, the latest to leave first.
   func group(_ id: GroupID, sentSince: WallInstant, at now: WallInstant, mostFormer: Int) async throws(StoreError) -> StoredGroup?
@@ -92,10 +92,29 @@ public protocol MessageStore: ReadReceiptStore {
 
   /// The number of messages with `seq` in the range that are Text or Custom, not sent by `reader`
   /// and not recalled; counting stops at `limit`.
-  /// - Parameter managersOnly: only those with `isFromManager`.
+  /// - Parameters:
+  ///   - managersOnly: only those with `isFromManager`.
+  ///   - skipsFlagged: only those with `countsAsUnread`; false where all have it.
   func unreadCount(
-    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, skipsFlagged: Bool, limit: Int
   ) async throws(StoreError) -> Int
+
+  /// The `seq` of messages in the range that name others than `reader`, who did not send them
+  /// either, at most `limit`.
+  func hiddenSeqs(
+    of group: GroupID, from reader: UserID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
+  ) async throws(StoreError) -> [Int64]
+
+  /// The replies to a message that a reader may see and that are not recalled, ascending, at most
+  /// `limit` behind `after`; and how many there are in all, at most `ReplyCount.max`.
+  func replies(
+    to seq: Int64, in group: GroupID, visible: Visibility, after: Int64, limit: Int
+  ) async throws(StoreError) -> (messages: [Message], total: Int)
+
+  /// How many such replies messages have, by `seq`; a message without any is absent.
+  func replyCounts(
+    of group: GroupID, to seqs: [Int64], visible: Visibility
+  ) async throws(StoreError) -> [Int64: Int]
 
   /// The `seq` of the first message with a timestamp at or after an instant; nil = there is none.
   /// Timestamps never decrease with `seq`.
@@ -104,6 +123,11 @@ public protocol MessageStore: ReadReceiptStore {
   /// Messages that match a search, at most `limit` behind a place in its order. A page looks at a
   /// bounded number of messages, so it may be empty and still have a next one.
   func messages(matching search: MessageSearch, after place: Int64, limit: Int) async throws(StoreError) -> MessageSearch.Page
+}
+
+/// How far the replies to a message are counted.
+public enum ReplyCount {
+  public static let max = 1000
 }
 
 /// A failure of a store: the client gets 10002, the operator the description.

@@ -41,9 +41,12 @@ public struct MessageReaders: Sendable, Equatable {
   /// The members when it was sent, by userID; nil = it was sent without needReadReceipt.
   public let members: [UserID]?
   public let readers: Set<UserID>
+  /// The only members who see the message, besides its sender; empty = everybody does.
+  public let targets: [UserID]
 
   /// With everything given.
-  public init(sender: UserID, isRevoked: Bool, members: [UserID]?, readers: Set<UserID>) {
+  public init(sender: UserID, isRevoked: Bool, members: [UserID]?, readers: Set<UserID>, targets: [UserID] = []) {
+    self.targets = targets
     self.sender = sender
     self.isRevoked = isRevoked
     self.members = members

@@ -7,6 +7,9 @@ public enum StoreChange: Sendable, Equatable {
   /// A new member, or the new state of a known one; forgets that the user ever left this group.
   /// `isKnown` is for one who is a member already, of whom no departure can be left.
   case putMember(Member, in: GroupID, isKnown: Bool = false)
+  /// Members find the group in their lists again that they have hidden there: `isHidden` is false, and
+  /// `changeTime` this instant. Most messages end it for nobody, some for thousands at once.
+  case endHidden([UserID], at: WallInstant, in: GroupID)
   /// Removes a member; `GroupStore.departures` lists the group from then on if its type is listed.
   case removeMember(UserID, from: GroupID, at: WallInstant)
   /// A former member, or the new state of one.
@@ -30,9 +33,13 @@ public enum StoreChange: Sendable, Equatable {
   case markApplicationsRead(UserID, through: WallInstant)
   /// Marks notifications up to a number as read; a mark never goes back.
   case markNotificationsRead(UserID, through: Int64)
+  /// The newest message of a group that may be its last message, and when it was sent: the next one
+  /// may not.
+  case putLastShown(seq: Int64, at: WallInstant, in: GroupID)
   /// A new message; its `seq` is the next of its group.
   case append(Message)
-  /// The new state of a stored message (edited or recalled), by its group and `seq`.
+  /// The new state of a stored message (edited or recalled), by its group and `seq`: its content and
+  /// its extras.
   case revise(Message)
   /// The members of a group when a message was sent, by userID: also those of later messages, up to
   /// the next such list.

@@ -4,13 +4,13 @@ import GroupModel
 public struct StoredGroup: Sendable {
   public var record: GroupRecord
   public var members: [Member]
-  /// Former members with a ban, a mute or visible messages, as many as were asked for.
+  /// Former members of whom something is still of use, as many as were asked for.
   public var former: [FormerMember]
-  /// The newest message; nil = there is none, or retention has removed it.
+  /// The newest message that may be the last message; nil = there is none, or retention has removed it.
   public var lastMessage: Message?
   /// The oldest message that retention keeps; the next message's `seq` where there is none.
   public var firstSeq: Int64
-  /// The timestamp of the newest message that retention has removed.
+  /// The timestamp of the newest message that retention has removed and that may be a last message.
   public var removedTime: WallInstant
   public var attributes: GroupAttributes
   public var counters = GroupCounters()
@@ -22,6 +22,20 @@ public struct StoredGroup: Sendable {
   public var recentlySent: [SentMessage]
   /// The `seq` of the pinned messages, the last pinned first.
   public var pinned: [Int64] = []
+  /// The newest message, where it may not be the last message.
+  private var newest: (seq: Int64, time: WallInstant)?
+
+  /// The newest message's number, removed or not; 0 where there was none.
+  public var lastSeq: Int64 { newest?.seq ?? lastMessage?.seq ?? firstSeq - 1 }
+  /// The newest message's timestamp, also where retention has removed all.
+  public var newestTime: WallInstant { newest?.time ?? lastMessage?.timestamp ?? removedTime }
+  /// The timestamp of the newest message that may be the last message, removed or not.
+  public var lastTime: WallInstant {
+    newest == nil ? newestTime : lastMessage?.timestamp ?? max(record.lastShownTime, removedTime)
+  }
+
+  /// The newest message is one that may not be the last message.
+  public mutating func setNewest(_ seq: Int64, at time: WallInstant) { newest = (seq, time) }
 
   /// A group with everything given.
   public init(

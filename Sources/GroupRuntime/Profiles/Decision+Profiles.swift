@@ -19,7 +19,7 @@ extension Effect {
   fileprivate var event: GroupEvent? {
     switch self {
     case .publish(let event, _, _), .send(let event, _, _), .sendToSession(let event, _): event
-    case .attach, .setReceiveOption, .attachSignedInUsers, .detach, .disband, .post, .noteReceipts: nil
+    case .attach, .setReceiveOption, .attachSignedInUsers, .detach, .forgetContent, .disband, .post, .noteReceipts: nil
     }
   }
 
@@ -30,7 +30,7 @@ extension Effect {
     case .publish(_, let kind, let session): self = .publish(event, kind, except: session)
     case .send(_, let users, let session): self = .send(event, to: users, except: session)
     case .sendToSession(_, let session): self = .sendToSession(event, session)
-    case .attach, .setReceiveOption, .attachSignedInUsers, .detach, .disband, .post, .noteReceipts: break
+    case .attach, .setReceiveOption, .attachSignedInUsers, .detach, .forgetContent, .disband, .post, .noteReceipts: break
     }
   }
 }

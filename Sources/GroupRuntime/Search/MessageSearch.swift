@@ -8,8 +8,10 @@ public struct MessageSearch: Sendable {
   public struct Found: Sendable, Equatable {
     public let message: Message
     public let place: Int64
+    /// How many replies it has that the reader may see, at most `ReplyCount.max`.
+    public var replyCount = 0
 
-    /// With everything given.
+    /// A message without replies.
     public init(message: Message, place: Int64) {
       self.message = message
       self.place = place

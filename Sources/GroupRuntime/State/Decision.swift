@@ -26,18 +26,19 @@ public struct Decision: Sendable {
   var isEmpty: Bool { changes.isEmpty && effects.isEmpty && counts.isEmpty }
 
   /// Whether the answer waits for nothing that was decided before: the request is decided after
-  /// stored messages or receipts were looked up, or its changes have a commit of their own.
+  /// messages or receipts were looked up, or its changes have a commit of their own.
   var passesPipeline: Bool {
     switch answer {
-    case .lookUp, .counters(_, isWrite: true): true
-    case .reply, .stored, .counters: false
+    case .lookUp, .recentLookUp, .counters(_, isWrite: true): true
+    case .reply, .stored, .recent, .counters: false
     }
   }
 }
 
 /// Something to perform once a decision is durable.
 public enum Effect: Sendable, Equatable {
-  /// The sessions of a new member get the group's events from here on.
+  /// The sessions of a new member get the group's events from here on. The option is one by which
+  /// messages are sent (`ReceiveOption.delivered`), here and below.
   case attach(UserID, receiving: ReceiveOption)
   /// The sessions of a member get other chat messages from here on.
   case setReceiveOption(UserID, ReceiveOption)
@@ -51,6 +52,8 @@ public enum Effect: Sendable, Equatable {
   case send(GroupEvent, to: [UserID], except: SessionKey?)
   /// One session gets the event.
   case sendToSession(GroupEvent, SessionKey)
+  /// A live room forgets the content of a message, which is recalled.
+  case forgetContent(seq: Int64, changeSeq: Int64)
   /// The group has ended.
   case disband
   /// The application gets an after-event.
@@ -68,6 +71,11 @@ enum Answer: Sendable {
   /// An answer that needs stored messages or profiles.
   /// - Parameter requester: whose turn it is to read; nil = the server's.
   indirect case stored(StoredAnswer, for: Requester?)
+  /// An answer out of what a live room remembers then.
+  /// - Parameter requester: whose turn it is to read profiles; nil = the server's.
+  indirect case recent(RecentQuestion, for: Requester?)
+  /// None yet: the request is decided, at once, over what a live room remembers.
+  indirect case recentLookUp(RecentLookUp, by: Caller)
   /// A reply that is sent when the counters are durable as they are now.
   indirect case counters(ReplyValue, isWrite: Bool)
   /// None yet: the request is decided over what is looked up.
@@ -77,21 +85,57 @@ enum Answer: Sendable {
 /// An answer that needs stored messages or profiles.
 enum StoredAnswer: Sendable {
   /// Messages, as getGroupHistoryMessageList answers them.
-  case history(VisibleHistory.Page, newestFirst: Bool, epoch: String, reader: UserID?)
+  case history(HistoryQuestion)
   /// Messages, as a row of syncGroups.
   case sync(SyncAnswer)
+  /// Messages by their `seq`, in this order.
+  case messages([Int64], HistoryScope)
+  /// The replies to a message.
+  case replies(ReplyQuestion)
   /// Pinned messages, in this order.
-  case pinned([Int64], epoch: String, reader: UserID?)
+  case pinned([Int64], HistoryScope)
   /// The reactions to messages.
-  case reactions([Int64], users: Int, epoch: String, reader: UserID?)
+  case reactions([Int64], users: Int, HistoryScope)
   /// The group's info for a member, whose unread messages are still to be counted.
-  case info(GroupInfo, of: Member, UnreadMessages)
+  case info(InfoRow, of: Member, UnreadMessages)
   /// A result that needs nothing but profiles.
   case shown(ShownAnswer)
   /// A number of unread messages.
   case unread(UnreadMessages)
   /// The receipts of a sender's messages.
   case readReceipts([Int64], of: UserID, epoch: String)
+}
+
+/// What a reader sees of a group's history, as it was when the group decided.
+struct HistoryScope: Sendable, Equatable {
+  let visibility: Visibility
+  /// The history's. Another group may use the groupID when the messages are read.
+  let epoch: String
+  /// What some of the messages have.
+  let features: MessageFeatures
+
+  /// The reader, if some messages may be addressed to others; nil = none are.
+  var filteredReader: UserID? { features.contains(.targeted) ? visibility.userID : nil }
+}
+
+/// A page of getGroupHistoryMessageList before its messages are read.
+struct HistoryQuestion: Sendable {
+  let visible: VisibleHistory
+  /// Exclusive.
+  let bound: Int64
+  let newestFirst: Bool
+  let count: Int64
+  let scope: HistoryScope
+}
+
+/// A page of replies before it is read.
+struct ReplyQuestion: Sendable {
+  /// The message that they answer.
+  let seq: Int64
+  /// The last reply of the page before; 0 = there was none.
+  let after: Int64
+  let count: Int
+  let scope: HistoryScope
 }
 
 /// A row of syncGroups before its messages are read.
@@ -106,9 +150,14 @@ struct SyncAnswer: Sendable, Equatable {
   let changeSeq: Int64?
   /// The group's last change.
   let lastChangeSeq: Int64
-  let reader: UserID?
+  /// What some of the messages have.
+  let features: MessageFeatures
   /// How many bytes of messages the row may hold; 0 = no messages are read.
   let bytes: Int
+
+  func scope(of visible: VisibleHistory) -> HistoryScope {
+    HistoryScope(visibility: visible.visibility, epoch: epoch, features: features)
+  }
 }
 
 /// A message for the metrics: accepted = delivered + dropped once no message waits (Protocol.md,

@@ -12,6 +12,8 @@ public enum GroupOperation: Sendable {
   indirect case decide(GroupApplication, agrees: Bool, reason: String, UserFacts)
   /// - Parameter found: as the store had it a moment ago; nil = there is none.
   indirect case found(MessageLookUp, FoundMessage?)
+  /// - Parameter found: as the live room remembers it; nil = it does not.
+  indirect case foundRecent(RecentLookUp, RecentMessage?)
   /// - Parameter seqs: those that the store says the caller may confirm.
   indirect case confirmFound(_ seqs: [Int64], epoch: String)
   /// - Parameter readers: as the store keeps them; nil = there is no such message.
@@ -41,7 +43,7 @@ public enum GroupOperation: Sendable {
   /// Whether it is a request with what was read for it.
   var followsReading: Bool {
     switch self {
-    case .found, .confirmFound, .readersFound: true
+    case .found, .foundRecent, .confirmFound, .readersFound: true
     default: false
     }
   }
@@ -52,7 +54,7 @@ extension GroupOperation {
   var sendsToMembers: Bool {
     switch self {
     case .request(let request, _): request.tellsMembers
-    case .check, .create, .importGroup, .decide, .found, .checkCreation, .dropMessage: true
+    case .check, .create, .importGroup, .decide, .found, .foundRecent, .checkCreation, .dropMessage: true
     case .confirmFound, .readersFound, .info, .foundInfo, .joinedInfo, .unreadCount, .sync: false
     }
   }
@@ -93,16 +95,18 @@ public struct MessageLookUp: Sendable {
   /// What is decided over the message.
   enum Purpose: Sendable {
     case revoke
-    case modify(ModifyGroupMessage, EditStep)
+    case modify(ModifyGroupMessage, Step)
+    /// A new message answers it.
+    case reply(Message.Content, MessageOptions, Step)
     case pin(Bool)
     case react(String, isAdded: Bool)
     /// Events that were lost with the state are made again.
     case announce(ChangeAnnouncements.Announcement)
   }
 
-  /// How far an edit goes.
-  enum EditStep: Sendable {
-    /// The checks before the application is asked; answers the message.
+  /// How far a request goes that the application may be asked about.
+  enum Step: Sendable {
+    /// The checks before it is asked; an edit answers the message.
     case check
     case perform
     /// The application does not want it.
@@ -116,7 +120,7 @@ public struct MessageLookUp: Sendable {
   func read(from store: any MessageStore, in group: GroupID, for caller: Caller) async throws(StoreError) -> FoundMessage? {
     guard let message = try await store.messages(of: group, seqs: [seq]).first else { return nil }
     switch purpose {
-    case .revoke, .modify, .pin: return FoundMessage(message: message)
+    case .revoke, .modify, .reply, .pin: return FoundMessage(message: message)
     case .react, .announce:
       let reactions = try await store.reactions(of: group, to: [seq], reader: caller.userID, users: 0)
       return FoundMessage(message: message, reactions: reactions[seq] ?? [])

@@ -45,6 +45,8 @@ public struct GroupLimits: Sendable {
   /// The most members of a group whose messages may have read receipts
   /// (`limits.readReceiptMembers`).
   public var readReceiptMembers = 200
+  /// Whether a new group that stores messages begins with a tip (`history.creationTip`).
+  public var storesCreationTip = false
   /// How long members of an AVChatRoom stay members without a session (`avChatRoom.offlineGrace`).
   public var offlineGrace = Duration.seconds(300)
 

@@ -11,6 +11,9 @@ public struct GroupState: Sendable {
   var applications: OpenApplications
   var attributes: AttributeState
   var counters: CounterState
+  /// The numbers of a live room that remembers its messages; nil = any other group. Its actor sets it:
+  /// the memory outlives this state.
+  var live: LiveHistory?
   /// The `seq` of the pinned messages, the last pinned first.
   var pinned: [Int64]
   var announcements = ChangeAnnouncements()
@@ -21,6 +24,8 @@ public struct GroupState: Sendable {
   var rateLimiter: PriorityRateLimiter<WaitingMessage>?
   var joins = CoalescedNotice()
   var leaves = CoalescedNotice()
+  /// Changes of mutes and roles in a live room that the members are not told of yet.
+  var memberNotices = MemberInfoNotices()
   /// The roster's version of the newest stored list of receipt members; nil = none since loading.
   var receiptRosterVersion: Int?
   var corrections = ClockCorrections()
@@ -75,6 +80,7 @@ public struct GroupState: Sendable {
       turn.facts = facts
       try decide(application, agrees: agrees, reason: reason, &turn)
     case .found(let lookUp, let found): try decide(lookUp, over: found, &turn)
+    case .foundRecent(let lookUp, let found): try decide(lookUp, over: found, &turn)
     case .confirmFound(let seqs, let epoch): try confirm(found: seqs, epoch: epoch, &turn)
     case .readersFound(let found, let request, let epoch):
       turn.answer(reading: .shown(try readMembers(request, found: found, epoch: epoch, turn)))
@@ -83,14 +89,18 @@ public struct GroupState: Sendable {
     case .joinedInfo(let since): turn.answer(joinedInfo(since: since, turn))
     case .unreadCount: turn.answer(reading: try unread(turn).map { .unread($0) }, else: .unreadCount(0))
     case .sync(let epoch, let seq, let changeSeq, let bytes):
-      turn.answer(reading: .sync(try sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, turn)))
+      if live != nil {
+        turn.answer(recent: try recentSync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, turn))
+      } else {
+        turn.answer(reading: .sync(try sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, turn)))
+      }
     }
   }
 
   /// Answers with what the rule of the method says; the rest are answered `{}`.
   private mutating func answer(_ request: GroupRequest, _ turn: inout Turn) throws(WireError) {
     switch request {
-    case .joinGroup(let request): turn.answer(.joinedGroup(.init(status: try join(request, &turn))))
+    case .joinGroup(let request): turn.answer(.joinedGroup(try join(request, &turn)))
     case .quitGroup: try quit(&turn)
     case .dismissGroup: try dismiss(&turn)
     case .setGroupInfo(let request): try setInfo(request, &turn)
@@ -130,8 +140,20 @@ public struct GroupState: Sendable {
     case .getGroupMemberRoles(let request): turn.answer(.roles(.init(roleList: try roles(of: request.userIDList, turn))))
     case .sendGroupTextMessage(let request): try send(.text(request.text), request.options, &turn)
     case .sendGroupCustomMessage(let request): try send(.custom(request.data), request.options, &turn)
-    case .getGroupHistoryMessageList(let request): turn.answer(reading: try history(request, turn))
-    case .revokeGroupMessage(let request): turn.answer(over: try revoke(seq: request.seq, turn))
+    case .getGroupHistoryMessageList(let request):
+      if live != nil {
+        turn.answer(recent: try recentHistory(request, turn))
+      } else {
+        turn.answer(reading: try history(request, turn))
+      }
+    case .getGroupMessages(let request):
+      if live != nil {
+        turn.answer(recent: try recentMessages(request, turn))
+      } else {
+        turn.answer(reading: try chosenMessages(request, turn))
+      }
+    case .getGroupMessageReplies(let request): turn.answer(reading: try replies(request, turn))
+    case .revokeGroupMessage(let request): try revoke(request.target, &turn)
     case .modifyGroupMessage(let request): turn.answer(over: try modify(request, .perform, turn))
     case .addMessageReaction(let request): turn.answer(over: try react(request.reaction, to: request.seq, isAdded: true, turn))
     case .removeMessageReaction(let request):
@@ -140,6 +162,8 @@ public struct GroupState: Sendable {
     case .pinGroupMessage(let request): turn.answer(over: try pin(request, turn))
     case .getPinnedGroupMessageList: turn.answer(reading: try pinnedMessages(turn))
     case .markGroupMessageAsRead(let request): try markRead(seq: request.seq, &turn)
+    case .setConversation(let request): try setConversation(request.change, &turn)
+    case .clearGroupHistory: turn.answer(.clearedHistory(.init(clearedSeq: try clearHistory(&turn))))
     case .sendMessageReadReceipts(let request): if let lookUp = try confirm(request, turn) { turn.answer(over: lookUp) }
     case .getMessageReadReceipts(let request):
       turn.answer(reading: try readReceipts(request, turn), else: .readReceipts(.init(receiptList: [])))
@@ -154,18 +178,21 @@ public struct GroupState: Sendable {
   }
 
   /// The checks before the application is asked (Protocol.md, "Webhooks").
-  private func check(_ request: AskedGroupRequest, _ turn: inout Turn) throws(WireError) {
+  private mutating func check(_ request: AskedGroupRequest, _ turn: inout Turn) throws(WireError) {
     switch request {
     case .join: try checkJoin(turn)
     case .invitation: try require(.invite, turn)
-    case .message(.text(let request)): try check(request.options, &turn)
-    case .message(.custom(let request)): try check(request.options, &turn)
+    case .message(.text(let request)): try check(.text(request.text), request.options, &turn)
+    case .message(.custom(let request)): try check(.custom(request.data), request.options, &turn)
     case .message(.edit(let request)): turn.answer(over: try modify(request, .check, turn))
     }
   }
 
-  private func check(_ options: MessageOptions, _ turn: inout Turn) throws(WireError) {
-    if let first = try checkSend(options, turn) { turn.answer(.receipt(first)) }
+  private mutating func check(
+    _ content: Message.Content, _ options: MessageOptions, _ turn: inout Turn
+  ) throws(WireError) {
+    if let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .check, &turn) }
+    if let first = try checkSend(options, answering: nil, turn) { turn.answer(.receipt(first)) }
   }
 
   private mutating func drop(_ message: AskedMessage, _ turn: inout Turn) throws(WireError) {
@@ -182,6 +209,7 @@ public struct GroupState: Sendable {
     publishAttributesIfDue(&turn)
     publishChanges(&turn)
     deliverWaiting(&turn)
+    publishMemberNotices(&turn)
     removeAbsentMembers(&turn)
     return turn.finish()
   }
@@ -190,6 +218,7 @@ public struct GroupState: Sendable {
   public var nextWake: MonotonicInstant? {
     var wake = min(attributes.eventDue ?? .distantFuture, counters.nextWake)
     if let instant = announcements.due { wake = min(wake, instant) }
+    if let instant = memberNotices.due { wake = min(wake, instant) }
     if let rateLimiter {
       if let instant = GroupState.nextDelivery(by: rateLimiter, joins, leaves) { wake = min(wake, instant) }
     } else {
@@ -213,12 +242,13 @@ public struct GroupState: Sendable {
   /// Whether the user gets the group's events.
   public func isMember(_ user: UserID) -> Bool { roster.isMember(user) }
 
-  /// The receive option of a member.
-  public func receiveOption(of user: UserID) -> ReceiveOption { roster.receiveOption(of: user) }
+  /// The receive option by which a member's sessions get messages.
+  public func receiveOption(of user: UserID) -> ReceiveOption { roster.receiveOption(of: user).delivered }
 
   /// The change that stores the group's record.
   mutating func recordChange(isNew: Bool = false) -> StoreChange {
     record.nextOrdinal = roster.nextOrdinal
+    record.departuresSince = roster.former.recordedSince
     return .putGroup(record, isNew: isNew)
   }
 
@@ -229,7 +259,7 @@ public struct GroupState: Sendable {
   mutating func beginTurn(by caller: Caller, at now: ClockReading, usersSignedIn: Int = 0) -> Turn {
     if let shift = corrections.nextShift(at: now) { correctEnds(by: ClockCorrection(now: now.wall, shift: shift)) }
     return Turn(
-      of: record.id, by: caller, now: max(now.wall, messages.lastTime), at: now, usersSignedIn: usersSignedIn,
+      of: record.id, by: caller, now: max(now.wall, messages.newestTime), at: now, usersSignedIn: usersSignedIn,
       making: rules.webhooks)
   }
 
@@ -239,10 +269,12 @@ public struct GroupState: Sendable {
     for member in members { corrections.append(.putMember(member, in: record.id, isKnown: true)) }
     for former in former { corrections.append(.putFormer(former, in: record.id)) }
     let lead = correction.lead(of: record.mutedAt)
-    guard lead > .zero else { return }
-    if let end = record.mute.muteUntil { record.mute.muteUntil = end - lead }
-    record.mutedAt -= lead
-    corrections.append(recordChange())
+    if lead > .zero {
+      if let end = record.mute.muteUntil { record.mute.muteUntil = end - lead }
+      record.mutedAt -= lead
+    }
+    // The record also says since when all departures are known.
+    if lead > .zero || !former.isEmpty { corrections.append(recordChange()) }
   }
 
   /// Adds the corrections to a decision that is stored anyway. The end of the group makes them

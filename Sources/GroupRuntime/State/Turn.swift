@@ -86,6 +86,12 @@ struct Turn: ~Copyable {
   /// Answers later: the request is decided over what is looked up.
   mutating func answer(over lookUp: LookUp) { decision.answer = .lookUp(lookUp, by: caller) }
 
+  /// Answers out of what the live room remembers when all that was decided before is delivered.
+  mutating func answer(recent question: RecentQuestion) { decision.answer = .recent(question, for: caller.requester) }
+
+  /// Answers over what the live room remembers: the request is decided at once.
+  mutating func answer(over lookUp: RecentLookUp) { decision.answer = .recentLookUp(lookUp, by: caller) }
+
   /// Answers an edit; nil = the content was the same.
   mutating func answer(editTime: WallInstant?) { answer(.modified(ModifyGroupMessage.Result(editTime: editTime))) }
 
@@ -100,8 +106,9 @@ struct Turn: ~Copyable {
   /// Answers with the row of a group; nil = the caller gets none.
   mutating func answer(_ row: InfoRow?) {
     guard let row else { return answer(.groupInfo(nil)) }
-    if let (member, unread) = row.uncounted { return answer(reading: .info(row.info, of: member, unread)) }
-    answer(reading: row.info.lastMessage == nil ? nil : .shown(.groupInfo(row.info)), else: .groupInfo(row.info))
+    if let (member, unread) = row.uncounted { return answer(reading: .info(row, of: member, unread)) }
+    let shown = StoredAnswer.shown(.groupInfo(row.info, replies: row.replies))
+    answer(reading: row.info.lastMessage == nil ? nil : shown, else: .groupInfo(row.info))
   }
 
   // MARK: Events

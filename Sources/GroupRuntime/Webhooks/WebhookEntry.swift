@@ -83,7 +83,8 @@ public struct WebhookEntry: Sendable, Equatable {
 
   /// The entry of a message that a store has kept, made again.
   public init(messageSent info: MessageInfo, number: Int64) {
-    let new = WebhookEntry(.messageSent, .messageSent(info), in: .group(info.message.groupID), at: info.message.timestamp)
+    let content = WebhookContent.messageSent(info, isStored: true)
+    let new = WebhookEntry(.messageSent, content, in: .group(info.message.groupID), at: info.message.timestamp)
     self.init(new.body, number: number)
   }
 
@@ -151,7 +152,8 @@ public enum WebhookContent: Sendable {
   case memberLeft(GroupID, [MemberInfo], memberCount: Int, how: Leaving, reason: String?, by: EventOperator?)
   case groupFull(GroupID, memberCount: Int)
   case application(GroupApplication, isAgreeJoin: Bool?)
-  case messageSent(MessageInfo)
+  /// - Parameter isStored: it has a place in the group's history; what a live room remembers has not.
+  case messageSent(MessageInfo, isStored: Bool)
   case messageDropped(MessageInfo, DropReason)
   case offlinePush(groupName: String, MessageInfo, [UserID])
   case presence(UserID, Platform)
@@ -163,13 +165,23 @@ public enum WebhookContent: Sendable {
   /// Why nobody got a message.
   public enum DropReason: String, CaseIterable, Sendable {
     case rateLimit = "RateLimit"
+    /// It was recalled while it was queued.
+    case revoked = "Revoked"
     /// The application said so.
     case webhook = "Webhook"
+
+    /// What the sender of a queued message is told.
+    init(_ reason: WireProtocol.DropReason) {
+      switch reason {
+      case .rateLimit: self = .rateLimit
+      case .revoked: self = .revoked
+      }
+    }
   }
 
   /// The message of `messageSent` that has a place in the history.
   fileprivate var storedMessage: Message? {
-    if case .messageSent(let info) = self, info.message.seq != nil { info.message } else { nil }
+    if case .messageSent(let info, isStored: true) = self { info.message } else { nil }
   }
 
   fileprivate func encoded() -> [UInt8] { JSONWriter.text(capacity: capacity) { $0.object { encodeFields(into: &$0) } } }
@@ -177,8 +189,8 @@ public enum WebhookContent: Sendable {
   fileprivate var capacity: Int {
     switch self {
     case .event(let event): event.capacity
-    case .messageSent(let info), .messageDropped(let info, _): 384 + info.message.content.byteCount
-    case .offlinePush(_, let info, let users): 512 + info.message.content.byteCount + users.count * 32
+    case .messageSent(let info, _), .messageDropped(let info, _): 384 + info.message.byteCount
+    case .offlinePush(_, let info, let users): 512 + info.message.byteCount + users.count * 32
     case .memberJoined(_, let list, _, _, _), .memberLeft(_, let list, _, _, _, _), .groupCreated(_, let list, _):
       384 + list.count * 80
     default: 512
@@ -247,7 +259,7 @@ public enum WebhookContent: Sendable {
       writer.member("groupID", application.groupID.rawValue)
       writer.member("application", ApplicationInfo(application, reader: .administrator, isRead: false))
       writer.member("isAgreeJoin", ifPresent: isAgreeJoin)
-    case .messageSent(let info):
+    case .messageSent(let info, _):
       writer.member("groupID", info.message.groupID.rawValue)
       writer.member("message", info)
     case .messageDropped(let info, let reason):

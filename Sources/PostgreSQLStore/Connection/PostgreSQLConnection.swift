@@ -180,6 +180,16 @@ package final class PostgreSQLConnection {
     try run(sql, values).map(make)
   }
 
+  /// The rows of a query, each converted into a value.
+  /// - Parameter encode: appends the arguments.
+  func rows<Value>(
+    _ sql: String, encoding encode: (inout StatementArguments) throws -> Void, _ make: (inout RowReader) throws -> Value
+  ) throws -> [Value] {
+    try send(sql, encoding: encode)
+    guard let result = try finish().last else { throw lost() }
+    return try result.map(make)
+  }
+
   /// The single number that a query returns.
   func count(_ sql: String, _ values: [any StatementValue]) throws -> Int {
     try rows(sql, values) { try $0.value(Int.self) }.first ?? 0

@@ -11,12 +11,16 @@ enum MessageRemoval {
     try transaction.run(
       """
       UPDATE groupRecord SET firstSeq = greatest(firstSeq, $2),
-      removedTime = coalesce((SELECT timestamp FROM message WHERE number = $1 AND seq = $2 - 1), removedTime),
+      removedTime = coalesce((
+        SELECT m.timestamp FROM message AS m \(Message.joinedExtras)
+        WHERE m.number = $1 AND m.seq < $2 AND e.toUserIDs IS NULL AND e.isExcludedFromLastMessage IS NOT TRUE
+        ORDER BY m.seq DESC LIMIT 1), removedTime),
       firstTime = (SELECT timestamp FROM message WHERE number = $1 AND seq = $2)
       WHERE number = $1
       """, [number, seq])
     try transaction.run("DELETE FROM message WHERE number = $1 AND seq < $2", [number, seq])
     try transaction.run("DELETE FROM messageChange WHERE number = $1 AND seq < $2", [number, seq])
+    try transaction.run("DELETE FROM messageExtras WHERE number = $1 AND seq < $2", [number, seq])
     try transaction.run(
       """
       WITH gone AS (DELETE FROM reaction WHERE number = $1 AND seq < $2 RETURNING number, kind)

@@ -1,7 +1,7 @@
 /// The tables, as numbered migrations. A released migration is never edited: a change is the next
 /// number.
 enum Schema {
-  static let migrations: [String] = [v1, ClusterSchema.v1, v3, ClusterSchema.v2, v5]
+  static let migrations: [String] = [v1, ClusterSchema.v1, v3, ClusterSchema.v2, v5, v6]
 
   /// Only one process migrates at a time. The number is arbitrary, and fixed.
   static let migrationLock: Int64 = 0x5468_7267
@@ -338,5 +338,51 @@ enum Schema {
         RAISE EXCEPTION 'node % was removed, or batch % comes late', $1, $2 USING ERRCODE = 'TH001';
       END IF;
     END $body$;
+    """
+
+  // - `groupRecord.historyVisibility`: NULL = the type's. `messageFeatures`: the bits of
+  //   `MessageFeatures`. `lastShownSeq`: the newest message that may be the last message, where newer
+  //   ones may not. `departuresSince`: NULL = not known.
+  // - `member.infoTime`: NULL = `changeTime`. `marks`: a JSON list.
+  // - `formerMember.isListed`: lists name the departure. `role`: of an absent member of a live room.
+  // - `messageExtras`: a row where a message has any of it. `isUncounted` (it does not count as unread)
+  //   follows from the others, for an index; `toUserIDs` is written as `receiptMembers.userIDs`.
+  // Every column may be left out: nodes of the release before go on writing beside this one.
+  private static let v6 = """
+    ALTER TABLE groupRecord
+      ADD COLUMN historyVisibility \(text),
+      ADD COLUMN messageFeatures bigint NOT NULL DEFAULT 0,
+      ADD COLUMN lastShownSeq bigint NOT NULL DEFAULT 0,
+      ADD COLUMN lastShownTime bigint NOT NULL DEFAULT 0,
+      ADD COLUMN departuresSince bigint;
+
+    ALTER TABLE member
+      ADD COLUMN infoTime bigint,
+      ADD COLUMN clearedSeq bigint NOT NULL DEFAULT 0,
+      ADD COLUMN isPinned boolean NOT NULL DEFAULT false,
+      ADD COLUMN isHidden boolean NOT NULL DEFAULT false,
+      ADD COLUMN isMarkedUnread boolean NOT NULL DEFAULT false,
+      ADD COLUMN marks \(text);
+
+    ALTER TABLE formerMember
+      ADD COLUMN isListed boolean NOT NULL DEFAULT false,
+      ADD COLUMN role \(text),
+      ADD COLUMN clearedSeq bigint NOT NULL DEFAULT 0;
+
+    CREATE TABLE messageExtras (
+      number bigint NOT NULL,
+      seq bigint NOT NULL,
+      replyTo bigint,
+      replyToSender \(text),
+      isExcludedFromUnreadCount boolean NOT NULL,
+      isExcludedFromLastMessage boolean NOT NULL,
+      isUncounted boolean NOT NULL,
+      toUserIDs \(text),
+      extension \(text),
+      PRIMARY KEY (number, seq)
+    );
+    CREATE INDEX messageReply ON messageExtras (number, replyTo, seq) WHERE replyTo IS NOT NULL;
+    CREATE INDEX messageUncounted ON messageExtras (number, seq) WHERE isUncounted;
+    CREATE INDEX messageTargeted ON messageExtras (number, seq) WHERE toUserIDs IS NOT NULL;
     """
 }

@@ -83,7 +83,7 @@ extension PostgreSQLConnection: StoreQueries {
   package func searchedGroup(number: Int64, reader: UserID?) throws -> SearchedHistory? {
     try rows(
       """
-      SELECT g.groupID, g.type, m.userID IS NOT NULL, coalesce(m.firstVisibleSeq, 1), m.earlierStays
+      SELECT \(SearchedHistory.columns)
       FROM groupRecord AS g LEFT JOIN member AS m ON m.number = g.number AND m.userID = $1 WHERE g.number = $2
       """, [reader?.rawValue, number], SearchedHistory.init
     ).first

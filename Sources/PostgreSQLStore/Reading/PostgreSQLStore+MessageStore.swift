@@ -18,15 +18,32 @@ extension PostgreSQLStore {
   }
 
   package func unreadCount(
-    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, skipsFlagged: Bool, limit: Int
   ) async throws(StoreError) -> Int {
-    try await read(.singleStatement) { db in
-      try db.count(
-        """
-        SELECT count(*) FROM (SELECT 1 FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = $1)
-        AND seq BETWEEN $2 AND $3 AND sender <> $4 AND kind IN ('Text', 'Custom') AND NOT isRevoked
-        AND (isFromManager OR NOT $5) LIMIT $6) AS unread
-        """, [group.rawValue, range.lowerBound, range.upperBound, reader.rawValue, managersOnly, limit])
+    let sql = skipsFlagged ? UnreadStatements.countedSQL : UnreadStatements.allSQL
+    return try await read(.singleStatement) { db in
+      try db.count(sql, [group.rawValue, range.lowerBound, range.upperBound, reader.rawValue, managersOnly, limit])
     }
   }
+}
+
+/// Statements that count unread messages.
+enum UnreadStatements {
+  private static let isUnread = """
+    m.sender <> $4 AND m.kind IN ('Text', 'Custom') AND NOT m.isRevoked AND (m.isFromManager OR NOT $5)
+    """
+  private static let unread = """
+    SELECT 1 FROM message AS m WHERE m.number = \(numberOfGroup) AND m.seq BETWEEN $2 AND $3 AND \(isUnread)
+    """
+
+  static let allSQL = "SELECT count(*) FROM (\(unread) LIMIT $6) AS unread"
+
+  // The flagged ones, which are few, are counted for themselves: so all others are counted as before,
+  // without a look at their extras. As many more are counted as are taken away.
+  static let countedSQL = """
+    WITH flagged (n) AS MATERIALIZED (
+      SELECT count(*) FROM messageExtras AS e JOIN message AS m ON m.number = e.number AND m.seq = e.seq
+      WHERE e.number = \(numberOfGroup) AND e.seq BETWEEN $2 AND $3 AND e.isUncounted AND \(isUnread))
+    SELECT count(*) - (SELECT n FROM flagged) FROM (\(unread) LIMIT $6 + (SELECT n FROM flagged)) AS unread
+    """
 }

@@ -25,6 +25,12 @@ extension WriteTransaction {
     try runForOne(GroupRows.updateSQL, binding: { try record.write(to: &$0) }) { "no group \(record.id) to change" }
   }
 
+  func put(lastShown seq: Int64, at time: WallInstant, in group: GroupID) throws {
+    try runForOne(
+      "UPDATE groupRecord SET lastShownSeq = $2, lastShownTime = $3 WHERE groupID = $1", [group.rawValue, seq, time]
+    ) { "no group \(group) to have a last message" }
+  }
+
   func put(_ attributes: GroupAttributes, in group: GroupID) throws {
     guard attributes.count > 0 else {
       return try runForOne(

@@ -29,6 +29,13 @@ enum MemberRows {
     WHERE m.userID = $1 AND m.role IN ('Owner', 'Admin')
     """
 
+  // One row where all of them are members.
+  fileprivate static let endHiddenSQL = """
+    WITH shown AS (
+      UPDATE member SET isHidden = false, changeTime = $2 WHERE number = \(numberOfGroup) AND userID = ANY ($3) RETURNING 1)
+    SELECT 1 FROM shown HAVING count(*) = $4
+    """
+
   // Live rooms leave no departures, because their members change too often.
   fileprivate static let removeSQL = """
     WITH removed AS (DELETE FROM member WHERE number = \(numberOfGroup) AND userID = $2 RETURNING number),
@@ -51,6 +58,12 @@ extension WriteTransaction {
     try run(MemberRows.putSQL) { arguments in
       arguments.append(group.rawValue)
       try member.write(to: &arguments)
+    }
+  }
+
+  func endHidden(of users: [UserID], at time: WallInstant, in group: GroupID) throws {
+    try runForOne(MemberRows.endHiddenSQL, [group.rawValue, time, users.map(\.rawValue), users.count]) {
+      "not all of \(users.count) are members of \(group)"
     }
   }
 

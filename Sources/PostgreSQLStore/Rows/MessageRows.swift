@@ -29,6 +29,7 @@ extension WriteTransaction {
   func append(_ message: Message) throws {
     if message.seq == nil { throw StoreError(.inconsistent, "message \(message.msgID) has no seq") }
     try run(MessageRows.appendSQL) { try bind(message, &$0) }
+    if let extras = message.extras { try put(extras, of: message) }
   }
 
   private func bind(_ message: Message, _ arguments: inout StatementArguments) throws(StoreError) {
@@ -38,6 +39,7 @@ extension WriteTransaction {
 
   func revise(_ message: Message) throws {
     try runForOne(MessageRows.reviseSQL, binding: { try bind(message, &$0) }) { missing(message) }
+    if let extras = message.extras { try put(extras, of: message) } else { try removeExtras(of: message) }
   }
 }
 

@@ -67,7 +67,7 @@ extension PostgreSQLConnection {
   package func readers(of seq: Int64, number: Int64) throws -> MessageReaders? {
     let found = try rows(
       """
-      SELECT m.sender, m.isRevoked, CASE WHEN m.needReadReceipt THEN \(ReceiptMessage.membersSQL) END
+      SELECT m.sender, m.isRevoked, CASE WHEN m.needReadReceipt THEN \(ReceiptMessage.membersSQL) END, \(ReceiptMessage.targetsSQL)
       FROM message AS m WHERE m.number = $1 AND m.seq = $2
       """, [number, seq], MessageReaders.read)
     guard let message = found.first, message.members != nil else { return found.first }

@@ -20,6 +20,7 @@ enum Schema {
     migrator.registerMigration("v9") { try $0.execute(sql: v9) }
     migrator.registerMigration("v10") { try $0.execute(sql: v10) }
     migrator.registerMigration("v11") { try $0.execute(sql: v11) }
+    migrator.registerMigration("v12") { try $0.execute(sql: v12) }
     return migrator
   }()
 
@@ -415,5 +416,47 @@ enum Schema {
   private static let v11 = """
     ALTER TABLE formerMember ADD COLUMN quitTime INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE member ADD COLUMN unheard TEXT;
+    """
+
+  // - `groupRecord.historyVisibility`: NULL = the type's. `messageFeatures`: the bits of
+  //   `MessageFeatures`. `lastShownSeq`: the newest message that may be the last message, where newer
+  //   ones may not. `departuresSince`: NULL = not known.
+  // - `member.infoTime`: NULL = `changeTime`. `marks`: a JSON list.
+  // - `formerMember.isListed`: lists name the departure. `role`: of an absent member of a live room.
+  // - `messageExtras`: a row where a message has any of it. `isUncounted` (it does not count as unread)
+  //   follows from the others, for an index; `toUserIDs` is written as `receiptMembers.userIDs`.
+  private static let v12 = """
+    ALTER TABLE groupRecord ADD COLUMN historyVisibility TEXT;
+    ALTER TABLE groupRecord ADD COLUMN messageFeatures INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE groupRecord ADD COLUMN lastShownSeq INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE groupRecord ADD COLUMN lastShownTime INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE groupRecord ADD COLUMN departuresSince INTEGER;
+
+    ALTER TABLE member ADD COLUMN infoTime INTEGER;
+    ALTER TABLE member ADD COLUMN clearedSeq INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE member ADD COLUMN isPinned INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE member ADD COLUMN isHidden INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE member ADD COLUMN isMarkedUnread INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE member ADD COLUMN marks TEXT;
+
+    ALTER TABLE formerMember ADD COLUMN isListed INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE formerMember ADD COLUMN role TEXT;
+    ALTER TABLE formerMember ADD COLUMN clearedSeq INTEGER NOT NULL DEFAULT 0;
+
+    CREATE TABLE messageExtras (
+      number INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      replyTo INTEGER,
+      replyToSender TEXT,
+      isExcludedFromUnreadCount INTEGER NOT NULL,
+      isExcludedFromLastMessage INTEGER NOT NULL,
+      isUncounted INTEGER NOT NULL,
+      toUserIDs TEXT,
+      extension ANY,
+      PRIMARY KEY (number, seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX messageReply ON messageExtras (number, replyTo, seq) WHERE replyTo IS NOT NULL;
+    CREATE INDEX messageUncounted ON messageExtras (number, seq) WHERE isUncounted = 1;
+    CREATE INDEX messageTargeted ON messageExtras (number, seq) WHERE toUserIDs IS NOT NULL;
     """
 }

@@ -97,6 +97,7 @@ public enum StoreCheck {
       """
       SELECT count(*) || ' messages with read receipts have no list of members' FROM message AS m
       WHERE needReadReceipt AND NOT EXISTS (SELECT 1 FROM receiptMembers AS l WHERE l.number = m.number AND l.seq <= m.seq)
+      AND NOT EXISTS (SELECT 1 FROM messageExtras AS e WHERE e.number = m.number AND e.seq = m.seq AND e.toUserIDs IS NOT NULL)
       HAVING count(*) > 0
       """,
       """
@@ -106,14 +107,23 @@ public enum StoreCheck {
       OR NOT EXISTS (SELECT 1 FROM message AS m WHERE m.number = c.number AND m.seq = c.seq) HAVING count(*) > 0
       """,
       """
+      SELECT 'extras of ' || count(*) || ' messages that are gone are left'
+      FROM messageExtras AS e JOIN groupRecord USING (number)
+      WHERE NOT EXISTS (SELECT 1 FROM message AS m WHERE m.number = e.number AND m.seq = e.seq) HAVING count(*) > 0
+      """,
+      """
+      SELECT count(*) || ' messages contradict themselves about whether they count as unread' FROM messageExtras
+      WHERE isUncounted <> (isExcludedFromUnreadCount OR toUserIDs IS NOT NULL) HAVING count(*) > 0
+      """,
+      """
       SELECT count(*) || ' reactions have other users than are counted' FROM reaction AS r JOIN groupRecord USING (number)
       WHERE count <> (SELECT count(*) FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind)
       HAVING count(*) > 0
       """,
     ]
     + [
-      "message", "messageChange", "reaction", "reactionUser", "member", "formerMember", "groupAttributes", "groupCounter",
-      "receiptMembers", "readReceipt",
+      "message", "messageChange", "messageExtras", "reaction", "reactionUser", "member", "formerMember", "groupAttributes",
+      "groupCounter", "receiptMembers", "readReceipt",
     ].map { table in
       """
       SELECT 'rows of ' || count(*) || ' groups that are gone are left in \(table)' FROM

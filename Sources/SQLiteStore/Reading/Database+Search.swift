@@ -78,7 +78,7 @@ extension Database: StoreQueries {
   package func searchedGroup(number: Int64, reader: UserID?) throws -> SearchedHistory? {
     try rows(
       """
-      SELECT g.groupID, g.type, m.userID IS NOT NULL, coalesce(m.firstVisibleSeq, 1), m.earlierStays
+      SELECT \(SearchedHistory.columns)
       FROM groupRecord AS g LEFT JOIN member AS m ON m.number = g.number AND m.userID = ? WHERE g.number = ?
       """, [reader?.rawValue, number], SearchedHistory.init
     ).first

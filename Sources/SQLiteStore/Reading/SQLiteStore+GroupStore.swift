@@ -44,8 +44,9 @@ extension SQLiteStore {
         SELECT g.groupID, g.type, m.number FROM member AS m INDEXED BY memberByUser
         CROSS JOIN groupRecord AS g ON g.number = m.number
         WHERE m.userID = ?1 AND m.number > ?2 AND g.type IN (\(type.listedSQL)) AND (?3 <= 0 OR
-          max(g.lastInfoTime, g.changeTime, g.removedTime, m.changeTime, m.muteUntil, coalesce(g.muteUntil, 0)) >= ?3 OR
-          (SELECT timestamp FROM message WHERE message.number = m.number ORDER BY seq DESC LIMIT 1) >= ?3)
+          max(g.lastInfoTime, g.changeTime, m.changeTime, m.muteUntil, coalesce(g.muteUntil, 0)) >= ?3 OR
+          m.receiveOption <> '\(ReceiveOption.notReceive.rawValue)' AND (g.removedTime >= ?3 OR
+          (SELECT timestamp FROM message WHERE message.number = m.number ORDER BY seq DESC LIMIT 1) >= ?3))
         ORDER BY m.number LIMIT ?4
         """, [user.rawValue, after, changedSince, limit], Membership.read)
     }

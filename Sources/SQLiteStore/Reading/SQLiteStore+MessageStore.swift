@@ -22,14 +22,30 @@ extension SQLiteStore {
   }
 
   package func unreadCount(
-    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, skipsFlagged: Bool, limit: Int
   ) async throws(StoreError) -> Int {
-    try await read { db in
-      try db.count(
-        """
-        SELECT count(*) FROM (SELECT 1 FROM message WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?)
-        AND seq BETWEEN ? AND ? AND sender <> ? AND kind IN ('Text', 'Custom') AND NOT isRevoked AND isFromManager >= ? LIMIT ?)
-        """, [group.rawValue, range.lowerBound, range.upperBound, reader.rawValue, managersOnly, limit])
+    let sql = skipsFlagged ? UnreadStatements.countedSQL : UnreadStatements.allSQL
+    return try await read { db in
+      try db.count(sql, [group.rawValue, range.lowerBound, range.upperBound, reader.rawValue, managersOnly, limit])
     }
   }
+}
+
+/// Statements that count unread messages.
+enum UnreadStatements {
+  private static let number = "(SELECT number FROM groupRecord WHERE groupID = ?1)"
+  private static let isUnread = "m.sender <> ?4 AND m.kind IN ('Text', 'Custom') AND NOT m.isRevoked AND m.isFromManager >= ?5"
+  private static let unread = "SELECT 1 FROM message AS m WHERE m.number = \(number) AND m.seq BETWEEN ?2 AND ?3 AND \(isUnread)"
+
+  static let allSQL = "SELECT count(*) FROM (\(unread) LIMIT ?6)"
+
+  // The flagged ones, which are few, are counted for themselves: so all others are counted as before,
+  // without a look at their extras. As many more are counted as are taken away.
+  static let countedSQL = """
+    WITH flagged (n) AS MATERIALIZED (
+      SELECT count(*) FROM messageExtras AS e INDEXED BY messageUncounted
+      CROSS JOIN message AS m ON m.number = e.number AND m.seq = e.seq
+      WHERE e.number = \(number) AND e.seq BETWEEN ?2 AND ?3 AND e.isUncounted = 1 AND \(isUnread))
+    SELECT count(*) - (SELECT n FROM flagged) FROM (\(unread) LIMIT ?6 + (SELECT n FROM flagged))
+    """
 }

@@ -54,7 +54,14 @@ struct MessageRemoval {
   }
 
   private static let head = "SELECT groupID, epoch, type, firstSeq, firstTime FROM groupRecord WHERE number = ?"
-  private static let setHistory = "UPDATE groupRecord SET firstSeq = ?, firstTime = ?, removedTime = ? WHERE number = ?"
+  private static let setHistory = """
+    UPDATE groupRecord SET firstSeq = ?, firstTime = ?, removedTime = coalesce(?, removedTime) WHERE number = ?
+    """
+  /// The oldest messages, and whether each may be a last message.
+  private static let oldest = """
+    SELECT m.seq, m.timestamp, e.toUserIDs IS NULL AND coalesce(e.isExcludedFromLastMessage, 0) = 0
+    FROM message AS m \(Message.joinedExtras) WHERE m.number = ? ORDER BY m.seq LIMIT ?
+    """
 
   /// Removes what is beyond the limits of a group, oldest first.
   /// - Returns: false where the deadline has come before that.
@@ -70,22 +77,24 @@ struct MessageRemoval {
     guard let head, bounds.limits[head.type] != nil else { return true }
     let newest = try db.newestSeq(number: number)
     var isDone = true
-    var last: (seq: Int64, time: WallInstant)?
+    var last: Int64?
+    var lastShown: WallInstant?
     var next: WallInstant?
     repeat {
-      let rows = try db.rows(
-        "SELECT seq, timestamp FROM message WHERE number = ? ORDER BY seq LIMIT ?", [number, Self.rowsPerStep + 1]
-      ) { (seq: try $0.integer(), time: try $0.instant()) }
-      let excess = bounds.excess(rows, of: head.type, newest: newest).prefix(Self.rowsPerStep)
-      next = rows.dropFirst(excess.count).first?.time
+      let rows = try db.rows(Self.oldest, [number, Self.rowsPerStep + 1]) {
+        (message: (seq: try $0.integer(), time: try $0.instant()), isShown: try $0.flag())
+      }
+      let excess = bounds.excess(rows.map(\.message), of: head.type, newest: newest).prefix(Self.rowsPerStep)
+      next = rows.dropFirst(excess.count).first?.message.time
       guard let end = excess.last else { break }
       let removed = try Self.remove(through: end.seq, of: head.removal.groupID, number: number, in: db)
       outcome.messages += removed.messages
       if removed.hasReactions { outcome.hasGoneReactions = true }
-      last = end
+      last = end.seq
+      lastShown = rows.prefix(excess.count).last { $0.isShown }?.message.time ?? lastShown
       isDone = excess.count < Self.rowsPerStep || next == nil
     } while !isDone && !isOver
-    try note(last, next: next, of: head, number, in: db)
+    try note(last, lastShown, next: next, of: head, number, in: db)
     return isDone
   }
 
@@ -97,6 +106,7 @@ struct MessageRemoval {
     try WebhookRows.copyMessages(of: group, number: number, before: seq + 1, in: db)
     let messages = try db.run("DELETE FROM message WHERE number = ? AND seq <= ?", [number, seq])
     try db.run("DELETE FROM messageChange WHERE number = ? AND seq <= ?", [number, seq])
+    try db.run("DELETE FROM messageExtras WHERE number = ? AND seq <= ?", [number, seq])
     let hasReactions = try ReactionRows.remove(through: seq, number: number, in: db)
     // The rest goes with the next messages: there are more of them than of these rows.
     _ = try ReadReceiptRows.remove(number: number, before: seq + 1, limit: 4 * rowsPerStep, in: db)
@@ -105,16 +115,16 @@ struct MessageRemoval {
 
   /// - Parameters:
   ///   - last: the newest message that was removed; nil = none was.
+  ///   - lastShown: when the newest of these was sent that may be a last message; nil = none may.
   ///   - next: when the oldest was sent that is left; nil = none is.
   private mutating func note(
-    _ last: (seq: Int64, time: WallInstant)?, next: WallInstant?, of head: Head, _ number: Int64, in db: Database
+    _ last: Int64?, _ lastShown: WallInstant?, next: WallInstant?, of head: Head, _ number: Int64, in db: Database
   ) throws {
     guard let last else {
       if next != head.firstTime { try db.run("UPDATE groupRecord SET firstTime = ? WHERE number = ?", [next, number]) }
       return
     }
-    try db.run(Self.setHistory, [last.seq + 1, next, last.time, number])
-    outcome.removals.append(
-      HistoryRemoval(groupID: head.removal.groupID, epoch: head.removal.epoch, firstSeq: last.seq + 1))
+    try db.run(Self.setHistory, [last + 1, next, lastShown, number])
+    outcome.removals.append(HistoryRemoval(groupID: head.removal.groupID, epoch: head.removal.epoch, firstSeq: last + 1))
   }
 }

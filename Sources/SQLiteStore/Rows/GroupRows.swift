@@ -24,6 +24,15 @@ extension SQLiteTransaction {
     }
   }
 
+  func put(lastShown seq: Int64, at time: WallInstant, in group: GroupID) throws {
+    let changed = try db.run("UPDATE groupRecord SET lastShownSeq = ?, lastShownTime = ? WHERE groupID = ?") { binding in
+      binding.append(seq)
+      binding.append(time)
+      binding.append(group.rawValue)
+    }
+    guard changed == 1 else { throw StoreError(.inconsistent, "no group \(group) to have a last message") }
+  }
+
   func put(_ attributes: GroupAttributes, in group: GroupID) throws {
     let number = try number(of: group, "to have attributes")
     guard attributes.count > 0 else {

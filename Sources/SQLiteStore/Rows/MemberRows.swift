@@ -19,6 +19,11 @@ enum MemberRows {
     WHERE member.userID = ? AND member.role IN ('Owner', 'Admin')
     """
 
+  fileprivate static let endHiddenSQL = """
+    UPDATE member SET isHidden = 0, changeTime = ?
+    WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?) AND userID IN (SELECT value FROM json_each(?))
+    """
+
   // Live rooms leave no departures, because their members change too often.
   fileprivate static let departSQL = """
     INSERT OR REPLACE INTO departure (userID, groupID, type, time, groupNumber)
@@ -33,6 +38,11 @@ extension SQLiteTransaction {
       binding.append(group.rawValue)
     }
     guard changed == 1 else { throw StoreError(.inconsistent, "no group \(group) to be a member of") }
+  }
+
+  func endHidden(of users: [UserID], at time: WallInstant, in group: GroupID) throws {
+    let changed = try db.run(MemberRows.endHiddenSQL, [time, group.rawValue, try jsonColumn(users.map(\.rawValue))])
+    guard changed == users.count else { throw StoreError(.inconsistent, "not all of \(users.count) are members of \(group)") }
   }
 
   func endDepartures(of user: UserID, from group: GroupID) throws {

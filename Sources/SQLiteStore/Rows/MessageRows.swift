@@ -31,6 +31,7 @@ extension SQLiteTransaction {
     guard try db.run(MessageRows.appendSQL, binding: { try bind(message, &$0) }) == 1 else {
       throw StoreError(.inconsistent, "seq \(seq) is not the next of a group \(message.groupID)")
     }
+    if let extras = message.extras { try put(extras, of: message) }
   }
 
   private func bind(_ message: Message, _ binding: inout StatementBinding) throws(StoreError) {
@@ -40,7 +41,8 @@ extension SQLiteTransaction {
 
   func revise(_ message: Message) throws {
     let revised = try db.run(MessageRows.reviseSQL, binding: { try bind(message, &$0) })
-    if revised == 0 { try checkRemoved(message) }
+    if revised == 0 { return try checkRemoved(message) }
+    if let extras = message.extras { try put(extras, of: message) } else { try removeExtras(of: message) }
   }
 
   /// Retention may remove a message between the decision to change it and its commit.

@@ -89,14 +89,16 @@ extension Database {
   package func readers(of seq: Int64, number: Int64) throws -> MessageReaders? {
     let found = try rows(
       """
-      SELECT sender, isRevoked, CASE WHEN needReadReceipt THEN \(ReceiptMessage.membersSQL) END FROM message AS m WHERE number = ? AND seq = ?
+      SELECT m.sender, m.isRevoked, CASE WHEN m.needReadReceipt THEN \(ReceiptMessage.membersSQL) END, \(ReceiptMessage.targetsSQL)
+      FROM message AS m WHERE m.number = ? AND m.seq = ?
       """, [number, seq], MessageReaders.read)
     guard let message = found.first, message.members != nil else { return found.first }
     return message.read(
       by: try readers(in: SeqBlock.number(of: seq), number: number).filter { $0.confirmed.contains(seq) }.map(\.user))
   }
 
-  private func jsonArray(_ seqs: [Int64]) -> String { "[" + Set(seqs).map { "\($0)" }.joined(separator: ",") + "]" }
+  /// Each number once, for `json_each`.
+  func jsonArray(_ seqs: [Int64]) -> String { "[" + Set(seqs).map { "\($0)" }.joined(separator: ",") + "]" }
 }
 
 /// `receiptMembers` and `readReceipt` rows that are removed.

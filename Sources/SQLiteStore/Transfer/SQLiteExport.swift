@@ -112,7 +112,8 @@ public final class SQLiteExport: RowSource, Sendable {
 }
 
 extension StoredValue {
-  fileprivate var argument: (any DatabaseValueConvertible)? {
+  /// The value, as statements take it.
+  var argument: (any DatabaseValueConvertible)? {
     switch self {
     case .null: nil
     case .integer(let number): number

@@ -1,7 +1,8 @@
 /// The keys of `history.…` and `search.…` (Protocol.md, "Retention" and "Search of messages").
 enum HistoryKeys {
   static let all: [any ConfigurationKey] = [
-    workRetention, publicRetention, meetingRetention, workMaxMessages, publicMaxMessages, meetingMaxMessages, searchMessages,
+    workRetention, publicRetention, meetingRetention, workMaxMessages, publicMaxMessages, meetingMaxMessages, creationTip,
+    searchMessages,
   ]
 
   static let workRetention = retention("work")
@@ -11,6 +12,10 @@ enum HistoryKeys {
   static let workMaxMessages = maxMessages("work")
   static let publicMaxMessages = maxMessages("public")
   static let meetingMaxMessages = maxMessages("meeting")
+
+  static let creationTip = Key(
+    "history.creationTip", .boolean, false, example: "true", since: "0.2.0",
+    "Begin the history of each new group with a tip that names its first members.")
 
   static let searchMessages = Key(
     "search.messages", .boolean, false, example: "true", since: "0.1.0",

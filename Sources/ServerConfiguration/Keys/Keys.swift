@@ -25,7 +25,11 @@ enum Keys {
     KeySection("Webhooks", isDeployment: true, WebhookKeys.all),
     KeySection("Sessions of a user", isDeployment: false, SessionKeys.all),
     KeySection(
-      "Users and groups", isDeployment: false, [usersRequireKnown, attributesGroupTypes, avChatRoomOfflineGrace]),
+      "Users and groups", isDeployment: false,
+      [
+        usersRequireKnown, attributesGroupTypes, workOwnerMayDisband, avChatRoomOfflineGrace, avChatRoomModeration,
+        avChatRoomRecentMessages, avChatRoomRecentDuration, avChatRoomRecentBytes,
+      ]),
     KeySection("Messages kept", isDeployment: false, HistoryKeys.all),
     KeySection("Limits", isDeployment: false, LimitKeys.all),
   ]
@@ -157,9 +161,24 @@ enum Keys {
   static let attributesGroupTypes = Key(
     "attributes.groupTypes", .groupTypes, ["AVChatRoom"], example: "AVChatRoom,Meeting", since: "0.1.0",
     "The group types whose members may read and write attributes.")
+  static let workOwnerMayDisband = Key(
+    "work.ownerMayDisband", .boolean, false, example: "true", since: "0.2.0",
+    "Let the owner of a Work group disband it; false leaves that to the application.")
   static let avChatRoomOfflineGrace = Key(
     "avChatRoom.offlineGrace", .duration(anyDuration), .seconds(300), example: "10m", since: "0.1.0",
     "How long a member of an AVChatRoom stays one after the last session ended.")
+  static let avChatRoomModeration = Key(
+    "avChatRoom.moderation", .boolean, false, example: "true", since: "0.2.0",
+    "AVChatRooms have admins, who mute and remove members and decide applications.")
+  static let avChatRoomRecentMessages = Key(
+    "avChatRoom.recentMessages", .integer(0...1000, of: "messages"), 0, example: "200", since: "0.2.0",
+    "How many of its last messages an AVChatRoom remembers, in memory: for members who were away, and for recalls; 0 = none.")
+  static let avChatRoomRecentDuration = Key(
+    "avChatRoom.recentDuration", .duration(anyDuration), .seconds(3600), example: "10m", since: "0.2.0",
+    "For how long an AVChatRoom remembers a message; 0 = as long as there is room.")
+  static let avChatRoomRecentBytes = Key(
+    "avChatRoom.recentBytes", .integer(65_536...1_099_511_627_776, of: "bytes"), 67_108_864, example: "268435456",
+    since: "0.2.0", "The most memory of what all AVChatRooms remember; beyond it the oldest messages go. One room has 1 MiB.")
 }
 
 /// The keys of `sessions.perPlatform.…` (Protocol.md, "Sessions per user").

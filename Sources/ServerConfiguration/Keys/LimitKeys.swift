@@ -7,7 +7,7 @@ enum LimitKeys {
     signInsPerSecond, connections, connectionsPerAddress, ipv6PrefixLength, groupsPerUser, avChatRoomsPerUser, avChatRooms,
     sendQueueBytes, revokeWindow, editWindow, reactionsPerMessage, unreadCount, readReceiptMembers, groupNameText,
     introductionText, notificationText, faceURLText, nameCardText,
-    messageText,
+    messageText, extensionText,
   ]
 
   static let workMessagesPerSecond = messagesPerSecond("work", 0)
@@ -80,10 +80,13 @@ enum LimitKeys {
   static let faceURLText = text("limits.text.faceURL", 100, "a group's faceURL", example: "500")
   static let nameCardText = text("limits.text.nameCard", 50, "a member's name card", example: "100")
   static let messageText = text("limits.text.message", 12_288, "the text or data of a message", example: "4096")
+  static let extensionText = text("limits.text.extension", 4096, "the extension of a message", example: "1024", since: "0.2.0")
 
-  private static func text(_ path: String, _ fallback: Int, _ what: String, example: String) -> Key<Int> {
+  private static func text(
+    _ path: String, _ fallback: Int, _ what: String, example: String, since: String = "0.1.0"
+  ) -> Key<Int> {
     Key(
-      path, .integer(1...65_536, of: "bytes"), fallback, example: example, since: "0.1.0",
+      path, .integer(1...65_536, of: "bytes"), fallback, example: example, since: since,
       "The bytes of UTF-8 that \(what) may have.")
   }
 

@@ -95,6 +95,8 @@ extension Settings {
     public var nameCard: Int
     /// The text or data of a message.
     public var message: Int
+    /// The application's data beside it.
+    public var `extension`: Int
 
     init(_ values: Resolution) {
       groupName = values[LimitKeys.groupNameText]
@@ -103,6 +105,7 @@ extension Settings {
       faceURL = values[LimitKeys.faceURLText]
       nameCard = values[LimitKeys.nameCardText]
       message = values[LimitKeys.messageText]
+      `extension` = values[LimitKeys.extensionText]
     }
   }
 

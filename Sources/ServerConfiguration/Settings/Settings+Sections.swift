@@ -125,13 +125,35 @@ extension Settings {
     public var groupTypes: [String]
   }
 
+  /// Work groups (Protocol.md, "Rights").
+  public struct Work: Sendable {
+    /// Whether the owner may disband the group.
+    public var ownerMayDisband: Bool
+  }
+
   /// AVChatRooms (Protocol.md, "AVChatRoom").
   public struct AVChatRoom: Sendable {
     /// How long a user stays a member after the end of the last session.
     public var offlineGrace: Duration
+    /// Whether AVChatRooms have admins.
+    public var moderation: Bool
+    /// How many messages each one remembers; 0 = none.
+    public var recentMessages: Int
+    /// For how long; zero = without end.
+    public var recentDuration: Duration
+    /// How many bytes all of them remember.
+    public var recentBytes: Int
+
+    init(_ values: Resolution) {
+      offlineGrace = values[Keys.avChatRoomOfflineGrace]
+      moderation = values[Keys.avChatRoomModeration]
+      recentMessages = values[Keys.avChatRoomRecentMessages]
+      recentDuration = values[Keys.avChatRoomRecentDuration]
+      recentBytes = values[Keys.avChatRoomRecentBytes]
+    }
   }
 
-  /// The messages that groups keep (Protocol.md, "Retention").
+  /// The messages that groups keep (Protocol.md, "Retention" and "Tips").
   public struct History: Sendable {
     /// For a Work group.
     public var work: Kept
@@ -139,6 +161,8 @@ extension Settings {
     public var `public`: Kept
     /// For a Meeting group.
     public var meeting: Kept
+    /// Whether a new group begins with a tip.
+    public var creationTip: Bool
 
     /// The messages that one group keeps.
     public struct Kept: Sendable {
@@ -152,6 +176,7 @@ extension Settings {
       work = Kept(retention: values[HistoryKeys.workRetention], maxMessages: values[HistoryKeys.workMaxMessages])
       `public` = Kept(retention: values[HistoryKeys.publicRetention], maxMessages: values[HistoryKeys.publicMaxMessages])
       meeting = Kept(retention: values[HistoryKeys.meetingRetention], maxMessages: values[HistoryKeys.meetingMaxMessages])
+      creationTip = values[HistoryKeys.creationTip]
     }
   }
 

@@ -44,6 +44,8 @@ public struct Settings: Sendable {
   public var users: Users
   /// `attributes.…`
   public var attributes: Attributes
+  /// `work.…`
+  public var work: Work
   /// `avChatRoom.…`
   public var avChatRoom: AVChatRoom
   /// `history.…`
@@ -97,7 +99,8 @@ public struct Settings: Sendable {
     sessions = Sessions(perPlatform: Sessions.PerPlatform(values))
     users = Users(requireKnown: values[Keys.usersRequireKnown])
     attributes = Attributes(groupTypes: values[Keys.attributesGroupTypes])
-    avChatRoom = AVChatRoom(offlineGrace: values[Keys.avChatRoomOfflineGrace])
+    work = Work(ownerMayDisband: values[Keys.workOwnerMayDisband])
+    avChatRoom = AVChatRoom(values)
     history = History(values)
     search = Search(messages: values[HistoryKeys.searchMessages])
     limits = Limits(values)

@@ -16,7 +16,7 @@ extension DatabaseStore {
     // Before the rows: an update that becomes durable meanwhile must not be missed.
     let waiting = core.queue.pendingUpdates
     let found = try await read(.snapshot) { db in
-      try db.number(of: id).map { (number: $0, group: try db.head(of: id, number: $0)) }
+      try db.number(of: id).map { (number: $0, group: try db.headWithLastMessage(of: id, number: $0)) }
     }
     guard let (number, head) = found, var group = head else { return nil }
     group.members = try await pages(from: "", after: { $0.userID.rawValue }) { (db, after, limit) in
@@ -32,8 +32,8 @@ extension DatabaseStore {
     group.openApplications = try await pages(from: 0, after: \.number) { (db, after, limit) in
       try db.openApplications(number: number, after: after, limit: limit)
     }.map(\.application)
-    if let newest = group.lastMessage?.seq {
-      group.recentlySent = try await recentlySent(number: number, through: newest, since: sentSince)
+    if group.lastSeq >= group.firstSeq {
+      group.recentlySent = try await recentlySent(number: number, through: group.lastSeq, since: sentSince)
     }
     if group.record.type == .avChatRoom {
       group.offlineSince = try await absences(of: group.members, number: number, waiting)
@@ -95,6 +95,17 @@ extension DatabaseStore {
 }
 
 extension StoreQueries {
+  /// A group without what is read in pages. Its newest message may be none that is shown as its last.
+  fileprivate func headWithLastMessage(of group: GroupID, number: Int64) throws -> StoredGroup? {
+    guard var head = try head(of: group, number: number) else { return nil }
+    guard let newest = head.lastMessage, let seq = newest.seq, !newest.movesLastMessage else { return head }
+    head.setNewest(seq, at: newest.timestamp)
+    // Retention may have removed it.
+    let shown = head.record.lastShownSeq
+    head.lastMessage = shown > 0 ? try messages(of: group, number: number, seqs: [shown]).first : nil
+    return head
+  }
+
   /// The groups, presence and profile that a sign-in needs.
   /// - Parameter update: the user's that was not durable before.
   package func signInRecord(of user: UserID, _ update: PresenceUpdate?) throws -> SignInRecord {

@@ -58,6 +58,33 @@ extension DatabaseStore {
     }
   }
 
+  /// Messages of a range that name others than a reader.
+  package func hiddenSeqs(
+    of group: GroupID, from reader: UserID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
+  ) async throws(StoreError) -> [Int64] {
+    try await read(group, else: []) {
+      try $0.hiddenSeqs(number: $1, from: reader, in: range, newestFirst: newestFirst, limit: limit)
+    }
+  }
+
+  /// Replies to a message, and how many there are of them.
+  package func replies(
+    to seq: Int64, in group: GroupID, visible: Visibility, after: Int64, limit: Int
+  ) async throws(StoreError) -> (messages: [Message], total: Int) {
+    try await read(group, else: (messages: [], total: 0)) { db, number in
+      let messages = try db.replies(to: seq, of: group, number: number, visible: visible, after: after, limit: limit)
+      return (messages: messages, total: try db.replyCounts(to: [seq], number: number, visible: visible)[seq] ?? 0)
+    }
+  }
+
+  /// How many replies messages have.
+  package func replyCounts(
+    of group: GroupID, to seqs: [Int64], visible: Visibility
+  ) async throws(StoreError) -> [Int64: Int] {
+    if seqs.isEmpty { return [:] }
+    return try await read(group, else: [:]) { try $0.replyCounts(to: seqs, number: $1, visible: visible) }
+  }
+
   /// The reactions to messages, in the order in which they came.
   package func reactions(
     of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int

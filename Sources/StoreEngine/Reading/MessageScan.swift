@@ -41,7 +41,7 @@ package struct MessageScan {
 
   /// Adds a message if it is looked for.
   package mutating func add(_ message: Message, of group: Group) {
-    guard let seq = message.seq, search.matches(message) else { return }
+    guard let seq = message.seq, group.visibility.contains(message), search.matches(message) else { return }
     found.append(MessageSearch.Found(message: message, place: MessageSearch.place(group: group.number, seq: seq)))
   }
 
@@ -49,8 +49,11 @@ package struct MessageScan {
   package struct Group {
     package let id: GroupID
     package let number: Int64
-    /// The messages to search, ascending.
+    /// The messages to search, ascending. Some may be targeted at others than the reader.
     let ranges: [ClosedRange<Int64>]
+    let visibility: Visibility
+    /// Whether some of its messages are replies.
+    let hasReplies: Bool
   }
 
   /// Finds messages behind a place.
@@ -87,6 +90,23 @@ package struct MessageScan {
   ) throws -> Int64? {
     work -= Self.groupWork
     guard let group = try group(number, below: bound, in: db) else { return nil }
+    let first = found.count
+    let stop = try lookThrough(group, look)
+    if group.hasReplies, found.count > first { try countReplies(from: first, of: group, in: db) }
+    return stop
+  }
+
+  /// Counts the replies to the messages that were found in a group.
+  private mutating func countReplies(from first: Int, of group: Group, in db: some StoreQueries) throws {
+    let counts = try db.replyCounts(
+      to: found[first...].compactMap(\.message.seq), number: group.number, visible: group.visibility)
+    for index in first..<found.count { found[index].replyCount = counts[found[index].message.seq ?? 0] ?? 0 }
+  }
+
+  /// - Returns: the `seq` below which the next page goes on; nil where the group is finished.
+  private mutating func lookThrough(
+    _ group: Group, _ look: (inout MessageScan, Group, ClosedRange<Int64>) throws -> Int64
+  ) throws -> Int64? {
     for range in group.ranges.reversed() {
       var high = range.upperBound
       while high >= range.lowerBound {
@@ -110,12 +130,12 @@ package struct MessageScan {
     if let to = search.to, let seq = try db.firstSeq(number: number, notBefore: to + .milliseconds(1)) {
       last = min(last, seq - 1)
     }
-    let visible =
-      search.reader == nil ? [1...newest] : row.type.visibleRanges(from: row.firstVisible, earlier: row.earlier, through: newest)
-    let ranges = visible.compactMap { range in
+    let visibility = row.visibility(for: search.reader, newest: newest)
+    let ranges = visibility.ranges.compactMap { range in
       let (low, high) = (max(range.lowerBound, first), min(range.upperBound, last))
       return low <= high ? low...high : nil
     }
-    return Group(id: row.id, number: number, ranges: ranges)
+    return Group(
+      id: row.id, number: number, ranges: ranges, visibility: visibility, hasReplies: row.features.contains(.replies))
   }
 }

@@ -9,7 +9,8 @@ package protocol StoreQueries {
 
   /// The number of a group; nil = there is none.
   func number(of group: GroupID) throws -> Int64?
-  /// A group without what is read in pages; nil = there is none of that number.
+  /// A group without what is read in pages, whose last message is its newest; nil = there is none of
+  /// that number.
   func head(of group: GroupID, number: Int64) throws -> StoredGroup?
   /// Members by `userID`.
   func members(number: Int64, after user: String, limit: Int) throws -> [Member]
@@ -41,6 +42,16 @@ package protocol StoreQueries {
   func changes(number: Int64, after changeSeq: Int64, limit: Int) throws -> [(changeSeq: Int64, seq: Int64)]
   /// The reactions to messages; see `MessageStore.reactions`.
   func reactions(to seqs: [Int64], number: Int64, reader: UserID?, users: Int) throws -> [Int64: [StoredReaction]]
+  /// Messages of a range that name others than a reader, by `seq`; see `MessageStore.hiddenSeqs`.
+  func hiddenSeqs(
+    number: Int64, from reader: UserID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
+  ) throws -> [Int64]
+  /// The replies to a message that a reader may see and that are not recalled, by `seq`, behind one.
+  func replies(
+    to seq: Int64, of group: GroupID, number: Int64, visible: Visibility, after: Int64, limit: Int
+  ) throws -> [Message]
+  /// How many such replies each of the messages has, at most `ReplyCount.max`; those without are absent.
+  func replyCounts(to seqs: [Int64], number: Int64, visible: Visibility) throws -> [Int64: Int]
   /// The number of a group of that epoch.
   func number(of group: GroupID, epoch: String) throws -> Int64?
   /// Those of the messages that a user may confirm and has not, ascending.

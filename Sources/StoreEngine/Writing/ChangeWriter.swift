@@ -18,10 +18,14 @@ package protocol ChangeWriter: AnyObject {
   func put(_ member: Member, in group: GroupID) throws
   /// Removes a member; leaves a departure where the group's type is listed.
   func removeMember(_ user: UserID, from group: GroupID, at time: WallInstant) throws
+  /// Members find a group in their lists again that they have hidden there.
+  func endHidden(of users: [UserID], at time: WallInstant, in group: GroupID) throws
   /// Stores a former member.
   func put(_ former: FormerMember, in group: GroupID) throws
   /// Removes a former member.
   func forgetFormer(_ user: UserID, in group: GroupID) throws
+  /// Stores the newest message of a group that may be its last message, and when it was sent.
+  func put(lastShown seq: Int64, at time: WallInstant, in group: GroupID) throws
   /// Stores all attributes of a group.
   func put(_ attributes: GroupAttributes, in group: GroupID) throws
   /// Stores the counters that have a value, and removes the others.
@@ -36,9 +40,9 @@ package protocol ChangeWriter: AnyObject {
   func put(_ info: UserInfo) throws
   /// Advances a user's mark.
   func advance(_ kind: ReadMark, of user: UserID, to mark: Int64) throws
-  /// Stores the next message of its group.
+  /// Stores the next message of its group, with its extras.
   func append(_ message: Message) throws
-  /// Stores the content of a stored message.
+  /// Stores the content and the extras of a stored message.
   func revise(_ message: Message) throws
   /// Stores the change of a stored message. One that retention has removed stays as it is.
   func noteChange(of message: Message) throws
@@ -88,6 +92,7 @@ extension ChangeWriter {
       if !isKnown { try endDepartures(of: member.userID, from: group) }
       try put(member, in: group)
     case .removeMember(let user, from: let group, let time): try removeMember(user, from: group, at: time)
+    case .endHidden(let users, at: let time, in: let group): try endHidden(of: users, at: time, in: group)
     case .putFormer(let former, in: let group): try put(former, in: group)
     case .forgetFormer(let user, in: let group): try forgetFormer(user, in: group)
     case .putAttributes(let attributes, in: let group): try put(attributes, in: group)
@@ -102,6 +107,7 @@ extension ChangeWriter {
     case .revise(let message):
       try revise(message)
       if message.changeSeq > 0 { try noteChange(of: message) }
+    case .putLastShown(let seq, at: let time, in: let group): try put(lastShown: seq, at: time, in: group)
     case .putReceiptMembers(let members, from: let seq, in: let group): try putReceiptMembers(members, from: seq, in: group)
     case .addReadReceipts(let seqs, of: let reader, in: let group): try confirm(seqs, by: reader, in: group)
     case .noteChange(let message): try noteChange(of: message)

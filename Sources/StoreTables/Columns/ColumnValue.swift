@@ -67,6 +67,11 @@ extension WallInstant: IntegerValue {
   @inlinable public var storedNumber: Int64 { milliseconds }
 }
 
+extension MessageFeatures: IntegerValue {
+  @inlinable public init(stored number: Int64) { self.init(rawValue: number) }
+  @inlinable public var storedNumber: Int64 { rawValue }
+}
+
 extension Bool: ColumnValue {
   @inlinable public static var kind: ColumnKind { .flag }
   public static var domain: StoredDomain { .flag }
@@ -154,6 +159,7 @@ extension InviteMode: TextValue {}
 extension BeInviteMode: TextValue {}
 extension EditMode: TextValue {}
 extension OwnerQuitMode: TextValue {}
+extension HistoryVisibility: TextValue {}
 extension GroupMute.Mode: TextValue {}
 extension ReceiveOption: TextValue {}
 extension Priority: TextValue {}

@@ -12,11 +12,12 @@ extension GroupRecord: StoredRow {
       id: id, type: type, epoch: epoch, createTime: createTime, owner: .administrator, name: "", maxMemberNum: 0,
       policy: GroupPolicy(
         joinMode: .any, inviteMode: .any, beInviteMode: .none, updateInfoMode: .any, updateCustomMode: .any,
-        ownerQuitMode: .transfer, memberChangeNotification: false, isSearchable: false, isMemberVisible: false))
+        ownerQuitMode: .transfer, memberChangeNotification: false, isSearchable: false, isMemberVisible: false,
+        historyVisibility: type.defaultHistoryVisibility))
   }
 
   /// Columns that only retention writes: the oldest message that is kept, its timestamp, and that of
-  /// the newest message that was removed.
+  /// the newest message that was removed and may be a last message.
   public static let historyColumns = [
     StoredColumn("firstSeq", Int64.self), StoredColumn("firstTime", WallInstant?.self),
     StoredColumn("removedTime", WallInstant.self),
@@ -55,6 +56,14 @@ extension GroupRecord: StoredRow {
     try coder.column("mutedAt", &row.mutedAt)
     try coder.column("serverCustomInfo", &row.serverCustomInfo)
     try coder.column("changeSeq", &row.changeSeq)
+    try coder.column("messageFeatures", &row.messageFeatures)
+    try coder.column("lastShownSeq", &row.lastShownSeq)
+    try coder.column("lastShownTime", &row.lastShownTime)
+    try coder.column("departuresSince", &row.departuresSince)
+    var visibility: HistoryVisibility? = row.policy.historyVisibility
+    try coder.column("historyVisibility", &visibility)
+    // A node of the release before makes groups without it.
+    if Coder.isReader { row.policy.historyVisibility = visibility ?? type.defaultHistoryVisibility }
   }
 }
 

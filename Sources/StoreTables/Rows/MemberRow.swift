@@ -29,7 +29,17 @@ extension Member: StoredRow {
     try coder.column("nameCard", &row.nameCard)
     try coder.column("customInfo", &row.customInfo)
     try coder.column("unheard", &unheard)
-    if Coder.isReader { row.setUnheardRanges(unheard) }
+    // NULL in a row from before it was kept.
+    var infoTime = Optional(row.infoTime)
+    try coder.column("infoTime", &infoTime)
+    try coder.column("clearedSeq", &row.clearedSeq)
+    try coder.column("isPinned", &row.conversation.isPinned)
+    try coder.column("isHidden", &row.conversation.isHidden)
+    try coder.column("isMarkedUnread", &row.conversation.isMarkedUnread)
+    try coder.column("marks", &row.conversation.marks)
+    guard Coder.isReader else { return }
+    row.setUnheardRanges(unheard)
+    row.infoTime = infoTime ?? row.changeTime
   }
 }
 
@@ -52,6 +62,9 @@ extension FormerMember: StoredRow {
     try coder.column("mutedAt", &row.mutedAt)
     try coder.column("banReason", &row.banReason)
     try coder.column("quitTime", &row.quitTime)
+    try coder.column("isListed", &row.isListed)
+    try coder.column("role", &row.role)
+    try coder.column("clearedSeq", &row.clearedSeq)
   }
 }
 

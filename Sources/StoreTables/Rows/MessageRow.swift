@@ -83,11 +83,69 @@ extension Message: StoredRow {
   }
 }
 
+/// `messageExtras` rows, without their keys: the parts that most messages have not. All are NULL
+/// beside a message without a row.
+public struct MessageExtrasRow: StoredRow {
+  @usableFromInline var text: String?
+  @usableFromInline var replyTo: Int64?
+  @usableFromInline var replyToSender: UserID?
+  @usableFromInline var isExcludedFromUnreadCount: Bool?
+  @usableFromInline var isExcludedFromLastMessage: Bool?
+  @usableFromInline var toUserIDs: [UserID]?
+  /// Whether the message does not count as unread: it is targeted, or was sent as one that does not.
+  @usableFromInline var isUncounted: Bool?
+
+  public static let columns = describe()
+  @inlinable public static var blank: MessageExtrasRow { MessageExtrasRow() }
+
+  @usableFromInline init() {}
+
+  /// The row of a message that has these.
+  public init(_ extras: MessageExtras) {
+    text = extras.extension
+    replyTo = extras.replyTo?.seq
+    replyToSender = extras.replyTo?.sender
+    isExcludedFromUnreadCount = extras.isExcludedFromUnreadCount
+    isExcludedFromLastMessage = extras.isExcludedFromLastMessage
+    toUserIDs = extras.toUserIDList.isEmpty ? nil : extras.toUserIDList
+    isUncounted = extras.isExcludedFromUnreadCount || !extras.toUserIDList.isEmpty
+  }
+
+  @inlinable public static func code<Coder: ColumnCoder>(
+    _ row: inout MessageExtrasRow, _ coder: inout Coder
+  ) throws(StoreError) {
+    try coder.column("extension", &row.text)
+    try coder.column("replyTo", &row.replyTo)
+    try coder.column("replyToSender", &row.replyToSender)
+    try coder.column("isExcludedFromUnreadCount", &row.isExcludedFromUnreadCount)
+    try coder.column("isExcludedFromLastMessage", &row.isExcludedFromLastMessage)
+    try coder.column("toUserIDs", &row.toUserIDs)
+    try coder.column("isUncounted", &row.isUncounted)
+  }
+
+  /// The parts of the message; nil where there is no row.
+  @inlinable public var extras: MessageExtras? {
+    // A row has it always.
+    guard let isExcludedFromLastMessage else { return nil }
+    var reply: ReplyReference?
+    if let replyTo, let replyToSender { reply = ReplyReference(seq: replyTo, sender: replyToSender) }
+    return MessageExtras(
+      extension: text, replyTo: reply, isExcludedFromUnreadCount: isExcludedFromUnreadCount ?? false,
+      isExcludedFromLastMessage: isExcludedFromLastMessage, toUserIDList: toUserIDs ?? [])
+  }
+}
+
 extension Message {
   /// The columns that `read(of:_:)` reads, of `source`.
-  public static let allColumns = columns.names(of: "m") + ", " + MessageChange.columns.names(of: "c")
-  /// Messages with what has changed since.
-  public static let source = "message AS m LEFT JOIN messageChange AS c ON c.number = m.number AND c.seq = m.seq"
+  public static let allColumns = [
+    columns.names(of: "m"), MessageChange.columns.names(of: "c"), MessageExtrasRow.columns.names(of: "e"),
+  ].joined(separator: ", ")
+  /// What messages have since they were changed, to be joined to `message AS m`.
+  public static let joinedChanges = "LEFT JOIN messageChange AS c ON c.number = m.number AND c.seq = m.seq"
+  /// What most messages have not, to be joined to `message AS m`.
+  public static let joinedExtras = "LEFT JOIN messageExtras AS e ON e.number = m.number AND e.seq = m.seq"
+  /// Messages with all that is theirs.
+  public static let source = "message AS m \(joinedChanges) \(joinedExtras)"
 
   /// A message as it is now.
   @inlinable public static func read<Reader: ColumnReader>(
@@ -101,6 +159,7 @@ extension Message {
       message.editTime = change.editTime ?? .unset
       message.isPinned = change.pinned ?? 0 > 0
     }
+    message.extras = try MessageExtrasRow.read(&reader).extras
     return message
   }
 }

@@ -12,9 +12,13 @@ public struct ReceiptMessage: Sendable {
     (self.seq, self.sender, self.others) = (seq, sender, others)
   }
 
-  /// The members when message `m` was sent.
+  /// The members whom message `m` names; NULL = it is for everybody.
+  public static let targetsSQL = "(SELECT e.toUserIDs FROM messageExtras AS e WHERE e.number = m.number AND e.seq = m.seq)"
+
+  /// The members who could see message `m` when it was sent: those whom it names, or all.
   public static let membersSQL = """
-    coalesce((SELECT l.userIDs FROM receiptMembers AS l WHERE l.number = m.number AND l.seq <= m.seq ORDER BY l.seq DESC LIMIT 1), '')
+    coalesce(\(targetsSQL), \
+    (SELECT l.userIDs FROM receiptMembers AS l WHERE l.number = m.number AND l.seq <= m.seq ORDER BY l.seq DESC LIMIT 1), '')
     """
 
   /// Reads a message's seq and sender, and `membersSQL`.
@@ -33,15 +37,17 @@ public struct ReceiptMessage: Sendable {
 }
 
 extension MessageReaders {
-  /// Reads a message's sender and isRevoked, and the list of its members, NULL where it was sent
-  /// without needReadReceipt: nobody has read it yet.
+  /// Reads a message's sender and isRevoked, the list of its members, NULL where it was sent without
+  /// needReadReceipt, and `targetsSQL`: nobody has read it yet.
   @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> MessageReaders {
     let (sender, isRevoked) = (try reader.value(UserID.self), try reader.flag())
-    return MessageReaders(sender: sender, isRevoked: isRevoked, members: try reader.value(), readers: [])
+    let members = try reader.value([UserID]?.self)
+    return MessageReaders(
+      sender: sender, isRevoked: isRevoked, members: members, readers: [], targets: try reader.value([UserID]?.self) ?? [])
   }
 
   /// The same with those who have read it.
   public func read(by readers: some Sequence<UserID>) -> MessageReaders {
-    MessageReaders(sender: sender, isRevoked: isRevoked, members: members, readers: Set(readers))
+    MessageReaders(sender: sender, isRevoked: isRevoked, members: members, readers: Set(readers), targets: targets)
   }
 }

@@ -42,16 +42,39 @@ public struct SearchedHistory: Sendable {
   public let id: GroupID
   public let type: GroupType
   public let isMember: Bool
-  public let firstVisible: Int64
-  public let earlier: [ClosedRange<Int64>]
+  private let firstVisible: Int64
+  private let earlier: [ClosedRange<Int64>]
+  private let cleared: Int64
+  private let policy: HistoryVisibility
+  /// What some of its messages have.
+  public let features: MessageFeatures
 
-  /// Reads a group's groupID and type, whether the reader is a member, firstVisibleSeq and
-  /// earlierStays.
-  @inlinable public init<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) {
+  /// The columns that `init` reads, of `groupRecord AS g` and the reader's `member AS m`.
+  public static let columns = """
+    g.groupID, g.type, m.userID IS NOT NULL, coalesce(m.firstVisibleSeq, 1), m.earlierStays, coalesce(m.clearedSeq, 0), \
+    g.historyVisibility, g.messageFeatures
+    """
+
+  /// Reads `columns`.
+  public init<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) {
     id = try reader.value()
-    type = try reader.value()
+    let type = try reader.value(GroupType.self)
+    self.type = type
     isMember = try reader.flag()
     firstVisible = try reader.integer()
     earlier = try reader.value()
+    cleared = try reader.integer()
+    policy = try reader.value(HistoryVisibility?.self) ?? type.defaultHistoryVisibility
+    features = try reader.value()
+  }
+
+  /// The messages that the reader may see.
+  /// - Parameters:
+  ///   - reader: nil = an application administrator.
+  ///   - newest: the group's newest message.
+  public func visibility(for reader: UserID?, newest: Int64) -> Visibility {
+    guard let reader else { return Visibility(ofApplicationThrough: newest) }
+    return Visibility(
+      of: reader, from: firstVisible, earlier: earlier, clearedThrough: cleared, through: newest, under: policy)
   }
 }

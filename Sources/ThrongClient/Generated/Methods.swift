@@ -1476,9 +1476,21 @@ extension Methods {
     public var onlineUserOnly: Bool?
     /// true = the sender learns who has read it, in a Work or Public group; absent = false.
     public var needReadReceipt: Bool?
+    /// Data of the application's own beside the content; absent or empty = none. At most 4096 bytes of
+    /// UTF-8.
+    public var `extension`: String?
+    /// The seq of the message that this one answers; absent = it is no reply. 1 to 9223372036854775807.
+    public var replyTo: Int?
+    /// true = it does not count as unread, where messages are stored; absent = false.
+    public var isExcludedFromUnreadCount: Bool?
+    /// true = it does not become the group's lastMessage, where messages are stored; absent = false.
+    public var isExcludedFromLastMessage: Bool?
+    /// The only members who see the message, besides the sender, in a Work, Public or Meeting group;
+    /// absent = all. At most 50 elements.
+    public var toUserIDList: [String]?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, text: String, priority: MessagePriority? = nil, clientMsgID: String? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil, needReadReceipt: Bool? = nil) {
+    public init(groupID: String, text: String, priority: MessagePriority? = nil, clientMsgID: String? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil, needReadReceipt: Bool? = nil, `extension`: String? = nil, replyTo: Int? = nil, isExcludedFromUnreadCount: Bool? = nil, isExcludedFromLastMessage: Bool? = nil, toUserIDList: [String]? = nil) {
       self.groupID = groupID
       self.text = text
       self.priority = priority
@@ -1486,6 +1498,11 @@ extension Methods {
       self.atUserIDList = atUserIDList
       self.onlineUserOnly = onlineUserOnly
       self.needReadReceipt = needReadReceipt
+      self.extension = `extension`
+      self.replyTo = replyTo
+      self.isExcludedFromUnreadCount = isExcludedFromUnreadCount
+      self.isExcludedFromLastMessage = isExcludedFromLastMessage
+      self.toUserIDList = toUserIDList
     }
 
     /// The answer.
@@ -1528,9 +1545,21 @@ extension Methods {
     public var onlineUserOnly: Bool?
     /// true = the sender learns who has read it, in a Work or Public group; absent = false.
     public var needReadReceipt: Bool?
+    /// Data of the application's own beside the content; absent or empty = none. At most 4096 bytes of
+    /// UTF-8.
+    public var `extension`: String?
+    /// The seq of the message that this one answers; absent = it is no reply. 1 to 9223372036854775807.
+    public var replyTo: Int?
+    /// true = it does not count as unread, where messages are stored; absent = false.
+    public var isExcludedFromUnreadCount: Bool?
+    /// true = it does not become the group's lastMessage, where messages are stored; absent = false.
+    public var isExcludedFromLastMessage: Bool?
+    /// The only members who see the message, besides the sender, in a Work, Public or Meeting group;
+    /// absent = all. At most 50 elements.
+    public var toUserIDList: [String]?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, data: String, priority: MessagePriority? = nil, clientMsgID: String? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil, needReadReceipt: Bool? = nil) {
+    public init(groupID: String, data: String, priority: MessagePriority? = nil, clientMsgID: String? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil, needReadReceipt: Bool? = nil, `extension`: String? = nil, replyTo: Int? = nil, isExcludedFromUnreadCount: Bool? = nil, isExcludedFromLastMessage: Bool? = nil, toUserIDList: [String]? = nil) {
       self.groupID = groupID
       self.data = data
       self.priority = priority
@@ -1538,6 +1567,11 @@ extension Methods {
       self.atUserIDList = atUserIDList
       self.onlineUserOnly = onlineUserOnly
       self.needReadReceipt = needReadReceipt
+      self.extension = `extension`
+      self.replyTo = replyTo
+      self.isExcludedFromUnreadCount = isExcludedFromUnreadCount
+      self.isExcludedFromLastMessage = isExcludedFromLastMessage
+      self.toUserIDList = toUserIDList
     }
 
     /// The answer.

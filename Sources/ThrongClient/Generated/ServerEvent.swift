@@ -57,6 +57,8 @@ public enum ServerEvent: Hashable, Sendable {
   case onMessageDropped(MessageDropped)
   /// To the user's other sessions, when it moved.
   case onConversationRead(ConversationRead)
+  /// To the user's other sessions; to all where a message has ended isHidden.
+  case onConversationChanged(ConversationChanged)
   /// To the sessions of the messages' sender, at most 5 in any second.
   case onRecvMessageReadReceipts(RecvMessageReadReceipts)
   /// To the members named by the administrator, or all.
@@ -196,12 +198,16 @@ public enum ServerEvent: Hashable, Sendable {
     public var groupID: String
     public var opTime: Int
     public var platform: String
+    public var seq: Int?
+    public var msgID: String?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, opTime: Int, platform: String) {
+    public init(groupID: String, opTime: Int, platform: String, seq: Int? = nil, msgID: String? = nil) {
       self.groupID = groupID
       self.opTime = opTime
       self.platform = platform
+      self.seq = seq
+      self.msgID = msgID
     }
   }
 
@@ -607,6 +613,28 @@ public enum ServerEvent: Hashable, Sendable {
     }
   }
 
+  /// The parameters of onConversationChanged.
+  public struct ConversationChanged: Codable, Hashable, Sendable {
+    public var groupID: String
+    public var opTime: Int
+    public var isPinned: Bool?
+    public var isHidden: Bool?
+    public var isMarkedUnread: Bool?
+    public var marks: [String]?
+    public var clearedSeq: Int?
+
+    /// All members; those that may be absent are nil.
+    public init(groupID: String, opTime: Int, isPinned: Bool? = nil, isHidden: Bool? = nil, isMarkedUnread: Bool? = nil, marks: [String]? = nil, clearedSeq: Int? = nil) {
+      self.groupID = groupID
+      self.opTime = opTime
+      self.isPinned = isPinned
+      self.isHidden = isHidden
+      self.isMarkedUnread = isMarkedUnread
+      self.marks = marks
+      self.clearedSeq = clearedSeq
+    }
+  }
+
   /// The parameters of onRecvMessageReadReceipts.
   public struct RecvMessageReadReceipts: Codable, Hashable, Sendable {
     public var groupID: String
@@ -746,6 +774,7 @@ public enum ServerEvent: Hashable, Sendable {
     case .onGroupMessagePinned: "onGroupMessagePinned"
     case .onMessageDropped: "onMessageDropped"
     case .onConversationRead: "onConversationRead"
+    case .onConversationChanged: "onConversationChanged"
     case .onRecvMessageReadReceipts: "onRecvMessageReadReceipts"
     case .onReceiveRESTCustomData: "onReceiveRESTCustomData"
     case .onSelfInfoUpdated: "onSelfInfoUpdated"
@@ -786,6 +815,7 @@ public enum ServerEvent: Hashable, Sendable {
     case .onGroupMessagePinned(let event): event.groupID
     case .onMessageDropped(let event): event.groupID
     case .onConversationRead(let event): event.groupID
+    case .onConversationChanged(let event): event.groupID
     case .onRecvMessageReadReceipts(let event): event.groupID
     case .onReceiveRESTCustomData(let event): event.groupID
     default: nil
@@ -821,6 +851,7 @@ public enum ServerEvent: Hashable, Sendable {
     case .onGroupMessagePinned(let event): event.opTime
     case .onMessageDropped(let event): event.opTime
     case .onConversationRead(let event): event.opTime
+    case .onConversationChanged(let event): event.opTime
     case .onRecvMessageReadReceipts(let event): event.opTime
     case .onReceiveRESTCustomData(let event): event.opTime
     case .onSelfInfoUpdated(let event): event.opTime
@@ -860,6 +891,7 @@ extension ServerEvent {
     case "onGroupMessagePinned": self = .onGroupMessagePinned(try params())
     case "onMessageDropped": self = .onMessageDropped(try params())
     case "onConversationRead": self = .onConversationRead(try params())
+    case "onConversationChanged": self = .onConversationChanged(try params())
     case "onRecvMessageReadReceipts": self = .onRecvMessageReadReceipts(try params())
     case "onReceiveRESTCustomData": self = .onReceiveRESTCustomData(try params())
     case "onSelfInfoUpdated": self = .onSelfInfoUpdated(try params())

@@ -82,10 +82,14 @@ public struct SelfInfo: Codable, Hashable, Sendable {
   public var receiveMessageOpt: ReceiveOption
   public var readSeq: Int
   public var unreadCount: Int
+  public var isPinned: Bool?
+  public var isHidden: Bool?
+  public var isMarkedUnread: Bool?
+  public var marks: [String]?
   public var customInfo: [String: String]
 
   /// All members; those that may be absent are nil.
-  public init(role: String, joinTime: Int, nameCard: String, muteUntil: Int, receiveMessageOpt: ReceiveOption, readSeq: Int, unreadCount: Int, customInfo: [String: String]) {
+  public init(role: String, joinTime: Int, nameCard: String, muteUntil: Int, receiveMessageOpt: ReceiveOption, readSeq: Int, unreadCount: Int, isPinned: Bool? = nil, isHidden: Bool? = nil, isMarkedUnread: Bool? = nil, marks: [String]? = nil, customInfo: [String: String]) {
     self.role = role
     self.joinTime = joinTime
     self.nameCard = nameCard
@@ -93,6 +97,10 @@ public struct SelfInfo: Codable, Hashable, Sendable {
     self.receiveMessageOpt = receiveMessageOpt
     self.readSeq = readSeq
     self.unreadCount = unreadCount
+    self.isPinned = isPinned
+    self.isHidden = isHidden
+    self.isMarkedUnread = isMarkedUnread
+    self.marks = marks
     self.customInfo = customInfo
   }
 }

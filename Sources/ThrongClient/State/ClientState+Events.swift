@@ -10,6 +10,7 @@ extension ClientState {
       performOutbox()
     default: break
     }
+    if let groupID = event.groupID, tracker.startReread(groupID, at: event.place) { readEntry(groupID) }
     let held = HeldEvent(event: event, bytes: event.weight(ofFrame: frameBytes))
     if !tracker.hold(held) { tell(event, bytes: held.bytes) }
   }
@@ -20,6 +21,7 @@ extension ClientState {
     let isNew = groupID.map { !tracker.isTracked($0) } ?? false
     tracker.note(event)
     if case .onRecvNewMessage(let event) = event, findOwn(event.message) { return }
+    if case .onConversationChanged(let change) = event { resume?.apply(change) }
     tell(.server(event), bytes: bytes)
     guard let groupID else { return }
     if event.isEnd(for: userID) {
@@ -33,20 +35,49 @@ extension ClientState {
   /// that sent it was gone. `ClientEvent.message` tells of it.
   mutating func findOwn(_ message: GroupMessage) -> Bool {
     defer { performOutbox() }
-    return message.sender == userID && ClientLimits.isIdentifier(message.msgID) && outbox.find(message)
+    guard message.sender == userID, ClientLimits.isIdentifier(message.msgID) else { return false }
+    return outbox.find(message, inLiveRoom: tracker.groups[message.groupID]?.isLive == true)
   }
 
   /// The user is a member of one more group: its position is read once.
   mutating func enter(_ groupID: String) {
     guard isOnline, tracker.enter(groupID) != nil else { return }
+    readEntry(groupID)
+  }
+
+  private mutating func readEntry(_ groupID: String) {
     request(Methods.GetGroupsInfo(groupIDList: [groupID]), .entry(groupID: groupID))
   }
 
-  mutating func didReadEntry(_ result: Methods.GetGroupsInfo.Result, of groupID: String) {
+  /// - Throws: where more events come, again and again, than may wait.
+  mutating func didReadEntry(_ result: Methods.GetGroupsInfo.Result, of groupID: String) throws(ClientError) {
     tracker.didEnter(groupID)
-    guard let row = result.resultList.first, row.code == 0, let info = row.info, info.selfInfo != nil, info.groupID == groupID
-    else { return }
-    if !tracker.isTracked(groupID) { tracker.track(info) }
+    let row = result.resultList.first { $0.code == 0 && $0.info?.selfInfo != nil && $0.info?.groupID == groupID }
+    let info = row?.info
+    if tracker.isReread(groupID) {
+      try didReread(groupID, info)
+    } else if let info, !tracker.isTracked(groupID) {
+      tracker.track(info)
+    }
+  }
+
+  /// The places of a room do not ascend: its memory was lost while the connection lived, or an answer
+  /// overtook an event.
+  /// - Parameter info: nil = the user is no member any more.
+  private mutating func didReread(_ groupID: String, _ info: GroupInfo?) throws(ClientError) {
+    guard let info else {
+      release(groupID)
+      return tracker.remove(groupID)
+    }
+    if tracker.retryAfterOverflow(groupID) {
+      guard tracker.repeatReread(groupID) else {
+        throw ClientError(.badAnswer, detail: "more events than a room remembers")
+      }
+      return readEntry(groupID)
+    }
+    let isSame = tracker.endReread(info)
+    if !isSame { tell(.sync(GroupSync(groupID: groupID, recovered: false, info: info)), bytes: frameBytes) }
+    release(groupID, all: isSame)
   }
 }
 

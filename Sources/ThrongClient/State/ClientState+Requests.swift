@@ -78,7 +78,7 @@ extension ClientState {
     case .confirmation(let clientMsgID):
       outbox.confirm(clientMsgID)
       performOutbox()
-    case .entry(let groupID): didReadEntry(try result() as Methods.GetGroupsInfo.Result, of: groupID)
+    case .entry(let groupID): try didReadEntry(try result() as Methods.GetGroupsInfo.Result, of: groupID)
     case .resume(.joined): try didReadJoined(try result(), bytes: text.count)
     case .resume(.live): didCheckLive(try result())
     case .resume(.history): try didSync(try result())

@@ -64,7 +64,8 @@ extension ClientState {
       ask: Methods.SyncGroups.GroupRow(groupID: groupID, epoch: group.epoch, seq: start, changeSeq: group.place.changeSeq))
   }
 
-  /// Live rooms keep nothing, and forget members who stay away too long.
+  /// Live rooms forget members who stay away too long. Those that remember their last messages are
+  /// left to a sync.
   mutating func didCheckLive(_ result: Methods.GetGroupsInfo.Result) {
     guard let asked = resume?.asked else { return }
     for row in result.resultList where asked.contains(row.groupID) {
@@ -73,9 +74,16 @@ extension ClientState {
         resume?.left.insert(row.groupID)
         continue
       }
-      if !tracker.isTracked(row.groupID) { tracker.track(info) }
+      if !tracker.isTracked(row.groupID) {
+        tracker.track(info)
+      } else if tracker.check(row.groupID, info) {
+        resume?.rooms[row.groupID] = info
+        resume?.stored.append(row.groupID)
+        continue
+      }
       resume?.notRecovered.insert(row.groupID)
       tell(.sync(GroupSync(groupID: row.groupID, recovered: false, info: info)), bytes: frameBytes / result.resultList.count)
+      release(row.groupID)
     }
     continueResume()
   }
@@ -114,7 +122,7 @@ extension ClientState {
       tracker.restart(groupID, epoch: answer.epoch ?? "", at: Place(seq: answer.lastSeq, changeSeq: answer.changeSeq))
       resume?.notRecovered.insert(groupID)
       resume?.recovered.remove(groupID)
-      tell(.sync(GroupSync(groupID: groupID, recovered: false, info: resume?.infos[groupID])), bytes: bytes)
+      tell(.sync(GroupSync(groupID: groupID, recovered: false, info: resume?.info(of: groupID))), bytes: bytes)
       return try releaseOrRepeat(groupID)
     }
     let page = try answer.page(after: row.ask)
@@ -126,7 +134,8 @@ extension ClientState {
     tell(
       .sync(
         GroupSync(
-          groupID: groupID, recovered: true, messageList: messages, changeList: changes, more: more, info: resume?.infos[groupID])
+          groupID: groupID, recovered: true, messageList: messages, changeList: changes, more: more,
+          info: resume?.info(of: groupID))
       ),
       bytes: bytes)
     guard !more else {
@@ -140,7 +149,8 @@ extension ClientState {
       return next
     }
     if resume?.notRecovered.contains(groupID) == false { resume?.recovered.insert(groupID) }
-    outbox.proveAbsent(in: groupID)
+    // In a live room it may still wait for its place; there the server is asked by sending it again.
+    if tracker.groups[groupID]?.isLive == false { outbox.proveAbsent(in: groupID) }
     return try releaseOrRepeat(groupID)
   }
 
@@ -171,8 +181,9 @@ extension ClientState {
     return nil
   }
 
-  private mutating func release(_ groupID: String) {
-    for held in tracker.release(groupID) where tracker.isNews(held.event) { tell(held.event, bytes: held.bytes) }
+  /// - Parameter all: also events of places that the application has been told of.
+  mutating func release(_ groupID: String, all: Bool = false) {
+    for held in tracker.release(groupID) where all || tracker.isNews(held.event) { tell(held.event, bytes: held.bytes) }
   }
 
   private mutating func finish(_ resume: Resume) {

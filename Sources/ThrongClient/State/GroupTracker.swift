@@ -10,6 +10,9 @@ struct GroupTracker {
   private(set) var joined: Set<String> = []
   /// The last places that were told of groups that are not tracked yet.
   private(set) var untracked: [String: Place] = [:]
+  /// Live rooms that are read anew because their places do not ascend, with how often more events
+  /// came than may wait.
+  private var rereads: [String: Int] = [:]
   /// How much waits in all groups.
   private(set) var held = HeldEvent.Size()
   /// The server's clock at the last frame that shows it, and at the end of the last session that
@@ -68,6 +71,50 @@ struct GroupTracker {
   }
   mutating func didJoin(_ groupID: String) { joined.insert(groupID) }
 
+  // MARK: Live rooms
+
+  /// A resume has read a room. Answers whether a sync may bring what was missed; otherwise the room
+  /// begins anew.
+  mutating func check(_ groupID: String, _ info: GroupInfo) -> Bool {
+    guard var group = groups[groupID], group.isLive else { return false }
+    let hasRemembered = group.remembers
+    group.remembers = info.remembersMessages
+    let maySync = hasRemembered && group.remembers
+    if !maySync { group.restart(info) }
+    groups[groupID] = group
+    return maySync
+  }
+
+  /// Whether a room is to be read anew, because an event at that place shows that its memory was lost.
+  /// Its events wait from then on.
+  mutating func startReread(_ groupID: String, at place: Place) -> Bool {
+    // A resume that is under way finds it by itself.
+    guard isInStep, groups[groupID]?.beginsAnew(at: place) == true, enter(groupID) != nil else { return false }
+    rereads[groupID] = 0
+    groups[groupID]?.hold()
+    return true
+  }
+
+  func isReread(_ groupID: String) -> Bool { rereads[groupID] != nil }
+
+  /// More events came than may wait: the room is read once more. False = too often.
+  mutating func repeatReread(_ groupID: String) -> Bool {
+    rereads[groupID, default: 0] += 1
+    return rereads[groupID, default: 0] <= ClientLimits.repeatedSyncs && enter(groupID) != nil
+  }
+
+  /// A room was read anew. Answers whether its memory is the one that the application was told of, and
+  /// no event was given up: then all that have waited are news.
+  mutating func endReread(_ info: GroupInfo) -> Bool {
+    let isWhole = rereads.removeValue(forKey: info.groupID) == 0
+    guard var group = groups[info.groupID] else { return false }
+    group.remembers = info.remembersMessages
+    let isSame = isWhole && group.epoch == info.epoch
+    if !isSame { group.restart(info) }
+    groups[info.groupID] = group
+    return isSame
+  }
+
   // MARK: Events
 
   /// Keeps an event whose group waits for its sync; false = it does not wait.
@@ -119,6 +166,7 @@ struct GroupTracker {
   mutating func remove(_ groupID: String) {
     held -= groups[groupID]?.heldSize ?? HeldEvent.Size()
     groups[groupID] = nil
+    rereads[groupID] = nil
   }
 
   // MARK: Sessions
@@ -134,6 +182,7 @@ struct GroupTracker {
     enteredBefore.formUnion(entered.keys.sorted().prefix(max(0, ClientLimits.newGroups - enteredBefore.count)))
     entered = [:]
     untracked = [:]
+    rereads = [:]
     held = HeldEvent.Size()
     for groupID in groups.keys { groups[groupID]?.endSession() }
     hold()

@@ -194,7 +194,8 @@ struct Outbox {
 
   /// Whether a message of the history, or of an event, is one of this client's. Its answer may have
   /// been lost.
-  mutating func find(_ stored: GroupMessage) -> Bool {
+  /// - Parameter inLiveRoom: a live room's messages have a `seq` as well, where it remembers them.
+  mutating func find(_ stored: GroupMessage, inLiveRoom: Bool) -> Bool {
     guard let clientMsgID = stored.clientMsgID, var message = records[clientMsgID]?.message else { return false }
     guard message.state != .stored, message.state != .delivered else { return true }
     waiting.removeAll { $0 == clientMsgID }
@@ -202,7 +203,7 @@ struct Outbox {
     message.seq = stored.seq
     message.timestamp = stored.timestamp
     message.error = nil
-    settle(message, stored.seq == nil ? .delivered : .stored)
+    settle(message, stored.seq == nil || inLiveRoom ? .delivered : .stored)
     return true
   }
 

@@ -43,6 +43,8 @@ struct Resume {
   var left: Set<String> = []
   var recovered: Set<String> = []
   var notRecovered: Set<String> = []
+  /// The infos of live rooms that a sync is asked about.
+  var rooms: [String: GroupInfo] = [:]
   /// The groups that `live` and `history` still ask for.
   var live: [String] = []
   var stored: [String] = []
@@ -76,6 +78,12 @@ struct Resume {
     gone.formUnion(page.leftGroupIDList)
   }
 
+  /// A group as the resume has read it, if it has.
+  func info(of groupID: String) -> GroupInfo? { infos[groupID] ?? rooms[groupID] }
+
+  /// The list that was read is told behind the event.
+  mutating func apply(_ change: ServerEvent.ConversationChanged) { infos[change.groupID]?.apply(change) }
+
   /// A group is asked for anew.
   /// - Throws: where that has no end.
   mutating func addRepeat(of groupID: String) throws(ClientError) {
@@ -101,6 +109,27 @@ struct Resume {
 extension GroupInfo {
   /// Whether its ID and epoch are as short as those of a server.
   var hasIdentifiers: Bool { ClientLimits.isIdentifier(groupID) && ClientLimits.isIdentifier(epoch ?? "") }
+
+  /// Whether it is a live room that remembers its last messages: alone among groups it has no
+  /// `firstSeq`.
+  var remembersMessages: Bool { groupType == .avChatRoom && epoch != nil && firstSeq == nil }
+
+  /// Takes over what onConversationChanged tells: `selfInfo` has what is true, and marks where there
+  /// are any.
+  mutating func apply(_ change: ServerEvent.ConversationChanged) {
+    guard var own = selfInfo else { return }
+    if let isPinned = change.isPinned { own.isPinned = isPinned ? true : nil }
+    if let isHidden = change.isHidden { own.isHidden = isHidden ? true : nil }
+    if let isMarkedUnread = change.isMarkedUnread { own.isMarkedUnread = isMarkedUnread ? true : nil }
+    if let marks = change.marks { own.marks = marks.isEmpty ? nil : marks }
+    if let clearedSeq = change.clearedSeq {
+      let cleared = ClientLimits.count(clearedSeq)
+      firstSeq = max(ClientLimits.count(firstSeq), cleared + 1)
+      own.unreadCount = 0
+      if let last = lastMessage?.seq, last <= cleared { lastMessage = nil }
+    }
+    selfInfo = own
+  }
 }
 
 extension Methods.SyncGroups.Result.GroupRow {

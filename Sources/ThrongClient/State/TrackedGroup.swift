@@ -46,6 +46,8 @@ struct HeldEvent {
 /// One group, up to where the application was told of it.
 struct TrackedGroup {
   let isLive: Bool
+  /// A live room whose last messages a sync brings.
+  var remembers: Bool
   private(set) var epoch: String
   private(set) var place: Place
   /// Events of this connection that wait until the group is in step; nil = they do not wait.
@@ -60,16 +62,20 @@ struct TrackedGroup {
 
   var isHeld: Bool { held != nil }
 
-  init(epoch: String, place: Place, isLive: Bool = false) {
+  /// Whether a sync may bring what was missed.
+  var hasHistory: Bool { !isLive || remembers }
+
+  init(epoch: String, place: Place, isLive: Bool = false, remembers: Bool = false) {
     self.epoch = epoch
     self.place = place
     self.isLive = isLive
+    self.remembers = remembers
   }
 
   init(_ info: GroupInfo) {
     self.init(
       epoch: info.epoch ?? "", place: Place(seq: info.lastSeq, changeSeq: info.changeSeq),
-      isLive: info.groupType == .avChatRoom)
+      isLive: info.groupType == .avChatRoom, remembers: info.remembersMessages)
   }
 
   /// Events of a group come in their order: one tells that those before it have come.
@@ -81,7 +87,7 @@ struct TrackedGroup {
   }
 
   mutating func addOwn(_ seq: Int) {
-    guard !isLive, seq > place.seq else { return }
+    guard hasHistory, seq > place.seq else { return }
     own.insert(ClientLimits.count(seq))
     if own.count > ClientLimits.ownMessages, let first = own.min() { own.remove(first) }
     reach(Place())
@@ -94,17 +100,25 @@ struct TrackedGroup {
     own = []
   }
 
+  mutating func restart(_ info: GroupInfo) {
+    restart(epoch: info.epoch ?? "", at: Place(seq: info.lastSeq, changeSeq: info.changeSeq))
+  }
+
   /// Whether the application has been told of what an event tells.
   func knows(_ other: Place) -> Bool {
     (other.seq > 0 && other.seq <= place.seq) || (other.changeSeq > 0 && other.changeSeq <= place.changeSeq)
   }
 
+  /// Whether an event shows that the room's memory was lost: its places begin anew, under another
+  /// epoch.
+  func beginsAnew(at other: Place) -> Bool { isLive && remembers && !isHeld && knows(other) }
+
   /// A connection has ended, and what waits with it.
   mutating func endSession() { _ = release() }
 
-  /// Events wait until the group is in step. A live room keeps nothing that a sync could bring.
+  /// Events wait until the group is in step, unless no sync could bring anything.
   mutating func hold() {
-    if !isLive, held == nil { held = [] }
+    if hasHistory, held == nil { held = [] }
   }
 
   mutating func keep(_ event: HeldEvent, hasRoom: Bool) {
@@ -137,6 +151,7 @@ extension ServerEvent {
   var place: Place {
     switch self {
     case .onRecvNewMessage(let event): Place(seq: event.message.seq)
+    case .onGroupCreated(let event): Place(seq: event.seq)
     case .onMemberEnter(let event): Place(seq: event.seq)
     case .onMemberLeave(let event): Place(seq: event.seq)
     case .onMemberInvited(let event): Place(seq: event.seq)

@@ -17,10 +17,12 @@ struct DeliveryComposition: Sendable {
   let recorder: PresenceRecorder
 
   /// - Parameters:
+  ///   - recent: what live rooms remember; nil = nothing.
   ///   - poster: nil = webhooks are off.
   ///   - network: nil = this process is alone.
   init(
-    _ stores: GatewayStores, rules: GroupRules, clocks: any Clocks, alarms: any Alarms, poster: (any WebhookPoster)?,
+    _ stores: GatewayStores, rules: GroupRules, recent: RecentMessages?, clocks: any Clocks, alarms: any Alarms,
+    poster: (any WebhookPoster)?,
     network: ClusterNetwork?, tracer: Tracer, observer: StoreObserver
   ) {
     let recorder = PresenceRecorder(
@@ -40,7 +42,7 @@ struct DeliveryComposition: Sendable {
     let registry = GroupRegistry(
       services: GroupServices(
         groups: stores.groups, messages: stores.messages, profiles: profiles, broker: broker, clocks: clocks, alarms: alarms,
-        rules: rules, observer: observer, webhooks: poster, leadership: network?.router),
+        rules: rules, observer: observer, webhooks: poster, leadership: network?.router, recent: recent),
       executors: [])
     let clusterUsers = network.map {
       ClusterUserDirectory(directory: directory, registry: registry, profiles: profiles, network: $0)

@@ -26,18 +26,19 @@ struct GatewayComposition: Sendable {
 
   /// - Parameters:
   ///   - webhooks: nil = they are off.
+  ///   - recent: what live rooms remember; nil = nothing.
   ///   - cluster: nil = this process is alone.
   init(
     _ configuration: GatewayConfiguration, stores: GatewayStores, tokens: any TokenChecking, clocks: any Clocks,
     alarms: any Alarms, rules: GroupRules, product: Product, logger: Logger, webhooks: WebhookServices? = nil,
-    cluster: ClusterPorts? = nil
+    recent: RecentMessages? = nil, cluster: ClusterPorts? = nil
   ) {
     let network = cluster.map { ClusterNetwork($0, clocks: clocks, logger: logger) }
     let methods = MethodTable(textLimits: configuration.textLimits)
     telemetry = TelemetryComposition(configuration, methods, clocks: clocks, logger: logger, otherNodes: network?.otherNodes)
     limits = LimitComposition(configuration, groups: stores.groups, network: network)
     delivery = DeliveryComposition(
-      stores, rules: rules, clocks: clocks, alarms: alarms, poster: webhooks?.poster, network: network,
+      stores, rules: rules, recent: recent, clocks: clocks, alarms: alarms, poster: webhooks?.poster, network: network,
       tracer: telemetry.tracer, observer: telemetry.stores)
     documents = InterfaceDocuments(methods, path: configuration.path, version: product.version)
     dispatcher = Dispatcher(

@@ -25,6 +25,8 @@ public final class Server: Sendable {
   private let alarms: any Alarms
   /// Nil = webhooks are off.
   let webhooks: WebhookComposition?
+  /// What live rooms remember; nil = nothing.
+  let recent: RecentMessages?
   /// Nil = the server is alone.
   let engines: ClusterEngines?
   private let openFiles: Int
@@ -61,6 +63,8 @@ public final class Server: Sendable {
     tokens = try await Server.tokens(settings, logger)
     webhooks = try await WebhookComposition(
       settings, store: store, membership: engines?.lease, alarms: alarms, logger: logger)
+    let recent = RecentMessages(settings)
+    self.recent = recent
     let composed = GatewayComposition(
       GatewayConfiguration(settings),
       stores: GatewayStores(groups: store, messages: store, users: store, personal: store, webhooks: store),
@@ -68,7 +72,7 @@ public final class Server: Sendable {
       rules: GroupRules(
         permissions: GroupPermissions(settings), limits: GroupLimits(settings), webhooks: webhooks?.types ?? .none),
       product: Product(name: "Throng", version: Release.version, limits: settings.limits.flattened), logger: logger,
-      webhooks: webhooks?.services, cluster: engines?.ports)
+      webhooks: webhooks?.services, recent: recent, cluster: engines?.ports)
     let registry = composed.delivery.registry
     store.onRemoval { registry.note($0) }
     (self.registry, directory, node) = (registry, composed.delivery.directory, composed.node)

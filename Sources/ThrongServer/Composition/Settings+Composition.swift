@@ -179,6 +179,7 @@ extension TextLimits {
     faceURL = texts.faceURL
     nameCard = texts.nameCard
     message = texts.message
+    `extension` = texts.extension
   }
 }
 
@@ -200,6 +201,7 @@ extension GroupLimits {
     reactionsPerMessage = limits.reactionsPerMessage
     unreadCount = limits.unreadCount
     readReceiptMembers = limits.readReceiptMembers
+    storesCreationTip = settings.history.creationTip
     offlineGrace = settings.avChatRoom.offlineGrace
   }
 }
@@ -218,8 +220,24 @@ extension HistoryLimits {
   }
 }
 
+extension RecentMessages {
+  /// Nil where live rooms remember nothing.
+  convenience init?(_ settings: Settings) {
+    let rooms = settings.avChatRoom
+    guard rooms.recentMessages > 0 else { return nil }
+    self.init(
+      messages: rooms.recentMessages, bytes: rooms.recentBytes,
+      duration: rooms.recentDuration > .zero ? rooms.recentDuration : nil)
+  }
+}
+
 extension GroupPermissions {
   init(_ settings: Settings) {
-    self.init(attributeTypes: Set(settings.attributes.groupTypes.compactMap { GroupType(wireName: $0) }))
+    var rights = RightsConfiguration()
+    rights.attributeTypes = Set(settings.attributes.groupTypes.compactMap { GroupType(wireName: $0) })
+    rights.moderatesLiveRooms = settings.avChatRoom.moderation
+    rights.remembersLiveMessages = settings.avChatRoom.recentMessages > 0
+    rights.ownerDisbandsWork = settings.work.ownerMayDisband
+    self.init(rights)
   }
 }

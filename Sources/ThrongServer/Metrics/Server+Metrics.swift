@@ -46,6 +46,7 @@ extension Server {
     collectCommits()
     collectSQLite()
     collectRetention()
+    collectRecentMessages()
     collectCluster()
     if let node {
       collectLinks(node)
@@ -212,6 +213,17 @@ extension Server {
     ) {
       store.writerHolds.longest.sorted { $0.key < $1.key }.map { (labels: [("task", $0.key)], value: $0.value / .seconds(1)) }
     }
+  }
+
+  private func collectRecentMessages() {
+    guard let recent else { return }
+    metrics.collect(
+      "throng_recent_messages", help: "Messages that AVChatRooms remember, expired ones among them until others come.",
+      type: .gauge
+    ) { [(labels: [], value: Double(recent.messageCount))] }
+    metrics.collect(
+      "throng_recent_message_bytes", help: "About the memory of these messages (avChatRoom.recentBytes).", type: .gauge
+    ) { [(labels: [], value: Double(recent.byteCount))] }
   }
 
   private func collectTransport(

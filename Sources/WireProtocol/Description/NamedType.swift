@@ -94,7 +94,8 @@ package struct NamedType: Sendable {
     "groupID": "string", "id": "string", "info": "GroupInfo", "inviter": "string", "key": "string", "lastError": "string",
     "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean", "reaction": "string",
     "reactions": "[{reaction, count, byMe, userIDList}]", "readCount": "integer", "reason": "string", "recovered": "boolean",
-    "result": words(MemberResult.Outcome.self), "role": roleOrNone, "seq": "integer",
+    "result": words(MemberResult.Outcome.self), "role": roleOrNone, "sender": "string",
+    "seq": "integer",
     "timestamp": "integer", "type": "string",
     "unreadCount": "integer", "userID": "string", "userIDList": "[string]", "value": "any",
   ]

@@ -23,6 +23,7 @@ public enum ReplyValue: Sendable {
   case counterValue(CounterValue)
 
   case memberList(GetGroupMemberList.Result)
+  case memberPage(MemberPage)
   case membersInfo(GetGroupMembersInfo.Result)
   case onlineMemberCount(GetGroupOnlineMemberCount.Result)
   case inviters(GetGroupMemberInviters.Result)
@@ -40,9 +41,12 @@ public enum ReplyValue: Sendable {
   case modified(ModifyGroupMessage.Result)
   case reactions(GetMessageReactions.Result)
   case pinned(GetPinnedGroupMessageList.Result)
+  case messages(GetGroupMessages.Result)
+  case replies(GetGroupMessageReplies.Result)
   case unreadCounts(GetGroupUnreadCount.Result)
   case notifications(GetSystemNotificationList.Result)
   case readReceipts(GetMessageReadReceipts.Result)
+  case clearedHistory(ClearGroupHistory.Result)
 
   case groups(ListGroups.Result)
   case sessions(ListSessions.Result)
@@ -84,6 +88,7 @@ extension ReplyValue: WireEncodable {
     case .counters(let result): writer.value(result)
     case .counterValue(let result): writer.value(result)
     case .memberList(let result): writer.value(result)
+    case .memberPage(let result): writer.value(result)
     case .membersInfo(let result): writer.value(result)
     case .onlineMemberCount(let result): writer.value(result)
     case .inviters(let result): writer.value(result)
@@ -99,9 +104,12 @@ extension ReplyValue: WireEncodable {
     case .modified(let result): writer.value(result)
     case .reactions(let result): writer.value(result)
     case .pinned(let result): writer.value(result)
+    case .messages(let result): writer.value(result)
+    case .replies(let result): writer.value(result)
     case .unreadCounts(let result): writer.value(result)
     case .notifications(let result): writer.value(result)
     case .readReceipts(let result): writer.value(result)
+    case .clearedHistory(let result): writer.value(result)
     case .groups(let result): writer.value(result)
     case .sessions(let result): writer.value(result)
     case .kicked(let result): writer.value(result)
@@ -136,8 +144,9 @@ extension ReplyValue: WireEncodable {
     case .foundGroups(let result): 128 + result.groupList.byteCount()
     case .attributes(let result): 64 + result.attributes.byteCount
     case .counters(let result): 64 + result.counters.byteCount
-    case .counterValue: 64
-    case .memberList(let result): 128 + result.memberList.count * 192
+    case .counterValue, .clearedHistory: 64
+    case .memberList(let result): 128 + result.memberList.count * 192 + (result.departures?.users.count ?? 0) * 24
+    case .memberPage(let result): 128 + result.memberList.count * 192
     case .membersInfo(let result): 128 + result.memberList.count * 192
     case .inviters(let result): 64 + result.inviterList.count * 80
     case .roles(let result): 64 + result.roleList.count * 80
@@ -151,6 +160,8 @@ extension ReplyValue: WireEncodable {
     case .foundMessages(let result): 64 + result.messageList.byteCount()
     case .reactions(let result): result.resultList.reduce(64) { $0 + 32 + $1.reactions.count * 96 }
     case .pinned(let result): 64 + result.messageList.byteCount()
+    case .messages(let result): 64 + result.messageList.byteCount()
+    case .replies(let result): 128 + result.messageList.byteCount()
     case .unreadCounts(let result): 64 + result.groups.count * 96
     case .notifications(let result): 128 + result.notificationList.count * 256
     case .readReceipts(let result): 64 + result.receiptList.count * 64
@@ -163,7 +174,7 @@ extension ReplyValue: WireEncodable {
     case .administratorActions(let result):
       result.actionList.reduce(64) { $0 + 192 + ($1.userIDList?.count ?? 0) * 40 + ($1.reason?.utf8.count ?? 0) }
     case .groupInfo: 768
-    case .message(let info): 512 + info.message.content.byteCount
+    case .message(let info): 512 + info.message.byteCount
     case .syncRow(let row): row.capacity
     case .empty, .session, .ping, .joinedGroup, .groupMute, .onlineMemberCount, .kicked, .stats, .importedGroup,
       .unreadCount, .retriedWebhooks, .modified, .trace:
@@ -185,11 +196,11 @@ extension ReplyValue {
     case .importedGroup(let result): (result.groupID, [])
     case .memberResults(let result): (nil, result.memberList)
     case .empty, .session, .ping, .serverInfo, .encoded, .joinedGroup, .joinedGroups, .groupsInfo, .foundGroups, .groupMute,
-      .attributes, .counters, .counterValue, .memberList, .membersInfo, .onlineMemberCount, .inviters, .roles, .memberMute,
-      .bannedMembers, .usersInfo, .applications, .receipt, .history, .sync, .foundMessages, .modified, .reactions, .pinned,
-      .unreadCounts, .notifications, .readReceipts, .groups, .sessions, .kicked, .stats, .importedMessages, .webhookFailures,
-      .retriedWebhooks, .trace, .traceEntries, .activeGroups, .administratorActions, .groupInfo, .unreadCount, .message,
-      .syncRow:
+      .attributes, .counters, .counterValue, .memberList, .memberPage, .membersInfo, .onlineMemberCount, .inviters, .roles,
+      .memberMute, .bannedMembers, .usersInfo, .applications, .receipt, .history, .sync, .foundMessages, .modified, .reactions,
+      .pinned, .messages, .replies, .unreadCounts, .notifications, .readReceipts, .clearedHistory, .groups, .sessions, .kicked,
+      .stats, .importedMessages, .webhookFailures, .retriedWebhooks, .trace, .traceEntries, .activeGroups, .administratorActions,
+      .groupInfo, .unreadCount, .message, .syncRow:
       (nil, [])
     }
   }

@@ -28,10 +28,10 @@ extension EventName {
     return switch self {
     case .onMemberEnter: GroupEvent.example(.onMemberEnter(members, memberCount: 0, on: nil, nil))
     case .onMemberLeave: GroupEvent.example(.onMemberLeave(members, memberCount: 0, on: nil, nil))
-    case .onMemberInvited: GroupEvent.example(.onMemberInvited(members, memberCount: 0, by: by, nil))
+    case .onMemberInvited: GroupEvent.example(.onMemberInvited(members, memberCount: 0, by: by, isAccepted: true, nil))
     case .onMemberKicked: GroupEvent.example(.onMemberKicked(members, memberCount: 0, reason: "", by: by, nil))
     case .onGroupMemberInfoChanged: GroupEvent.example(.onGroupMemberInfoChanged([], by: by, nil))
-    case .onGroupCreated: GroupEvent.example(.onGroupCreated(on: .restAPI))
+    case .onGroupCreated: GroupEvent.example(.onGroupCreated(on: .restAPI, nil))
     case .onGroupDismissed: GroupEvent.example(.onGroupDismissed(by: by))
     case .onGroupRecycled: GroupEvent.example(.onGroupRecycled(by: by))
     case .onGroupInfoChanged: GroupEvent.example(.onGroupInfoChanged([], by: by, nil))
@@ -59,8 +59,9 @@ extension EventName {
       GroupEvent.example(
         .onRecvMessageReactionsChanged(ReactionsChange(seq: 1, changeSeq: 1, reactions: [], reaction: "", isAdded: true), by: by))
     case .onGroupMessagePinned: GroupEvent.example(.onGroupMessagePinned(seq: 1, changeSeq: 1, MessageInfo(.example), by: by))
-    case .onMessageDropped: GroupEvent.example(.onMessageDropped(msgID: "", clientMsgID: nil, .normal))
+    case .onMessageDropped: GroupEvent.example(.onMessageDropped(msgID: "", clientMsgID: nil, .normal, .rateLimit))
     case .onConversationRead: GroupEvent.example(.onConversationRead(readSeq: 0))
+    case .onConversationChanged: GroupEvent.example(.onConversationChanged(ConversationChange(), clearedSeq: nil))
     case .onRecvMessageReadReceipts: GroupEvent.example(.onRecvMessageReadReceipts([]))
     case .onReceiveRESTCustomData: GroupEvent.example(.onReceiveRESTCustomData("", on: .restAPI))
     case .onSelfInfoUpdated: SessionEvent.onSelfInfoUpdated(UserInfoFields(), opTime: .unset)

@@ -6,7 +6,7 @@ public enum EventName: String, CaseIterable, Sendable {
   case onGrantAdministrator, onRevokeAdministrator, onQuitFromGroup, onReceiveMessageOptChanged, onGroupAttributeChanged
   case onGroupCounterChanged
   case onRecvNewMessage, onRecvMessageRevoked, onRecvMessageModified, onRecvMessageReactionsChanged, onGroupMessagePinned
-  case onMessageDropped, onConversationRead, onRecvMessageReadReceipts, onReceiveRESTCustomData
+  case onMessageDropped, onConversationRead, onConversationChanged, onRecvMessageReadReceipts, onReceiveRESTCustomData
   case onSelfInfoUpdated, onConnectSuccess, onKickedOffline, onUserSigExpired, onServerDraining
 
   /// The members of `params`, for descriptions.
@@ -38,6 +38,7 @@ public enum EventName: String, CaseIterable, Sendable {
       "all members who may see the message"
     case .onMessageDropped: "the sending session"
     case .onConversationRead: "the user's other sessions, when it moved"
+    case .onConversationChanged: "the user's other sessions; all of them where a message ended isHidden"
     case .onRecvMessageReadReceipts: "the sessions of the messages' sender, at most 5 in any second"
     case .onReceiveRESTCustomData: "the members named by the administrator, or all"
     case .onSelfInfoUpdated: "the user's other sessions; after setUserInfo all"

@@ -7,7 +7,7 @@ extension GroupEvent {
   public var members: [MemberInfo] {
     switch content {
     case .onMemberEnter(let list, _, _, _), .onMemberLeave(let list, _, _, _): list
-    case .onMemberInvited(let list, _, let by, _), .onMemberKicked(let list, _, _, let by, _): list + [by.opUser]
+    case .onMemberInvited(let list, _, let by, _, _), .onMemberKicked(let list, _, _, let by, _): list + [by.opUser]
     case .onGrantAdministrator(let list, let by, _), .onRevokeAdministrator(let list, let by, _): list + [by.opUser]
     case .onGroupMemberInfoChanged(_, let by, _): [by.opUser]
     case .onGroupDismissed(let by), .onGroupRecycled(let by): [by.opUser]
@@ -20,7 +20,7 @@ extension GroupEvent {
       [by.opUser]
     case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
       .onGroupAttributeChanged, .onGroupCounterChanged, .onRecvNewMessage, .onRecvMessageModified, .onMessageDropped,
-      .onConversationRead, .onRecvMessageReadReceipts, .onReceiveRESTCustomData:
+      .onConversationRead, .onConversationChanged, .onRecvMessageReadReceipts, .onReceiveRESTCustomData:
       []
     }
   }
@@ -43,8 +43,9 @@ extension GroupEvent {
       content = .onMemberEnter(list.showing(profiles), memberCount: count, on: platform, tip)
     case .onMemberLeave(let list, let count, let platform, let tip):
       content = .onMemberLeave(list.showing(profiles), memberCount: count, on: platform, tip)
-    case .onMemberInvited(let list, let count, let by, let tip):
-      content = .onMemberInvited(list.showing(profiles), memberCount: count, by: by.showing(profiles), tip)
+    case .onMemberInvited(let list, let count, let by, let isAccepted, let tip):
+      content = .onMemberInvited(
+        list.showing(profiles), memberCount: count, by: by.showing(profiles), isAccepted: isAccepted, tip)
     case .onMemberKicked(let list, let count, let reason, let by, let tip):
       content = .onMemberKicked(list.showing(profiles), memberCount: count, reason: reason, by: by.showing(profiles), tip)
     case .onGrantAdministrator(let list, let by, let tip):
@@ -78,7 +79,7 @@ extension GroupEvent {
       content = .onGroupMessagePinned(seq: seq, changeSeq: changeSeq, info, by: by.showing(profiles))
     case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
       .onGroupAttributeChanged, .onGroupCounterChanged, .onRecvNewMessage, .onMessageDropped, .onConversationRead,
-      .onRecvMessageReadReceipts, .onReceiveRESTCustomData:
+      .onConversationChanged, .onRecvMessageReadReceipts, .onReceiveRESTCustomData:
       break
     }
   }

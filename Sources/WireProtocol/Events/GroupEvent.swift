@@ -8,10 +8,11 @@ public struct GroupEvent: Event, Equatable {
     case onMemberEnter([MemberInfo], memberCount: Int, on: Platform?, EventTip?)
     /// - Parameter platform: nil = nobody has done it, or several users on several platforms.
     case onMemberLeave([MemberInfo], memberCount: Int, on: Platform?, EventTip?)
-    case onMemberInvited([MemberInfo], memberCount: Int, by: EventOperator, EventTip?)
+    /// - Parameter isAccepted: the users were asked, and have accepted.
+    case onMemberInvited([MemberInfo], memberCount: Int, by: EventOperator, isAccepted: Bool, EventTip?)
     case onMemberKicked([MemberInfo], memberCount: Int, reason: String, by: EventOperator, EventTip?)
     case onGroupMemberInfoChanged([MemberChange], by: EventOperator, EventTip?)
-    case onGroupCreated(on: Platform)
+    case onGroupCreated(on: Platform, EventTip?)
     case onGroupDismissed(by: EventOperator)
     case onGroupRecycled(by: EventOperator)
     case onGroupInfoChanged([InfoChange], by: EventOperator, EventTip?)
@@ -34,8 +35,10 @@ public struct GroupEvent: Event, Equatable {
     indirect case onRecvMessageReactionsChanged(ReactionsChange, by: EventOperator)
     /// - Parameter message: nil = it is not pinned any more.
     indirect case onGroupMessagePinned(seq: Int64, changeSeq: Int64, MessageInfo?, by: EventOperator)
-    case onMessageDropped(msgID: String, clientMsgID: String?, Priority)
+    case onMessageDropped(msgID: String, clientMsgID: String?, Priority, DropReason)
     case onConversationRead(readSeq: Int64)
+    /// - Parameter clearedSeq: the history up to it is cleared; nil = it stays as it is.
+    indirect case onConversationChanged(ConversationChange, clearedSeq: Int64?)
     case onRecvMessageReadReceipts([ReadReceiptCount])
     case onReceiveRESTCustomData(String, on: Platform)
   }
@@ -76,11 +79,12 @@ public struct GroupEvent: Event, Equatable {
       writer.member("memberList", list)
       writer.member("memberCount", count)
       tip.encodeFields(into: &writer)
-    case .onMemberInvited(let list, let count, let opUser, let tip):
+    case .onMemberInvited(let list, let count, let opUser, let isAccepted, let tip):
       opUser.encodeFields(into: &writer)
       writer.member("memberList", list)
       writer.member("memberCount", count)
       tip.encodeFields(into: &writer)
+      writer.member("isAccepted", ifPresent: isAccepted ? true : nil as Bool?)
     case .onMemberKicked(let list, let count, let reason, let opUser, let tip):
       opUser.encodeFields(into: &writer)
       writer.member("memberList", list)
@@ -99,7 +103,10 @@ public struct GroupEvent: Event, Equatable {
       opUser.encodeFields(into: &writer)
       writer.member("memberList", list)
       tip.encodeFields(into: &writer)
-    case .onGroupCreated(let platform), .onQuitFromGroup(let platform): writer.member("platform", platform.rawValue)
+    case .onGroupCreated(let platform, let tip):
+      writer.member("platform", platform.rawValue)
+      tip.encodeFields(into: &writer)
+    case .onQuitFromGroup(let platform): writer.member("platform", platform.rawValue)
     case .onGroupDismissed(let opUser), .onGroupRecycled(let opUser): opUser.encodeFields(into: &writer)
     case .onReceiveJoinApplication(let id, let member, let platform, let reason):
       writer.member("applicationID", id)
@@ -138,13 +145,18 @@ public struct GroupEvent: Event, Equatable {
       writer.member("isPinned", info != nil)
       writer.member("changeSeq", changeSeq)
       writer.member("message", ifPresent: info)
-    case .onMessageDropped(let msgID, let clientMsgID, let priority):
+    case .onMessageDropped(let msgID, let clientMsgID, let priority, let reason):
       writer.member("msgID", msgID)
       writer.member("clientMsgID", ifPresent: clientMsgID)
       writer.member("priority", priority.rawValue)
-      // The only reason there is.
-      writer.member("reason", "RateLimit")
+      writer.member("reason", reason.rawValue)
     case .onConversationRead(let seq): writer.member("readSeq", seq)
+    case .onConversationChanged(let change, let clearedSeq):
+      writer.member("isPinned", ifPresent: change.isPinned)
+      writer.member("isHidden", ifPresent: change.isHidden)
+      writer.member("isMarkedUnread", ifPresent: change.isMarkedUnread)
+      writer.member("marks", ifPresent: change.marks)
+      writer.member("clearedSeq", ifPresent: clearedSeq)
     case .onRecvMessageReadReceipts(let receipts): writer.member("receiptList", receipts)
     case .onReceiveRESTCustomData(let data, let platform):
       writer.member("customData", data)
@@ -159,15 +171,16 @@ public struct GroupEvent: Event, Equatable {
   public var capacity: Int {
     switch content {
     case .onRecvNewMessage: 448
-    case .onRecvMessageModified(let info): 512 + info.message.content.byteCount
-    case .onGroupMessagePinned(_, _, let info, _): 640 + (info?.message.content.byteCount ?? 0)
+    case .onRecvMessageModified(let info): 512 + info.message.byteCount
+    case .onGroupMessagePinned(_, _, let info, _): 640 + (info?.message.byteCount ?? 0)
     case .onGroupAttributeChanged(let attributes): 160 + attributes.byteCount
     case .onGroupCounterChanged(let counters): 160 + counters.byteCount
     case .onReceiveRESTCustomData(let data, _): 192 + data.utf8.count
     case .onRecvMessageReadReceipts(let receipts): 192 + receipts.count * 64
     case .onGroupApplicationListChanged: 768
     case .onMemberEnter(let list, _, _, _), .onMemberLeave(let list, _, _, _): 224 + list.count * 128
-    case .onMemberInvited(let list, _, _, _), .onMemberKicked(let list, _, _, _, _): 384 + list.count * 128
+    case .onMemberInvited(let list, _, _, _, _): 384 + list.count * 128
+    case .onMemberKicked(let list, _, let reason, _, _): 384 + list.count * 128 + reason.utf8.count
     case .onGrantAdministrator(let list, _, _), .onRevokeAdministrator(let list, _, _): 384 + list.count * 128
     case .onGroupMemberInfoChanged(let changes, _, _): 320 + changes.reduce(0) { $0 + $1.byteCount }
     case .onGroupInfoChanged(let changes, _, _): 320 + changes.reduce(0) { $0 + $1.byteCount }
@@ -203,10 +216,19 @@ public struct GroupEvent: Event, Equatable {
     case .onGroupMessagePinned: .onGroupMessagePinned
     case .onMessageDropped: .onMessageDropped
     case .onConversationRead: .onConversationRead
+    case .onConversationChanged: .onConversationChanged
     case .onRecvMessageReadReceipts: .onRecvMessageReadReceipts
     case .onReceiveRESTCustomData: .onReceiveRESTCustomData
     }
   }
+}
+
+/// Why a message that was queued reaches nobody.
+public enum DropReason: String, CaseIterable, Sendable {
+  /// It waited too long, or more important ones took its place.
+  case rateLimit = "RateLimit"
+  /// It was recalled while it waited.
+  case revoked = "Revoked"
 }
 
 /// The user who caused an event, and the platform that the user was on.

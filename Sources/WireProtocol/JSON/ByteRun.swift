@@ -1,7 +1,8 @@
 /// Bytes that are added at the end, on the stack as long as they fit.
 struct ByteRun: ~Copyable {
   private var start: UnsafeMutablePointer<UInt8>
-  private var count = 0
+  /// How many bytes there are.
+  private(set) var count = 0
   private var capacity: Int
   /// The memory is this run's own, because what it was given was too small.
   private var isOwner = false

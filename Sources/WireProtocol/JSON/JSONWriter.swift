@@ -28,6 +28,9 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
+  /// How many bytes are written: the place of the next one.
+  var byteCount: Int { bytes.count }
+
   /// An object with the members that `body` writes.
   public mutating func object(_ body: (inout JSONWriter) -> Void) {
     open(UInt8(ascii: "{"))

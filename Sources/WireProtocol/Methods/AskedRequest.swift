@@ -15,10 +15,11 @@ public enum AskedRequest: Sendable {
   }
 
   /// The request with another content, where it has one.
-  public func replacingContent(with text: String) -> AskedRequest {
+  /// - Parameter isText: the message holds a text, not the application's own data.
+  public func replacingContent(with text: String, isText: Bool) -> AskedRequest {
     switch self {
     case .creation, .group(_, .join), .group(_, .invitation): self
-    case .group(let id, .message(let message)): .group(id, .message(message.replacingContent(with: text)))
+    case .group(let id, .message(let message)): .group(id, .message(message.replacingContent(with: text, isText: isText)))
     }
   }
 }
@@ -47,23 +48,15 @@ public enum AskedMessage: Sendable {
   case custom(SendGroupCustomMessage)
   case edit(ModifyGroupMessage)
 
-  /// The message with another content of the same kind.
-  public func replacingContent(with text: String) -> AskedMessage {
+  /// The message with another content of the same kind, which an edit of the extension alone does not
+  /// name.
+  fileprivate func replacingContent(with text: String, isText: Bool) -> AskedMessage {
     switch self {
     case .text(let request): .text(SendGroupTextMessage(text: text, options: request.options))
     case .custom(let request): .custom(SendGroupCustomMessage(data: text, options: request.options))
     case .edit(let request):
-      .edit(ModifyGroupMessage(seq: request.seq, content: request.isText ? .text(text) : .custom(text)))
-    }
-  }
-}
-
-extension ModifyGroupMessage {
-  /// Whether the new content is a text, not the application's own data.
-  public var isText: Bool {
-    switch content {
-    case .text: true
-    case .custom, .tips: false
+      .edit(
+        ModifyGroupMessage(seq: request.seq, content: isText ? .text(text) : .custom(text), extension: request.extension))
     }
   }
 }

@@ -11,6 +11,7 @@ public struct GroupFields: Sendable, Equatable {
   public var introduction: String?
   public var notification: String?
   public var faceURL: String?
+  /// 0 = as many as the group's type may have.
   public var maxMemberNum: Int?
   public var customInfo: [String: String]?
   /// Only an application administrator may give it.
@@ -27,7 +28,8 @@ public struct GroupFields: Sendable, Equatable {
       "notification", reader.textLimits.notifications, "An announcement to the members.")
     faceURL = try reader.optionalString("faceURL", reader.textLimits.faceURLs, "The address of the group's picture.")
     maxMemberNum = try reader.optionalInteger(
-      "maxMemberNum", in: 1...(1 << 53), "The most members that the group may have; absent = as many as its type may."
+      "maxMemberNum", in: 0...(1 << 53),
+      "The most members that the group may have; 0, or absent for a new group = as many as its type may."
     ).map { Int($0) }
     customInfo = try reader.optionalMap(
       "customInfo", .groupCustomInfo, "The application's own texts about the group, by key; an empty text removes its key.")
@@ -65,6 +67,8 @@ public struct GroupFields: Sendable, Equatable {
       try reader.optionalFlag("isSearchable", "Whether others find the group by searchGroups.").map(PolicyValue.flag)
     case .isMemberVisible:
       try reader.optionalFlag("isMemberVisible", "Whether ordinary members may list and read the members.").map(PolicyValue.flag)
+    case .historyVisibility:
+      try word("historyVisibility", field, "The messages that members may read: those since joining, or all.", from: &reader)
     }
   }
 
@@ -149,9 +153,11 @@ public struct CreateGroup: ServerMethod {
     groupType = try reader.requiredGroupType("The group's type; the old names are taken too.")
     groupName = try reader.requiredString("groupName", reader.textLimits.groupNames, "The group's name, for people.")
     groupID = try reader.optionalString(
-      "groupID", .newGroupID, "The new group's ID, not beginning with @TGS#; absent = the server chooses one."
+      "groupID", .newGroupID, "The new group's ID, not beginning with @TGS#; absent or empty = the server chooses one."
     ).flatMap { GroupID($0) }
-    fields = try GroupFields(from: &reader)
+    var fields = try GroupFields(from: &reader)
+    if fields.maxMemberNum == 0 { fields.maxMemberNum = nil }
+    self.fields = fields
     guard !isImported else {
       memberList = []
       inviteMessage = nil
@@ -220,14 +226,24 @@ public struct JoinGroup: GroupMethod {
     }
 
     public let status: Status
+    /// The newest message of a live room that remembers messages; nil elsewhere, and for an applicant.
+    public let lastSeq: Int64?
+    /// Another one where what the live room remembered was lost; nil with `lastSeq`.
+    public let epoch: String?
 
     public static let example = Result(status: .joined)
 
     /// With everything given.
-    public init(status: Status) { self.status = status }
+    public init(status: Status, lastSeq: Int64? = nil, epoch: String? = nil) {
+      self.status = status
+      self.lastSeq = lastSeq
+      self.epoch = epoch
+    }
 
     public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
       writer.member("status", word: status)
+      writer.member("lastSeq", ifPresent: lastSeq)
+      writer.member("epoch", ifPresent: epoch)
     }
   }
 

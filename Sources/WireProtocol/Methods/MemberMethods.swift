@@ -11,6 +11,8 @@ public struct GetGroupMemberList: GroupMethod {
   }
 
   public let filter: Filter
+  /// Lists those alone who joined or changed at or after it, and tells who has left; nil = all members.
+  public let updatedSince: WallInstant?
   public let nextSeq: Int64
   public let count: Int
 
@@ -21,31 +23,77 @@ public struct GetGroupMemberList: GroupMethod {
 
   public static let traits: MethodTraits<Self> = .reads(mayWait: false)
 
+  /// The users who have left a group since an instant and are no members now.
+  public struct Departures: Sendable, Equatable {
+    /// The most users that an answer names.
+    public static let maxCount = 1000
+
+    /// The latest first.
+    public let users: [UserID]
+    /// Whether nobody else has left since.
+    public let isComplete: Bool
+
+    /// With everything given.
+    public init(users: [UserID], isComplete: Bool) {
+      self.users = users
+      self.isComplete = isComplete
+    }
+  }
+
   /// A page of members.
   public struct Result: WireObject {
     public let memberList: [ShownMember]
     /// 0 = there is no more.
     public let nextSeq: Int64
+    /// Nil but on the first page of a list of changes.
+    public let departures: Departures?
 
     public static let example = Result(memberList: [], nextSeq: 0)
 
     /// With everything given.
-    public init(memberList: [ShownMember], nextSeq: Int64) {
+    public init(memberList: [ShownMember], nextSeq: Int64, departures: Departures? = nil) {
       self.memberList = memberList
       self.nextSeq = nextSeq
+      self.departures = departures
     }
 
     public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
       writer.member("memberList", memberList)
       writer.member("nextSeq", nextSeq)
+      writer.member("leftUserIDList", ifPresent: departures?.users.map(\.rawValue))
+      writer.member("isComplete", ifPresent: departures?.isComplete)
     }
   }
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     filter =
       try reader.optionalWord("filter", "Lists these members only; Common = neither owner nor admin. Absent = All.") ?? .all
+    updatedSince = try reader.optionalInstant(
+      "updatedSince",
+      "Lists who joined, or changed in role, nameCard, customInfo or mute, since then, in milliseconds since 1970; absent = all."
+    )
     nextSeq = try reader.nextSeq()
-    count = try reader.count(upTo: 50, otherwise: 50, "The most members of the page; absent = 50.")
+    count = try reader.count(upTo: 200, otherwise: 50, "The most members of the page; absent = 50.")
+  }
+}
+
+/// A page of members of some kind.
+public struct MemberPage: WireObject {
+  public let memberList: [ShownMember]
+  /// 0 = there is no more.
+  public let nextSeq: Int64
+
+  public static let example = MemberPage(memberList: [], nextSeq: 0)
+
+  /// With everything given.
+  public init(memberList: [ShownMember], nextSeq: Int64) {
+    self.memberList = memberList
+    self.nextSeq = nextSeq
+  }
+
+  public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
+    writer.member("memberList", memberList)
+    writer.member("nextSeq", nextSeq)
   }
 }
 
@@ -117,7 +165,7 @@ public struct GetGroupMutedMembers: GroupMethod {
 
   public static let specification = MethodSpecification(
     .getGroupMutedMembers, "Lists the members that are silenced individually.",
-    result: GetGroupMemberList.Result.fields,
+    result: MemberPage.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
   public static let traits: MethodTraits<Self> = .reads(mayWait: false)

@@ -150,6 +150,9 @@ public enum TargetUsers: Sendable, Equatable {
 /// Gives members another role.
 public struct SetGroupMemberRole: GroupMethod {
   public let targets: TargetUsers
+  /// The texts of the list that are no userIDs, each once: a fault of the call, except where any user
+  /// may be named.
+  public let refusedNames: [String]
   public let role: Role
 
   public static let specification = MethodSpecification(
@@ -162,7 +165,7 @@ public struct SetGroupMemberRole: GroupMethod {
     mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    targets = try reader.requiredTargets(
+    (targets, refusedNames) = try reader.requiredTargetsAndOthers(
       upTo: 50, one: "The member whose role changes.", several: "The members whose roles change: this or userID.")
     role = try reader.requiredWord("role", of: Role.givenNames, "The new role.") { Role(givenName: $0) }
   }

@@ -1,13 +1,15 @@
 import GroupModel
 
-/// Replaces the content of a stored message.
+/// Replaces the content of a stored message, its extension, or both.
 public struct ModifyGroupMessage: GroupMethod {
   public let seq: Int64
-  /// A text or data, never tips.
-  public let content: Message.Content
+  /// A text or data, never tips; nil = the content stays.
+  public let content: Message.Content?
+  /// Empty = the message has none any more; nil = it stays.
+  public let `extension`: String?
 
   public static let specification = MethodSpecification(
-    .modifyGroupMessage, "Replaces the text or data of a message; the same content changes nothing.",
+    .modifyGroupMessage, "Replaces the text or data of a message, its extension, or both; the same ones change nothing.",
     result: Result.fields,
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badValue, .messageTooLong, .messageUnknown, .recallTooLate, .recallNotYours,
@@ -15,8 +17,7 @@ public struct ModifyGroupMessage: GroupMethod {
     ] + ErrorCode.ofSpeaking + ErrorCode.ofApplication)
 
   public static let traits: MethodTraits<Self> = .writes(
-    .by { .edit(textBytes: $0.content.byteCount, searchableBytes: $0.isText ? $0.content.byteCount : 0) }, users: .nobody,
-    asks: .before { .message(.edit($0)) }, tellsMembers: true, mayWait: false, audit: .change)
+    .by { $0.rows }, users: .nobody, asks: .before { .message(.edit($0)) }, tellsMembers: true, mayWait: false, audit: .change)
 
   /// When the message was edited.
   public struct Result: WireObject {
@@ -35,15 +36,24 @@ public struct ModifyGroupMessage: GroupMethod {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message.")
-    let given = try reader.requiredEither(
+    let given = try reader.optionalEither(
       "text", "data", reader.textLimits.messages, "The content that takes the place of what the message has, of its own kind.")
-    content = given.isFirst ? .text(given.text) : .custom(given.text)
+    content = given.map { $0.isFirst ? .text($0.text) : .custom($0.text) }
+    `extension` = try reader.optionalString(
+      "extension", reader.textLimits.extensions, "The data beside the content; empty = it is removed, absent = it stays.")
+    if content == nil, `extension` == nil { throw reader.missing("text") }
   }
 
-  /// An edit.
-  public init(seq: Int64, content: Message.Content) {
+  /// An edit of what is given.
+  public init(seq: Int64, content: Message.Content?, extension text: String? = nil) {
     self.seq = seq
     self.content = content
+    self.extension = text
+  }
+
+  private var rows: WrittenRows {
+    let searchableBytes = if case .text(let text) = content { text.utf8.count } else { 0 }
+    return .edit(textBytes: content?.byteCount, searchableBytes: searchableBytes, extrasBytes: `extension`?.utf8.count)
   }
 }
 

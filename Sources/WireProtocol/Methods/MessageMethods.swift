@@ -9,6 +9,8 @@ public struct MessageOptions: Sendable, Equatable {
   public var onlineUserOnly: Bool
   /// Whether the sender learns who has read the message.
   public var needReadReceipt: Bool
+  /// The parameters that most sends have not; nil = none is given.
+  public var extras: SendExtras?
 
   /// The mention of everybody, which only managers may use.
   public static let everybody = "@all"
@@ -16,13 +18,14 @@ public struct MessageOptions: Sendable, Equatable {
   /// Options as given.
   public init(
     priority: Priority = .normal, clientMsgID: String? = nil, atUserIDList: [String] = [], onlineUserOnly: Bool = false,
-    needReadReceipt: Bool = false
+    needReadReceipt: Bool = false, extras: SendExtras? = nil
   ) {
     self.priority = priority
     self.clientMsgID = clientMsgID
     self.atUserIDList = atUserIDList
     self.onlineUserOnly = onlineUserOnly
     self.needReadReceipt = needReadReceipt
+    self.extras = extras
   }
 
   init(from reader: inout some ParameterReader) throws(WireError) {
@@ -47,6 +50,10 @@ public struct MessageOptions: Sendable, Equatable {
     for name in atUserIDList where name != MessageOptions.everybody && UserID(name) == nil {
       throw .noUserID(in: "atUserIDList")
     }
+    extras = reader.hasUnread ? try SendExtras.optional(from: &reader) : nil
+    let isTargeted = extras?.toUserIDList.isEmpty == false
+    try reader.exclude("toUserIDList", by: "atUserIDList", where: isTargeted && !atUserIDList.isEmpty)
+    try reader.exclude("toUserIDList", by: "onlineUserOnly", where: isTargeted && onlineUserOnly)
   }
 
   /// The rows of a message with that content.
@@ -55,13 +62,73 @@ public struct MessageOptions: Sendable, Equatable {
     let mentions = atUserIDList.reduce(0) { $0 + $1.utf8.count + 3 }
     return .message(
       textBytes: content.utf8.count + mentions + clientMsgID.byteCount,
-      searchableBytes: isSearchable && !onlineUserOnly ? content.utf8.count : 0, listsMembers: needReadReceipt)
+      searchableBytes: isSearchable && !onlineUserOnly ? content.utf8.count : 0,
+      listsMembers: needReadReceipt && extras?.toUserIDList.isEmpty != false, extrasBytes: extras?.rowBytes)
   }
 
   static let errors: [ErrorCode] =
     [
-      .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .tooManyForReceipts,
+      .badGroupID, .noSuchGroup, .noRight, .badValue, .tooManyMentions, .messageTooLong, .messageUnknown, .recallUnsupported,
+      .tooManyForReceipts,
     ] + ErrorCode.ofSpeaking + ErrorCode.ofApplication
+}
+
+/// The parameters of a send that most messages have not. A class: options without them are one word
+/// larger.
+public final class SendExtras: Sendable, Equatable {
+  /// The application's data beside the content, never empty; nil = none.
+  public let `extension`: String?
+  /// The `seq` of the message that this one answers.
+  public let replyTo: Int64?
+  /// Whether the message does not count as unread.
+  public let isExcludedFromUnreadCount: Bool
+  /// Whether the message does not become its group's last one.
+  public let isExcludedFromLastMessage: Bool
+  /// The only members who are to see the message, each once and as given; empty = everybody.
+  public let toUserIDList: [UserID]
+
+  /// Nil where nothing is given; an empty extension is none.
+  public init?(
+    extension text: String? = nil, replyTo: Int64? = nil, isExcludedFromUnreadCount: Bool = false,
+    isExcludedFromLastMessage: Bool = false, toUserIDList: [UserID] = []
+  ) {
+    let isGiven =
+      text?.isEmpty == false || replyTo != nil || isExcludedFromUnreadCount || isExcludedFromLastMessage || !toUserIDList.isEmpty
+    guard isGiven else { return nil }
+    self.extension = text?.isEmpty == false ? text : nil
+    self.replyTo = replyTo
+    self.isExcludedFromUnreadCount = isExcludedFromUnreadCount
+    self.isExcludedFromLastMessage = isExcludedFromLastMessage
+    self.toUserIDList = toUserIDList
+  }
+
+  /// Reads them; nil where none is given.
+  fileprivate static func optional(from reader: inout some ParameterReader) throws(WireError) -> SendExtras? {
+    let text = try reader.optionalString(
+      "extension", reader.textLimits.extensions, "Data of the application's own beside the content; absent or empty = none.")
+    let replyTo = try reader.optionalInteger(
+      "replyTo", in: .seqs, "The seq of the message that this one answers; absent = it is no reply.")
+    let isExcludedFromUnreadCount = try reader.optionalFlag(
+      "isExcludedFromUnreadCount", "true = it does not count as unread, where messages are stored; absent = false.")
+    let isExcludedFromLastMessage = try reader.optionalFlag(
+      "isExcludedFromLastMessage",
+      "true = it does not become the group's lastMessage, where messages are stored; absent = false.")
+    let users = try reader.optionalUserIDs(
+      "toUserIDList", ListDomain(1...50, isRequired: false),
+      "The only members who see the message, besides the sender, in a Work, Public or Meeting group; absent = all.")
+    return SendExtras(
+      extension: text, replyTo: replyTo, isExcludedFromUnreadCount: isExcludedFromUnreadCount ?? false,
+      isExcludedFromLastMessage: isExcludedFromLastMessage ?? false, toUserIDList: users ?? [])
+  }
+
+  /// The bytes of the row that the message has besides its own.
+  fileprivate var rowBytes: Int { (`extension`?.utf8.count ?? 0) + toUserIDList.count * 33 }
+
+  public static func == (a: SendExtras, b: SendExtras) -> Bool {
+    ExactText(a.extension ?? "") == ExactText(b.extension ?? "") && a.replyTo == b.replyTo
+      && a.isExcludedFromUnreadCount == b.isExcludedFromUnreadCount
+      && a.isExcludedFromLastMessage == b.isExcludedFromLastMessage && a.toUserIDList == b.toUserIDList
+  }
 }
 
 /// The reply to the sender of a message.

@@ -113,15 +113,17 @@ public enum AuditLevel: Sendable {
 /// takes of the disk is the gateway's to know.
 public enum WrittenRows: Sendable, Equatable {
   case nothing
-  /// A member, a tip and a notification, each once, and a reason in the notification.
+  /// A member, a tip and a notification, each once, and a reason in the notification and the application.
   case membership(reasonBytes: Int)
   /// - Parameters:
   ///   - textBytes: of content, mentions and clientMsgID.
   ///   - searchableBytes: of the content, where a search may find it.
   ///   - listsMembers: the members at the message are stored with it, for its receipts.
-  case message(textBytes: Int, searchableBytes: Int, listsMembers: Bool)
-  /// The new content of a message; the rest as for a message.
-  case edit(textBytes: Int, searchableBytes: Int)
+  ///   - extrasBytes: of the row of what most messages have not; nil = there is no such row.
+  case message(textBytes: Int, searchableBytes: Int, listsMembers: Bool, extrasBytes: Int?)
+  /// The new content of a message; nil = it stays, and its event carries it all the same. The rest as
+  /// for a message.
+  case edit(textBytes: Int?, searchableBytes: Int, extrasBytes: Int?)
   case reaction
   /// The change of a message without a new content.
   case messageChange

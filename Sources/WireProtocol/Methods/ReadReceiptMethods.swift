@@ -94,7 +94,7 @@ public struct GetGroupMessageReadMemberList: GroupMethod {
 
   public static let specification = MethodSpecification(
     .getGroupMessageReadMemberList, "Lists who has read a message of the caller's own, or who has not.", callers: .user,
-    result: GetGroupMemberList.Result.fields,
+    result: MemberPage.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .messageUnknown, .recallNotYours, .recallUnsupported])
 
   public static let traits: MethodTraits<Self> = .reads(mayWait: false)

@@ -2,7 +2,22 @@ import GroupModel
 
 /// Recalls a message.
 public struct RevokeGroupMessage: GroupMethod {
-  public let seq: Int64
+  /// The message, by its place or by its ID.
+  public enum Target: Sendable, Equatable {
+    case seq(Int64)
+    /// In live rooms that remember: also of a message that is still queued, and has no place.
+    case msgID(String)
+
+    /// The parameter that names it.
+    public var parameter: String {
+      switch self {
+      case .seq: "seq"
+      case .msgID: "msgID"
+      }
+    }
+  }
+
+  public let target: Target
 
   public static let specification = MethodSpecification(
     .revokeGroupMessage, "Takes a message back: it keeps its place and loses its content.",
@@ -14,11 +29,16 @@ public struct RevokeGroupMessage: GroupMethod {
     .membership, users: .nobody, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
-    seq = try reader.requiredInteger("seq", in: .seqs, "The seq of the message that is taken back.")
+    try reader.requireOne("seq", or: "msgID")
+    let seq = try reader.optionalInteger("seq", in: .seqs, "The seq of the message that is taken back, in place of msgID.")
+    let msgID = try reader.optionalString(
+      "msgID", .msgID, "The msgID of the message, in place of seq; in live rooms that remember messages.")
+    // Neither is given to a reader that describes the method.
+    target = msgID.map { .msgID($0) } ?? .seq(seq ?? 1)
   }
 
   /// The recall of a message.
-  public init(seq: Int64) { self.seq = seq }
+  public init(seq: Int64) { target = .seq(seq) }
 }
 
 /// Moves the read mark of the caller.

@@ -84,6 +84,8 @@ public enum GroupRequest: Sendable {
   case sendGroupTextMessage(SendGroupTextMessage)
   case sendGroupCustomMessage(SendGroupCustomMessage)
   case getGroupHistoryMessageList(GetGroupHistoryMessageList)
+  case getGroupMessages(GetGroupMessages)
+  case getGroupMessageReplies(GetGroupMessageReplies)
   case revokeGroupMessage(RevokeGroupMessage)
   case modifyGroupMessage(ModifyGroupMessage)
   case addMessageReaction(AddMessageReaction)
@@ -95,6 +97,8 @@ public enum GroupRequest: Sendable {
   case sendMessageReadReceipts(SendMessageReadReceipts)
   case getMessageReadReceipts(GetMessageReadReceipts)
   case getGroupMessageReadMemberList(GetGroupMessageReadMemberList)
+  case setConversation(SetConversation)
+  case clearGroupHistory(ClearGroupHistory)
 
   case sendGroupSystemNotification(SendGroupSystemNotification)
   case recycleGroup(RecycleGroup)
@@ -115,11 +119,13 @@ public enum MethodName: String, CaseIterable, Sendable {
   case getGroupMemberInviters, getGroupMemberRoles
   case setSelfInfo, getUsersInfo
   case getGroupApplicationList, acceptGroupApplication, refuseGroupApplication, setGroupApplicationRead
-  case sendGroupTextMessage, sendGroupCustomMessage, getGroupHistoryMessageList, syncGroups, searchGroupMessages
+  case sendGroupTextMessage, sendGroupCustomMessage, getGroupHistoryMessageList, getGroupMessages, getGroupMessageReplies
+  case syncGroups, searchGroupMessages
   case revokeGroupMessage, modifyGroupMessage, addMessageReaction, removeMessageReaction, getMessageReactions, pinGroupMessage
   case getPinnedGroupMessageList
   case markGroupMessageAsRead, getGroupUnreadCount, sendMessageReadReceipts, getMessageReadReceipts
   case getGroupMessageReadMemberList
+  case setConversation, clearGroupHistory
   case getSystemNotificationList, setSystemNotificationRead
   case listGroups, sendGroupSystemNotification, recycleGroup, listSessions, kickUser, setUserInfo
   case importUsers, importGroup, importGroupMembers, importGroupMessages, setUnreadCount
@@ -175,6 +181,8 @@ public enum MethodName: String, CaseIterable, Sendable {
     case .sendGroupTextMessage: .init(GroupRequest.sendGroupTextMessage, number, textLimits)
     case .sendGroupCustomMessage: .init(GroupRequest.sendGroupCustomMessage, number, textLimits)
     case .getGroupHistoryMessageList: .init(GroupRequest.getGroupHistoryMessageList, number, textLimits)
+    case .getGroupMessages: .init(GroupRequest.getGroupMessages, number, textLimits)
+    case .getGroupMessageReplies: .init(GroupRequest.getGroupMessageReplies, number, textLimits)
     case .syncGroups: .init(Request.syncGroups, number, textLimits)
     case .searchGroupMessages: .init(Request.searchGroupMessages, number, textLimits)
     case .revokeGroupMessage: .init(GroupRequest.revokeGroupMessage, number, textLimits)
@@ -189,6 +197,8 @@ public enum MethodName: String, CaseIterable, Sendable {
     case .sendMessageReadReceipts: .init(GroupRequest.sendMessageReadReceipts, number, textLimits)
     case .getMessageReadReceipts: .init(GroupRequest.getMessageReadReceipts, number, textLimits)
     case .getGroupMessageReadMemberList: .init(GroupRequest.getGroupMessageReadMemberList, number, textLimits)
+    case .setConversation: .init(GroupRequest.setConversation, number, textLimits)
+    case .clearGroupHistory: .init(GroupRequest.clearGroupHistory, number, textLimits)
     case .getSystemNotificationList: .init(Request.getSystemNotificationList, number, textLimits)
     case .setSystemNotificationRead: .init(Request.setSystemNotificationRead, number, textLimits)
     case .listGroups: .init(Request.listGroups, number, textLimits)
@@ -300,6 +310,8 @@ extension GroupRequest {
     case .sendGroupTextMessage(let method): visitor.visit(method)
     case .sendGroupCustomMessage(let method): visitor.visit(method)
     case .getGroupHistoryMessageList(let method): visitor.visit(method)
+    case .getGroupMessages(let method): visitor.visit(method)
+    case .getGroupMessageReplies(let method): visitor.visit(method)
     case .revokeGroupMessage(let method): visitor.visit(method)
     case .modifyGroupMessage(let method): visitor.visit(method)
     case .addMessageReaction(let method): visitor.visit(method)
@@ -311,6 +323,8 @@ extension GroupRequest {
     case .sendMessageReadReceipts(let method): visitor.visit(method)
     case .getMessageReadReceipts(let method): visitor.visit(method)
     case .getGroupMessageReadMemberList(let method): visitor.visit(method)
+    case .setConversation(let method): visitor.visit(method)
+    case .clearGroupHistory(let method): visitor.visit(method)
     case .sendGroupSystemNotification(let method): visitor.visit(method)
     case .recycleGroup(let method): visitor.visit(method)
     case .importGroupMembers(let method): visitor.visit(method)

@@ -36,7 +36,7 @@ public struct Login: ServerMethod {
     guard let platform = platform.map({ Platform(signIn: $0) }) ?? .unknown else {
       throw WireError(.badValue, "platform is one of iOS, Android, Windows, Mac, Web, Unknown", field: "platform")
     }
-    if let deviceID, let fault = TextDomain.remark.fault(of: deviceID, in: "deviceID") { throw fault }
+    if let deviceID, let fault = TextDomain.shortText.fault(of: deviceID, in: "deviceID") { throw fault }
     return Device(platform: platform, deviceID: deviceID)
   }
 

@@ -5,6 +5,9 @@ public struct JSONParameterReader: ParameterReader {
   private let object: JSONValue?
   public let servesApplication: Bool
   public let textLimits: TextLimits
+  private var foundCount = 0
+
+  public var hasUnread: Bool { foundCount < object?.count ?? 0 }
 
   /// - Parameter object: nil where `params` is absent.
   public init(_ object: JSONValue?, servesApplication: Bool = false, textLimits: TextLimits = .standard) {
@@ -14,10 +17,14 @@ public struct JSONParameterReader: ParameterReader {
   }
 
   /// The value behind a name; null counts as absent (Protocol.md, "Texts").
-  private func value(_ name: StaticString) -> JSONValue? {
-    guard let value = object?[name], value.kind != .null else { return nil }
-    return value
+  private mutating func value(_ name: StaticString) -> JSONValue? {
+    guard let value = object?[name] else { return nil }
+    foundCount += 1
+    return value.kind == .null ? nil : value
   }
+
+  /// Whether the same is there, without reading it.
+  private func holds(_ name: StaticString) -> Bool { object?[name].map { $0.kind != .null } ?? false }
 
   private func wrongType(_ name: StaticString, _ expected: String) -> WireError {
     WireError(.invalidParams, "\(name) is \(expected)", field: "\(name)")
@@ -125,7 +132,7 @@ public struct JSONParameterReader: ParameterReader {
     return values
   }
 
-  private func array(_ name: StaticString, _ domain: ListDomain) throws(WireError) -> JSONValue? {
+  private mutating func array(_ name: StaticString, _ domain: ListDomain) throws(WireError) -> JSONValue? {
     guard let value = value(name) else { return nil }
     guard value.kind == .array else { throw wrongType(name, "an array") }
     let field = "\(name)"
@@ -139,16 +146,27 @@ public struct JSONParameterReader: ParameterReader {
   public mutating func requiredEither(
     _ first: StaticString, _ second: StaticString, _ domain: TextDomain, _ meaning: StaticString
   ) throws(WireError) -> (isFirst: Bool, text: String) {
+    guard let given = try optionalEither(first, second, domain, meaning) else { throw missing(first) }
+    return given
+  }
+
+  public mutating func optionalEither(
+    _ first: StaticString, _ second: StaticString, _ domain: TextDomain, _ meaning: StaticString
+  ) throws(WireError) -> (isFirst: Bool, text: String)? {
     switch (try optionalString(first, domain, meaning), try optionalString(second, domain, meaning)) {
     case (let text?, nil): return (true, text)
     case (nil, let text?): return (false, text)
-    case (nil, nil): throw missing(first)
+    case (nil, nil): return nil
     case (.some, .some): throw WireError(.badValue, "There is \(first) or \(second), not both", field: "\(second)")
     }
   }
 
+  public func exclude(_ name: StaticString, by other: StaticString, where areGiven: Bool) throws(WireError) {
+    if areGiven { throw WireError(.badValue, "There is \(name) or \(other), not both", field: "\(name)") }
+  }
+
   public func requireOne(_ first: StaticString, or second: StaticString) throws(WireError) {
-    guard (value(first) == nil) == (value(second) == nil) else { return }
+    guard holds(first) == holds(second) else { return }
     throw WireError(.invalidParams, "There is exactly one of \(first) and \(second)", field: "\(first)")
   }
 

@@ -10,6 +10,9 @@ public protocol ParameterReader {
   var servesApplication: Bool { get }
   /// The bounds of texts, by configuration.
   var textLimits: TextLimits { get }
+  /// Whether there may be members that were not read yet, each of which is read once: false saves a
+  /// look for every rare one.
+  var hasUnread: Bool { get }
 
   /// The text behind a name, or nil.
   mutating func optionalString(_ name: StaticString, _ domain: TextDomain, _ meaning: StaticString) throws(WireError) -> String?
@@ -27,6 +30,14 @@ public protocol ParameterReader {
   mutating func requiredEither(
     _ first: StaticString, _ second: StaticString, _ domain: TextDomain, _ meaning: StaticString
   ) throws(WireError) -> (isFirst: Bool, text: String)
+
+  /// The text behind one of two names, or nil: 10004 where both are there.
+  mutating func optionalEither(
+    _ first: StaticString, _ second: StaticString, _ domain: TextDomain, _ meaning: StaticString
+  ) throws(WireError) -> (isFirst: Bool, text: String)?
+
+  /// The error of a member that another one excludes, where both are given: 10004.
+  func exclude(_ name: StaticString, by other: StaticString, where areGiven: Bool) throws(WireError)
 
   /// -32602 unless exactly one of two members is there.
   func requireOne(_ first: StaticString, or second: StaticString) throws(WireError)
@@ -145,6 +156,20 @@ extension ParameterReader {
     let list = ListDomain(1...bound, whenEmpty: .emptyUserList, isRequired: false)
     let users = try optionalUserIDs("userIDList", list, several)
     return user.map { .one($0) } ?? .list(users ?? [])
+  }
+
+  /// The same where a text of the list that is no userID is no fault of the call.
+  /// - Returns: also these texts, each once.
+  mutating func requiredTargetsAndOthers(
+    upTo bound: Int, one: StaticString, several: StaticString
+  ) throws(WireError) -> (targets: TargetUsers, others: [String]) {
+    try requireOne("userID", or: "userIDList")
+    let user = try optionalString("userID", .userID, one).flatMap { UserID($0) }
+    let list = ListDomain(1...bound, whenEmpty: .emptyUserList, isRequired: false)
+    let names = try optionalStrings("userIDList", list, .userIDOrOther, several) ?? []
+    if let user { return (.one(user), []) }
+    let others = names.filter { UserID($0) == nil }.uniqued { ExactText($0) }
+    return (.list(names.uniqued().compactMap { UserID($0) }), others)
   }
 
   /// The instant behind a name, or nil.

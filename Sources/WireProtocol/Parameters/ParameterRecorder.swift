@@ -32,6 +32,7 @@ struct ParameterRecorder: ParameterReader {
   private(set) var parameters: [ParameterDescription] = []
   let servesApplication: Bool
   let textLimits: TextLimits
+  var hasUnread: Bool { true }
 
   /// The parameters that `read` reads.
   static func parameters<Value>(
@@ -162,6 +163,16 @@ struct ParameterRecorder: ParameterReader {
     return (true, "example")
   }
 
+  mutating func optionalEither(
+    _ first: StaticString, _ second: StaticString, _ domain: TextDomain, _ meaning: StaticString
+  ) throws(WireError) -> (isFirst: Bool, text: String)? {
+    note(first, meaning, .text(domain), remark: "Not together with \(second).")
+    note(second, meaning, .text(domain), remark: "Not together with \(first).")
+    return (true, "example")
+  }
+
+  func exclude(_ name: StaticString, by other: StaticString, where areGiven: Bool) throws(WireError) {}
+
   func requireOne(_ first: StaticString, or second: StaticString) throws(WireError) {}
 
   mutating func optionalEntries(
@@ -206,8 +217,13 @@ extension ValueDomain {
 
   static func text(_ domain: TextDomain) -> ValueDomain {
     if case .word(let words, _) = domain.form { return word(words) }
-    let (least, most) = (domain.bytes.lowerBound, domain.bytes.upperBound)
-    let length = most == Int.max ? nil : least > 0 ? "\(least) to \(most) bytes of UTF-8" : "at most \(most) bytes of UTF-8"
+    let (least, most) = (domain.length.lowerBound, domain.length.upperBound)
+    let unit =
+      switch domain.unit {
+      case .bytes: "bytes of UTF-8"
+      case .characters: "characters"
+      }
+    let length = most == Int.max ? nil : least > 0 ? "\(least) to \(most) \(unit)" : "at most \(most) \(unit)"
     let form: String? =
       switch domain.form {
       case .printable: "no control characters"
@@ -219,6 +235,7 @@ extension ValueDomain {
     return ValueDomain(words: words, bound: bound.isEmpty ? nil : bound, type: .name("string")) { writer in
       writer.member("type", "string")
       if least > 0 { writer.member("minLength", least) }
+      if domain.unit == .characters { writer.member("maxLength", most) }
     }
   }
 

@@ -28,18 +28,25 @@ public struct GroupInfo: FieldValue {
   public let memberCount: Int
   public let onlineCount: Int
   public let lastSeq: Int64
-  /// The oldest message that is kept; `lastSeq + 1` where there is none.
-  public let firstSeq: Int64
+  /// The oldest message that is kept; `lastSeq + 1` where there is none. Nil = a live room, which
+  /// forgets by itself.
+  public let firstSeq: Int64?
+  /// The number of the last change of a message.
+  public let changeSeq: Int64
+  /// Another one where `lastSeq` and `changeSeq` count anew.
+  public let epoch: String
   public let lastMessageTime: WallInstant
   /// Nil where there is none or the reader may not see it.
   public var lastMessage: MessageInfo?
   public let reader: Reader
 
   /// A group with everything given.
+  /// - Parameters:
+  ///   - changeSeq: nil = the record's.
+  ///   - epoch: nil = the record's.
   public init(
-    record: GroupRecord, now: WallInstant, memberCount: Int, onlineCount: Int, lastSeq: Int64, firstSeq: Int64 = 1,
-    lastMessageTime: WallInstant,
-    lastMessage: MessageInfo?, reader: Reader
+    record: GroupRecord, now: WallInstant, memberCount: Int, onlineCount: Int, lastSeq: Int64, firstSeq: Int64? = 1,
+    changeSeq: Int64? = nil, epoch: String? = nil, lastMessageTime: WallInstant, lastMessage: MessageInfo?, reader: Reader
   ) {
     self.record = record
     self.now = now
@@ -47,6 +54,8 @@ public struct GroupInfo: FieldValue {
     self.onlineCount = onlineCount
     self.lastSeq = lastSeq
     self.firstSeq = firstSeq
+    self.changeSeq = changeSeq ?? record.changeSeq
+    self.epoch = epoch ?? record.epoch
     self.lastMessageTime = lastMessageTime
     self.lastMessage = lastMessage
     self.reader = reader
@@ -82,9 +91,9 @@ public struct GroupInfo: FieldValue {
     writer.member("lastInfoTime", record.lastInfoTime)
     writer.member("lastMessageTime", lastMessageTime)
     writer.member("lastSeq", lastSeq)
-    writer.member("firstSeq", firstSeq)
-    writer.member("changeSeq", record.changeSeq)
-    writer.member("epoch", record.epoch)
+    writer.member("firstSeq", ifPresent: readerFirstSeq)
+    writer.member("changeSeq", changeSeq)
+    writer.member("epoch", epoch)
     writer.member("serverCustomInfo", record.serverCustomInfo)
     writer.member("allMuted", mute.isAllMuted)
     writer.member("mute", mute)
@@ -95,6 +104,12 @@ public struct GroupInfo: FieldValue {
       }
     }
     if let lastMessage { writer.member("lastMessage", lastMessage) }
+  }
+
+  /// The oldest message that is kept and that the reader has not cleared.
+  private var readerFirstSeq: Int64? {
+    guard let firstSeq, case .member(let selfInfo) = reader else { return firstSeq }
+    return max(firstSeq, selfInfo.member.clearedSeq + 1)
   }
 
   /// A BChatRoom has no policy fields.
@@ -112,6 +127,11 @@ extension GroupInfo.SelfInfo: WireEncodable {
       writer.member("readSeq", member.readSeq)
       writer.member("unreadCount", unreadCount)
       writer.member("customInfo", member.customInfo)
+      let conversation = member.conversation
+      if conversation.isPinned { writer.member("isPinned", true) }
+      if conversation.isHidden { writer.member("isHidden", true) }
+      if conversation.isMarkedUnread { writer.member("isMarkedUnread", true) }
+      if !conversation.marks.isEmpty { writer.member("marks", conversation.marks) }
     }
   }
 }
@@ -145,8 +165,7 @@ extension GroupInfo {
   public func with(reader: Reader) -> GroupInfo {
     GroupInfo(
       record: record, now: now, memberCount: memberCount, onlineCount: onlineCount, lastSeq: lastSeq, firstSeq: firstSeq,
-      lastMessageTime: lastMessageTime,
-      lastMessage: lastMessage, reader: reader)
+      changeSeq: changeSeq, epoch: epoch, lastMessageTime: lastMessageTime, lastMessage: lastMessage, reader: reader)
   }
 }
 
@@ -174,6 +193,8 @@ extension GroupInfo.SelfInfo {
     ResultField("role", "string"), ResultField("joinTime", "integer"), ResultField("nameCard", "string"),
     ResultField("muteUntil", "integer"), ResultField("receiveMessageOpt", NamedType.words(ReceiveOption.self)),
     ResultField("readSeq", "integer"), ResultField("unreadCount", "integer"), ResultField("customInfo", "map"),
+    ResultField("isPinned?", "boolean"), ResultField("isHidden?", "boolean"), ResultField("isMarkedUnread?", "boolean"),
+    ResultField("marks?", "[string]"),
   ]
 }
 

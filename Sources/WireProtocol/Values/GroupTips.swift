@@ -3,13 +3,16 @@ public struct GroupTips: Sendable, WireEncodable {
   /// The change.
   public enum Content: Sendable {
     case join([MemberInfo])
-    case invite([MemberInfo])
+    /// - Parameter isAccepted: the users were asked, and have accepted.
+    case invite([MemberInfo], isAccepted: Bool)
     case quit([MemberInfo])
     case kicked([MemberInfo])
     case setAdmin([MemberInfo])
     case cancelAdmin([MemberInfo])
     case groupInfoChange([InfoChange])
     case memberInfoChange([MemberChange])
+    /// The group was made, with these members besides its owner.
+    case create([MemberInfo])
   }
 
   private let content: Content
@@ -26,7 +29,7 @@ public struct GroupTips: Sendable, WireEncodable {
 
   /// The names of the types, in the order of the page.
   static let types = [
-    "Join", "Invite", "Quit", "Kicked", "SetAdmin", "CancelAdmin", "GroupInfoChange", "MemberInfoChange",
+    "Join", "Invite", "Quit", "Kicked", "SetAdmin", "CancelAdmin", "GroupInfoChange", "MemberInfoChange", "Create",
   ]
 
   private var type: String {
@@ -39,6 +42,7 @@ public struct GroupTips: Sendable, WireEncodable {
     case .cancelAdmin: "CancelAdmin"
     case .groupInfoChange: "GroupInfoChange"
     case .memberInfoChange: "MemberInfoChange"
+    case .create: "Create"
     }
   }
 
@@ -47,12 +51,14 @@ public struct GroupTips: Sendable, WireEncodable {
       writer.member("type", type)
       writer.member("opUser", opUser)
       switch content {
-      case .join(let list), .invite(let list), .quit(let list), .kicked(let list), .setAdmin(let list), .cancelAdmin(let list):
+      case .join(let list), .invite(let list, _), .quit(let list), .kicked(let list), .setAdmin(let list), .cancelAdmin(let list):
         writer.member("memberList", list)
+      case .create(let list): if !list.isEmpty { writer.member("memberList", list) }
       case .groupInfoChange(let changes): writer.member("changeInfoList", changes)
       case .memberInfoChange(let changes): writer.member("changeInfoList", changes)
       }
       writer.member("memberCount", memberCount)
+      if case .invite(_, isAccepted: true) = content { writer.member("isAccepted", true) }
     }
   }
 }
@@ -63,5 +69,6 @@ extension GroupTips {
     ResultField("type", NamedType.quoted(GroupTips.types)),
     ResultField("opUser", "MemberInfo"), ResultField("memberList?", "[MemberInfo]"),
     ResultField("changeInfoList?", "[{type, key?, value}] or [MemberChange]"), ResultField("memberCount", "integer"),
+    ResultField("isAccepted?", "boolean"),
   ]
 }

@@ -19,6 +19,20 @@ public struct MemberChange: Equatable, FieldValue {
   /// Nothing has changed.
   public var isEmpty: Bool { muteTime == nil && nameCard == nil && customInfo == nil && role == nil }
 
+  /// The change of the mute and the role alone.
+  public var ofRights: MemberChange {
+    var change = MemberChange(userID: userID)
+    (change.muteTime, change.role) = (muteTime, role)
+    return change
+  }
+
+  /// The change of the name card and customInfo alone.
+  public var ofDetails: MemberChange {
+    var change = MemberChange(userID: userID)
+    (change.nameCard, change.customInfo) = (nameCard, customInfo)
+    return change
+  }
+
   /// About how long the entry is.
   var byteCount: Int {
     96 + (nameCard?.utf8.count ?? 0) + (customInfo ?? [:]).reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 8 }

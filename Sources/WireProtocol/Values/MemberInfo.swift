@@ -22,6 +22,9 @@ public struct MemberInfo: Equatable, FieldValue {
   /// A member of a group.
   public init(_ member: Member) { self.init(userID: member.userID, nameCard: member.nameCard, role: member.role) }
 
+  /// A user who is no member, but has a role for the time of the next membership.
+  public static func absent(_ user: UserID, role: Role) -> MemberInfo { MemberInfo(userID: user, nameCard: "", role: role) }
+
   /// A user who is no member.
   public static func outsider(_ user: UserID) -> MemberInfo { MemberInfo(userID: user, nameCard: "", role: nil) }
 
@@ -89,6 +92,14 @@ public struct ShownMember: FieldValue {
     profile = profiles.isEmpty ? nil : profiles[listed.member.userID]
   }
 
+  /// The bytes of its text in a list, or some more.
+  package var byteCount: Int {
+    let member = listed.member
+    let texts = [member.userID.rawValue, member.inviter?.rawValue, member.nameCard, profile?.nickName, profile?.faceURL]
+    let bytes = texts.reduce(256) { $0 + ($1?.bytesInJSON ?? 0) }
+    return member.customInfo.reduce(bytes) { $0 + $1.key.bytesInJSON + $1.value.bytesInJSON + 6 }
+  }
+
   public func encode(into writer: inout JSONWriter) {
     let member = listed.member
     writer.object { writer in
@@ -117,18 +128,28 @@ public struct MemberResult: WireObject, Equatable {
   }
 
   public let userID: UserID
+  /// The name as it was given, where it is no userID: the row shows it in place of `userID`.
+  private let refusedName: String?
   public let result: Outcome
 
   /// A row.
   public init(userID: UserID, result: Outcome) {
     self.userID = userID
+    refusedName = nil
     self.result = result
+  }
+
+  /// The row of a name that is no userID: Fail.
+  public init(refusedName: String) {
+    userID = .administrator
+    self.refusedName = refusedName
+    result = .fail
   }
 
   public static let example = MemberResult(userID: .administrator, result: .success)
 
   public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
-    writer.member("userID", userID.rawValue)
+    writer.member("userID", refusedName ?? userID.rawValue)
     writer.member("result", result.rawValue)
   }
 }

@@ -197,6 +197,54 @@ async def mute_churn(attack):
         "groupID": group, "userID": f"member-{n % attack.size(5900, 50)}", "muteTime": 60 + n}))
 
 
+MODERATED = {"avChatRoom.moderation": "true"}
+
+
+async def moderated_room(attack):
+    """A live room of the attacker's with many members, some of them online."""
+    group = attack.group("AVChatRoom")
+    members = attack.names(attack.size(3000, 120), "member")
+    await attack.listen(attack.size(100, 5))
+    for name in members:
+        attack.rpc("joinGroup", asUser=name, groupID=group)
+    return group, members
+
+
+@amplification(settings=MODERATED, rows=55, written=512 * 1024, answered=16384)
+async def live_room_roles(attack):
+    "setGroupMemberRole of 50 users who are not in the AVChatRoom to Admin and back"
+    group, _ = await moderated_room(attack)
+    yield
+    await attack.repeat(lambda n: ("setGroupMemberRole", {
+        "groupID": group, "userIDList": attack.names(50, f"s{n // 2}"), "role": ("Admin", "Member")[n % 2]}), **attack.few)
+
+
+@amplification(settings=MODERATED, rows=55, written=512 * 1024, answered=16384)
+async def live_room_mutes(attack):
+    "muteGroupMember of 50 after 50 members of an AVChatRoom"
+    group, members = await moderated_room(attack)
+    yield
+
+    def call(n):
+        start = 50 * n % (len(members) - 50)
+        return "muteGroupMember", {"groupID": group, "userIDList": members[start:start + 50], "muteTime": 60 + n}
+
+    await attack.repeat(call, **attack.few)
+
+
+@amplification(settings=MODERATED, rows=110, written=1 << 20, answered=32768)
+async def live_room_kicks(attack):
+    "kickGroupMember of 50 after 50 members of an AVChatRoom with a ban"
+    group, members = await moderated_room(attack)
+    yield
+
+    def call(n):
+        start = 50 * n % len(members)
+        return "kickGroupMember", {"groupID": group, "userIDList": members[start:start + 50], "banTime": 60, "reason": "r" * 500}
+
+    await attack.repeat(call, **attack.few)
+
+
 @amplification(rows=6)
 async def owner_quits(attack):
     "transferGroupOwner with quit, one Work group of 300 after the other"

@@ -230,6 +230,18 @@ async def member_pages_anywhere(attack):
         "groupID": group, "count": 50, "nextSeq": numbers.randrange(1, 1 << 50), "filter": ("All", "Admin", "Common")[n % 3]}))
 
 
+@amplification(rows=1, answered=65536)
+async def member_changes(attack):
+    "getGroupMemberList of 200 of 6,000 with updatedSince, in a group that 9,000 have left"
+    group = attack.group(owner="owner", members=attack.size(5900, 300))
+    for start in range(0, attack.size(9000, 100), 50):
+        names = [f"leaver-{n}" for n in range(start, start + 50)]
+        attack.rpc("importGroupMembers", groupID=group, memberList=[{"userID": name} for name in names])
+        attack.rpc("kickGroupMember", groupID=group, userIDList=names)
+    yield
+    await attack.repeat(lambda n: ("getGroupMemberList", {"groupID": group, "count": 200, "updatedSince": 1}))
+
+
 @amplification(rows=1, answered=32768)
 async def members_info(attack):
     "getGroupMembersInfo of 50 of 6,000"

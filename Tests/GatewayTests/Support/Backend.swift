@@ -53,6 +53,8 @@ struct Backend {
     alarms = world.alarms
     var configuration = GatewayConfiguration()
     configure(&configuration)
+    // Where live rooms have recalls, they remember messages.
+    let remembers = rules.permissions.requirement(for: .recallOthers, in: .avChatRoom) != .nobody
     let ringing: any Alarms = if let alarms = world.alarms { alarms } else { SystemAlarms(clocks: world.clocks) }
     services = ComposedServices(
       GatewayComposition(
@@ -60,7 +62,8 @@ struct Backend {
         stores: GatewayStores(
           groups: store, messages: store.inner, users: store.inner, personal: store.inner, webhooks: store.inner),
         tokens: NamedTokens(), clocks: clocks, alarms: ringing, rules: rules,
-        product: Product(name: "Throng", version: "0", limits: []), logger: logger, webhooks: webhooks, cluster: cluster))
+        product: Product(name: "Throng", version: "0", limits: []), logger: logger, webhooks: webhooks,
+        recent: remembers ? RecentMessages(messages: 100, bytes: 1 << 20, duration: nil) : nil, cluster: cluster))
     services.registry.use(executors)
     Backend.registries.withLock { [registry = services.registry] in $0.append(registry) }
   }

@@ -9,6 +9,7 @@ let sampleCalls: [String: String] = [
   "getGroupUnreadCount": "", "setGroupReceiveMessageOpt": #""groupID":"g","opt":"Receive""#,
   "sendMessageReadReceipts": #""groupID":"g","seqList":[1]"#, "getMessageReadReceipts": #""groupID":"g","seqList":[1]"#,
   "getGroupMessageReadMemberList": #""groupID":"g","seq":1"#,
+  "setConversation": #""groupID":"g","isPinned":true"#, "clearGroupHistory": #""groupID":"g""#,
   "getSystemNotificationList": "", "setSystemNotificationRead": "", "setGroupApplicationRead": "",
   "setSelfInfo": #""nickName":"N""#,
   // Anyone's.
@@ -33,7 +34,8 @@ let sampleCalls: [String: String] = [
   "getUsersInfo": #""userIDList":["mary"]"#,
   "acceptGroupApplication": #""applicationID":"a""#, "refuseGroupApplication": #""applicationID":"a""#,
   "sendGroupTextMessage": #""groupID":"g","text":"t""#, "sendGroupCustomMessage": #""groupID":"g","data":"d""#,
-  "getGroupHistoryMessageList": #""groupID":"g""#, "revokeGroupMessage": #""groupID":"g","seq":1"#,
+  "getGroupHistoryMessageList": #""groupID":"g""#, "getGroupMessages": #""groupID":"g","seqList":[1]"#,
+  "getGroupMessageReplies": #""groupID":"g","seq":1"#, "revokeGroupMessage": #""groupID":"g","seq":1"#,
   "modifyGroupMessage": #""groupID":"g","seq":1,"text":"t""#, "pinGroupMessage": #""groupID":"g","seq":1,"isPinned":true"#,
   "getPinnedGroupMessageList": #""groupID":"g""#, "getMessageReactions": #""groupID":"g","seqList":[1]"#,
   "addMessageReaction": #""groupID":"g","seq":1,"reaction":"r""#,

@@ -96,6 +96,29 @@ import ThrongTestKit
     #expect(infos.elements.map { $0["faceURL"] } == ["u0", "u1"] && gate.reads.count == 1)
   }
 
+  /// "A page ends where it would be over half of limits.sendQueueBytes": the profiles are part of it.
+  @Test func aPageOfMembersEndsWhereItsProfilesWouldNotFit() async throws {
+    var limits = GroupLimits.standard
+    limits.pageBytes = 10_000
+    let scene = ActorScene(profileStore: gate, limits: limits)
+    let names = (0..<60).map { "u\($0)" }
+    // Each byte is six of the answer.
+    let longest = String(repeating: "\u{1}", count: 500)
+    for name in names { gate.set(.make(nickName: "", faceURL: longest), of: UserID(stringLiteral: name)) }
+    let list = names.map { #"{"userID":"\#($0)"}"# }.joined(separator: ",")
+    try await scene.ask("createGroup", #"{"groupType":"Public","groupName":"n","memberList":[\#(list)]}"#, by: "olga")
+    var listed: [String] = []
+    var next: Int64 = 0
+    repeat {
+      let page = try await scene.ask("getGroupMemberList", #"{"count":200,"nextSeq":\#(next)}"#, by: "olga").result
+      let members = page["memberList"].elements
+      #expect((1...4).contains(members.count))
+      listed += members.compactMap { $0["userID"].string }
+      next = try #require(page["nextSeq"].integer)
+    } while next != 0
+    #expect(listed.sorted() == (names + ["olga"]).sorted())
+  }
+
   @Test func aPageOfMessagesIsOneQueryAndShowsTheProfilesOfNow() async throws {
     let scene = try await scene()
     for number in 0..<99 {

@@ -16,8 +16,11 @@ struct LiveRoomScene {
   private(set) var counts: [MessageCount] = []
   /// Violations of the rules.
   private(set) var faults: [String] = []
+  /// The newest message that was delivered, where the room remembers them.
+  private var lastSeq: Int64 = 0
 
-  /// A room with the members u0 (its owner), u1, u2 and so on.
+  /// A room with the members u0 (its owner), u1, u2 and so on. It remembers messages if the limit is
+  /// even.
   init(limit: Int, memberCount: Int, at now: WallInstant) {
     self.now = now
     let members = (0..<memberCount).map { number in
@@ -33,6 +36,7 @@ struct LiveRoomScene {
     state = GroupState(
       StoredGroup(record: record, members: members, lastMessage: nil, recentlySent: []), at: ClockReading(both: now.milliseconds),
       rules: GroupRules(limits: limits))
+    if limit.isMultiple(of: 2) { state.live = LiveHistory(epoch: "memory") }
   }
 
   /// Removes and returns the lines since the last call.
@@ -64,6 +68,8 @@ struct LiveRoomScene {
       return faults.append("\(now): \(number) was refused")
     }
     log.append("\(now) \(number) \(receipt.status.rawValue)")
+    let seq = state.live != nil && receipt.status == .delivered ? lastSeq : nil
+    if receipt.seq != seq { faults.append("\(now): \(number) is answered with the place \(receipt.seq ?? 0)") }
   }
 
   mutating func join(_ number: Int) throws {
@@ -92,7 +98,7 @@ struct LiveRoomScene {
       case .publish(let event, let kind, let session): write(published: event.frame, kind, except: session)
       case .sendToSession(let event, let session): write(told: event.frame, session)
       case .send(let event, let users, _): write(sent: event.frame, to: users)
-      case .attach, .setReceiveOption, .attachSignedInUsers, .detach, .disband, .post, .noteReceipts: break
+      case .attach, .setReceiveOption, .attachSignedInUsers, .detach, .forgetContent, .disband, .post, .noteReceipts: break
       }
     }
   }
@@ -101,6 +107,9 @@ struct LiveRoomScene {
     guard let event = try? JSON(frame) else { return faults.append("no JSON") }
     switch event["method"].string {
     case "onRecvNewMessage":
+      let seq = event["params"]["message"]["seq"].integer
+      if state.live != nil { lastSeq += 1 }
+      if seq != (state.live == nil ? nil : lastSeq) { faults.append("\(now): the place \(seq ?? 0) in place of \(lastSeq)") }
       let number = event["params"]["message"]["text"].string ?? "?"
       log.append("\(now) deliver \(number)")
       if session != Int(number).map({ LiveRoomScene.session(1 + $0 % 3) }) {

@@ -137,6 +137,22 @@ import ThrongTestKit
 
   // MARK: The clock
 
+  /// A message that is recalled while it waits leaves the others in their order, and its place to the
+  /// next one.
+  @Test func anItemCanBeTakenOutOfTheQueue() {
+    var limiter = Limiter(limit: 3)
+    for number in 0..<3 { _ = limiter.offer(number, .normal, at: 0) }
+    for (number, priority) in [(3, .low), (4, .high), (5, .low)] as [(Int, Priority)] {
+      #expect(limiter.offer(number, priority, at: 1).outcome == .queued)
+    }
+    #expect(limiter.first { $0 > 2 } == 4 && limiter.first { $0 == 9 } == nil && limiter.count == 3)
+    let (missing, taken) = (limiter.remove { $0 == 9 }, limiter.remove { $0 == 3 })
+    #expect(missing == nil && taken == 3 && limiter.count == 2)
+    #expect(limiter.offer(6, .lowest, at: 2).outcome == .queued)
+    let left = delivered(limiter.advance(to: 1000))
+    #expect(left == [4, 5, 6] && limiter.count == 0 && limiter.nextChange == nil)
+  }
+
   @Test func aClockThatWasSetForwardEmptiesTheQueue() {
     var limiter = Limiter(limit: 2)
     for number in 0..<4 { _ = limiter.offer(number, .normal, at: 0) }

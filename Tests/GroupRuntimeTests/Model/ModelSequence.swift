@@ -17,11 +17,16 @@ struct ModelSequence: Sendable {
   }
 
   /// A random sequence. Some servers bound the rate of messages, some let all groups have
-  /// attributes.
+  /// attributes, most have moderated live rooms, which remember nothing, a little or much, some begin
+  /// groups with a tip, and some let the owner of a Work group disband it.
   init(type: String, seed: UInt64, length: Int) {
     if seed % 3 == 0 { server.messagesPerSecond = 3 }
     if seed % 4 == 0 { server.attributeTypes = ["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"] }
     if seed % 3 == 1 { server.editWindow = 120_000 }
+    if seed % 4 != 1 { server.moderation = true }
+    server.recentMessages = [0, 3, 100, 12][Int(seed % 4)]
+    server.creationTip = seed % 2 == 0
+    server.ownerMayDisband = seed % 7 == 0
     var random = SequenceRandom(type: type, seed: seed)
     operations = random.sequence(length: length)
   }

@@ -12,10 +12,13 @@ import ThrongTestKit
   private func user(_ number: Int) -> UserID { UserID(stringLiteral: "u\(number)") }
 
   /// A former member who has seen messages, and so is remembered for 30 days.
-  private func departed(_ number: Int, at time: WallInstant, banned: WallInstant = 0, muted: WallInstant = 0, saw: Bool = true)
-    -> FormerMember
-  {
-    FormerMember(userID: user(number), visibleRanges: saw ? [1...2] : [], muteUntil: muted, bannedUntil: banned, leftTime: time)
+  private func departed(
+    _ number: Int, at time: WallInstant, banned: WallInstant = 0, muted: WallInstant = 0, role: Role? = nil, saw: Bool = true
+  ) -> FormerMember {
+    var former = FormerMember(
+      userID: user(number), visibleRanges: saw ? [1...2] : [], muteUntil: muted, bannedUntil: banned, leftTime: time)
+    former.role = role
+    return former
   }
 
   /// The maximum of former members; `u0` left first.
@@ -50,6 +53,49 @@ import ThrongTestKit
     #expect(former.add(departed(Self.maxCount, at: 10, banned: 500_000), at: 10) == [user(Self.maxCount - 1)])
     #expect(former.add(departed(Self.maxCount + 1, at: 10), at: 10) == [user(Self.maxCount + 1)], "the only one who is free")
     #expect(former.count == Self.maxCount)
+  }
+
+  @Test func holdersOfARoleAreForgottenLast() {
+    let later = WallInstant(1000 * Self.day)
+    var former = FormerMembers(
+      (0..<Self.maxCount - 1).map { departed($0, at: WallInstant($0), role: .admin, saw: false) }
+        + [departed(Self.maxCount, at: 9, banned: later + Self.day, saw: false)],
+      at: later)
+    #expect(former.count == Self.maxCount, "a role has no end")
+    let new = departed(Self.maxCount + 1, at: later, role: .custom(200), saw: false)
+    #expect(former.add(new, at: later) == [user(Self.maxCount)], "the ban")
+    let next = departed(Self.maxCount + 2, at: later, role: .admin, saw: false)
+    #expect(former.add(next, at: later) == [user(0)], "the role of the earliest departure")
+  }
+
+  /// A role that is given to somebody who left long ago takes the place of the departure.
+  @Test func aRoleKeepsARecordThatWouldGo() {
+    let now = WallInstant(Self.maxCount)
+    var former = full(at: now)
+    #expect(former.add(departed(0, at: 0, role: .admin), at: now).isEmpty, "known already")
+    #expect(former.add(departed(Self.maxCount, at: now), at: now) == [user(1)])
+    #expect(former[user(0)]?.role == .admin)
+    #expect(former.add(departed(0, at: 0), at: now).isEmpty, "the role has ended")
+    #expect(former.add(departed(Self.maxCount + 1, at: now), at: now) == [user(2)])
+    #expect(former.count == Self.maxCount)
+  }
+
+  @Test func aRoleThatIsGivenToABannedUserOutlastsTheBan() {
+    var former = FormerMembers([departed(1, at: 1, banned: 100, saw: false)], at: 1)
+    _ = former.add(departed(1, at: 1, banned: 100, role: .admin, saw: false), at: 2)
+    for number in 2..<6 { _ = former.add(departed(number, at: 200), at: 200) }
+    #expect(former[user(1)]?.role == .admin)
+    let lifted = former.liftBan(of: user(1), at: 50)
+    #expect(lifted?.role == .admin && lifted?.bannedUntil == 0)
+  }
+
+  @Test func rolesThatComeAndGoDoNotAccumulate() {
+    var former = FormerMembers([departed(0, at: 0)], at: 0)
+    for time in 1...5000 as ClosedRange<Int64> {
+      let role: Role? = time % 3 == 0 ? nil : time % 3 == 1 ? .admin : .custom(200)
+      _ = former.add(departed(1, at: 1, muted: 100_000, role: role), at: WallInstant(time))
+    }
+    #expect(former.count == 2 && former.departureCount < 100 && former[user(1)]?.role == .custom(200))
   }
 
   @Test func aLongBanDoesNotKeepOthersFromBeingForgotten() {

@@ -35,10 +35,10 @@ import ThrongTestKit
       order.update(changed, was: member, among: members)
     }
 
-    /// The specification of a live room's list: "owner, then the 300 newest, newest first".
+    /// The specification of a live room's list: "owner, admins present, then the 300 newest others".
     var newest: [UserID] {
-      let others = members.values.filter { $0.role != .owner }.sorted { $0.ordinal > $1.ordinal }
-      return members.values.filter { $0.role == .owner }.map(\.userID) + others.prefix(MemberOrder.newestListed).map(\.userID)
+      let others = members.values.filter { $0.role.rank == 1 }.sorted { $0.ordinal > $1.ordinal }
+      return expected(.rank(3)) + expected(.rank(2)) + others.prefix(MemberOrder.newestListed).map(\.userID)
     }
 
     /// The specified order of the members in a filter.
@@ -56,8 +56,8 @@ import ThrongTestKit
       }
     }
 
-    mutating func newestPage(rank: Int? = nil, count: Int) -> MemberOrder.Page {
-      order.newestPage(of: members, rank: rank, after: 0, count: count)
+    mutating func newestPage(rank: Int? = nil, after nextSeq: Int64 = 0, count: Int) -> MemberOrder.Page {
+      order.newestPage(of: members, rank: rank, after: nextSeq, count: count)
     }
   }
 
@@ -244,7 +244,7 @@ import ThrongTestKit
     #expect(population.page(.rank(1), after: first.nextSeq, count: 9).members.map(\.userID) == ["a"])
   }
 
-  @Test func aFilterOfALiveRoomAppliesToTheNewestOnly() {
+  @Test func theFilterCommonOfALiveRoomListsTheNewestOnly() {
     var population = Population()
     population.join("olga", role: .owner)
     for number in 1...MemberOrder.newestListed + 5 { population.join("u\(number)", role: .member) }
@@ -253,5 +253,78 @@ import ThrongTestKit
     let common = population.newestPage(rank: 1, count: 500)
     #expect(common.members.count == MemberOrder.newestListed && common.members.first?.userID == "u305")
     #expect(common.members.last?.userID == "u6")
+  }
+
+  // MARK: Live rooms with admins
+
+  /// An owner, two admins who joined in the midst of the others, and 350 others.
+  private func moderatedRoom() -> Population {
+    var population = Population()
+    population.join("olga", role: .owner)
+    for number in 1...350 {
+      if number == 10 { population.join("zoe", role: .admin) }
+      if number == 20 {
+        population.now += 1
+        population.join("adam", role: .admin)
+      }
+      population.join("u\(number)", role: number % 3 == 0 ? .custom(200) : .member)
+    }
+    return population
+  }
+
+  @Test(arguments: [1, 2, 3, 50, 400])
+  func aLiveRoomListsItsAdminsBeforeTheNewestOthers(count: Int) {
+    var population = moderatedRoom()
+    var (listed, next): ([UserID], Int64) = ([], 0)
+    repeat {
+      let page = population.newestPage(after: next, count: count)
+      listed += page.members.map(\.userID)
+      next = page.nextSeq
+    } while next != 0 && listed.count < 1000
+    #expect(listed == population.newest && listed.count == 303)
+    #expect(listed.prefix(4) == ["olga", "zoe", "adam", "u350"] && listed.last == "u51")
+  }
+
+  @Test func filtersOfALiveRoomListAllManagersAndTheNewestOthers() {
+    var population = moderatedRoom()
+    #expect(population.newestPage(rank: 3, count: 50).members.map(\.userID) == ["olga"])
+    let admins = population.newestPage(rank: 2, count: 1)
+    #expect(admins.members.map(\.userID) == ["zoe"] && admins.nextSeq != 0)
+    let rest = population.newestPage(rank: 2, after: admins.nextSeq, count: 1)
+    #expect(rest.members.map(\.userID) == ["adam"] && rest.nextSeq == 0)
+    let common = population.newestPage(rank: 1, count: 500).members
+    #expect(common.count == 300 && common.first?.userID == "u350" && common.last?.userID == "u51")
+  }
+
+  @Test func aPageOfALiveRoomGoesOnBehindAnAdminWhoHasLeft() {
+    var population = moderatedRoom()
+    let first = population.newestPage(count: 2)
+    #expect(first.members.map(\.userID) == ["olga", "zoe"])
+    population.leave("zoe")
+    #expect(population.newestPage(after: first.nextSeq, count: 2).members.map(\.userID) == ["adam", "u350"])
+    population.leave("adam")
+    #expect(population.newestPage(after: first.nextSeq, count: 2).members.map(\.userID) == ["u350", "u349"])
+  }
+
+  @Test func nobodyOfALiveRoomIsListedTwiceWhileRolesChange() {
+    var population = moderatedRoom()
+    let first = population.newestPage(count: 5)
+    #expect(first.members.map(\.userID) == ["olga", "zoe", "adam", "u350", "u349"])
+    population.change("u349") { $0.role = .admin }
+    #expect(population.newestPage(after: first.nextSeq, count: 2).members.map(\.userID) == ["u348", "u347"])
+    population.join("late", role: .admin)
+    #expect(population.newestPage(after: first.nextSeq, count: 1).members.map(\.userID) == ["u348"])
+    let managers = population.newestPage(count: 3)
+    population.change("adam") { $0.role = .member }
+    #expect(population.newestPage(after: managers.nextSeq, count: 3).members.map(\.userID) == ["late", "u349", "u350"])
+  }
+
+  @Test func theManagersAreKeptInOrder() {
+    var population = moderatedRoom()
+    #expect(population.order.managers.map(\.userID) == ["olga", "zoe", "adam"])
+    population.change("olga") { $0.role = .member }
+    population.change("u5") { $0.role = .owner }
+    population.leave("zoe")
+    #expect(population.order.managers.map(\.userID) == ["u5", "adam"])
   }
 }

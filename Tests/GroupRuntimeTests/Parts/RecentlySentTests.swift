@@ -18,7 +18,8 @@ import WireProtocol
     #expect(!sent.remembersVolatile(at: 1000))
     sent.record(message(nil, at: 1000), .delivered, at: 1000)
     #expect(sent.remembersVolatile(at: 1000) && sent.remembersVolatile(at: 300_999) && !sent.remembersVolatile(at: 301_000))
-    sent.record(message(nil, at: 200_000, clientMsgID: "d"), .delivered, at: 200_000)
+    // A live room that remembers has given it a place.
+    sent.record(message(7, at: 200_000, clientMsgID: "d"), .delivered, at: 200_000)
     #expect(sent.remembersVolatile(at: 499_999) && !sent.remembersVolatile(at: 500_000))
   }
 

@@ -66,6 +66,48 @@ import ThrongTestKit
     #expect(roster.absentSince("mary") == nil)
   }
 
+  @Test func aRoleOutlivesLeavingALiveRoomAndIsThereAgain() {
+    for (type, keepsRole, held) in [
+      (GroupType.avChatRoom, true, Role.custom(7)), (.avChatRoom, false, .member), (.public, true, .member),
+    ] {
+      var roster = roster(type)
+      roster.update("mary") { $0.role = .custom(7) }
+      let removal = roster.remove(
+        "mary", visibleRange: nil, bannedUntil: .unset, banReason: "", keepsRole: keepsRole, at: 20)
+      #expect((removal.former?.role == .custom(7)) == (held != .member) && roster.roleOfAbsent("mary") == held)
+      #expect(roster.add("mary", role: .member, joinTime: 30) { _ in }.member.role == held)
+      #expect(roster.former["mary"] == nil)
+    }
+  }
+
+  @Test func neitherTheOwnerNorAMemberLeavesARole() {
+    var roster = roster(.avChatRoom)
+    for user in ["olga", "mary"] as [UserID] {
+      #expect(roster.remove(user, visibleRange: nil, bannedUntil: .unset, banReason: "", at: 20).former == nil)
+    }
+  }
+
+  @Test func aRoleIsGivenToSomebodyAbsentAndEnds() {
+    var roster = roster(.avChatRoom)
+    let given = roster.setRole(ofAbsent: "carl", to: .admin, at: 20)
+    #expect(given.former?.role == .admin && given.former == roster.former["carl"] && given.forgotten.isEmpty)
+    #expect(roster["carl"] == nil && roster.roleOfAbsent("carl") == .admin && roster.managers == ["olga"])
+    let ended = roster.setRole(ofAbsent: "carl", to: .member, at: 30)
+    #expect(ended.former == nil && ended.forgotten == ["carl"] && roster.former["carl"] == nil)
+    // A ban stays when a role ends.
+    _ = roster.remove("mary", visibleRange: nil, bannedUntil: 500, banReason: "r", at: 40)
+    _ = roster.setRole(ofAbsent: "mary", to: .admin, at: 50)
+    #expect(roster.setRole(ofAbsent: "mary", to: .member, at: 60).former?.bannedUntil == 500 && roster.isBanned("mary", at: 70))
+  }
+
+  /// The owner is the owner, whatever a record says.
+  @Test func onlyTheRoleMemberGivesWayToOneThatWasKept() {
+    var roster = roster(.avChatRoom)
+    _ = roster.setRole(ofAbsent: "carl", to: .admin, at: 20)
+    #expect(roster.add("carl", role: .owner, joinTime: 30) { _ in }.member.role == .owner)
+    #expect(roster.managers == ["carl", "olga"])
+  }
+
   @Test func changingAUserOfABChatRoomCreatesARecord() {
     var (open, closed) = (roster(.bChatRoom), roster(.public))
     #expect(open.isMember("carl") && open["carl"] == nil && open.member("carl")?.role == .member)

@@ -7,7 +7,8 @@ import Testing
 @Suite struct UnreadCountsTests {
   private func messages(base: Int = 0, known: Int = 0, limit: Int = 10) -> UnreadMessages {
     UnreadMessages(
-      reader: "mary", base: base, known: known, ranges: [], through: 0, managersOnly: false, limit: limit,
+      reader: "mary", base: base, known: known, ranges: [], through: 0, managersOnly: false, skipsFlagged: false,
+      limit: limit,
       question: UnreadCounts().question(of: "mary", after: 0, managersOnly: false).question)
   }
 

@@ -126,8 +126,18 @@ import ThrongTestKit
     #expect(history.elements.contains { $0["text"] == "seen" })
   }
 
-  @Test func aRecordThatIsOfNoOtherUseIsForgotten() throws {
+  @Test func theDepartureOutlivesTheBanForAMonth() throws {
     let scene = try scene()
+    let lifted = try scene.ask("unbanGroupMember", Scene.users(["mary"]), by: "olga")
+    let former = try #require(scene.state?.roster.former["mary"])
+    #expect(lifted.decision.changes == [.putFormer(former, in: "g")])
+    #expect(former.isListed && !former.bannedUntil.isSet && former.memorableUntil == former.leftTime + FormerMember.lifetime)
+  }
+
+  @Test func aRecordThatIsOfNoOtherUseIsForgotten() throws {
+    let scene = try Scene(.meeting)
+    try scene.ask("kickGroupMember", Scene.users(["mary"], #""banTime":\#(40 * 86_400)"#), by: "olga")
+    scene.clocks.advance(for: .seconds(31 * 86_400))
     let lifted = try scene.ask("unbanGroupMember", Scene.users(["mary"]), by: "olga")
     #expect(lifted.decision.changes == [.forgetFormer("mary", in: "g")])
     #expect(scene.state?.roster.former["mary"] == nil)

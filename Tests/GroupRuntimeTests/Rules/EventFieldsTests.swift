@@ -28,6 +28,7 @@ import WireProtocol
     (.public, "joinGroup", "{}", "oscar"), (.avChatRoom, "initGroupAttributes", #"{"attributes":{"k":"v"}}"#, "mary"),
     (.work, "setGroupCounters", #"{"counters":{"k":1}}"#, "olga"),
     (.public, "setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#, "mary"),
+    (.public, "setConversation", #"{"isPinned":true,"isHidden":true,"isMarkedUnread":true,"marks":["m"]}"#, "mary"),
     (.public, "sendGroupTextMessage", #"{"text":"x"}"#, "olga"),
     (.public, "sendGroupSystemNotification", #"{"content":"x"}"#, "administrator"),
   ]
@@ -50,6 +51,7 @@ import WireProtocol
     collect(try scene.decide(try invitation.application(), true, by: "oscar"), into: &found)
     collect(try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga"), into: &found)
     collect(try scene.ask("markGroupMessageAsRead", by: "mary"), into: &found)
+    collect(try scene.ask("clearGroupHistory", by: "carl"), into: &found)
     collect(try scene.ask("modifyGroupMessage", #"{"seq":2,"text":"y"}"#, by: "olga"), into: &found)
     scene.clocks.advance(by: 1000)
     collect(try scene.ask("addMessageReaction", #"{"seq":2,"reaction":"r"}"#, by: "mary"), into: &found)
@@ -88,7 +90,7 @@ import WireProtocol
   @Test func eventsNameThePlatform() throws {
     let without: Set<EventName> = [
       .onReceiveMessageOptChanged, .onGroupApplicationListChanged, .onGroupAttributeChanged, .onGroupCounterChanged,
-      .onRecvNewMessage, .onRecvMessageModified, .onRecvMessageReadReceipts, .onConversationRead,
+      .onRecvNewMessage, .onRecvMessageModified, .onRecvMessageReadReceipts, .onConversationRead, .onConversationChanged,
     ]
     for (name, events) in try events() where !without.map(\.rawValue).contains(name) {
       for event in events { #expect(["Web", "RESTful API"].contains(event["platform"]), "\(name)") }

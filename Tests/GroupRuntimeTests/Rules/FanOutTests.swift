@@ -83,7 +83,8 @@ import ThrongTestKit
     try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
     for (method, params) in [
       ("getGroupMemberList", "{}"), ("markGroupMessageAsRead", #"{"seq":1}"#),
-      ("setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#),
+      ("setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#), ("setConversation", #"{"isHidden":true}"#),
+      ("clearGroupHistory", "{}"),
       ("pinGroupMessage", #"{"seq":1,"isPinned":true}"#),
     ] {
       #expect(try scene.ask(method, params, by: "mary").decision.fanOut == FanOut(), "\(method)")

@@ -62,6 +62,13 @@ import WireProtocol
     #expect(scene.messages.isEmpty)
   }
 
+  @Test func aSizeOfZeroAndAnEmptyGroupIDCountAsAbsent() throws {
+    let scene = Scene()
+    let params = #"{"groupType":"Work","groupName":"n","ownerUserID":"olga","groupID":"","maxMemberNum":0}"#
+    expectSilence(try scene.ask("importGroup", params, by: "administrator"))
+    #expect(try scene.ask("info", by: "olga").result["maxMemberNum"] == 6000)
+  }
+
   @Test func withoutACreateTimeItIsCreatedNow() throws {
     let scene = Scene()
     try scene.ask("importGroup", #"{"groupType":"Work","groupName":"n","ownerUserID":"olga"}"#, by: "administrator")

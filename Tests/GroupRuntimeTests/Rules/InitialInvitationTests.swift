@@ -50,6 +50,8 @@ import ThrongTestKit
     try await scene.reload()
     let accepted = try scene.decide(application, true, by: "mary")
     #expect(accepted.heardBesidesLists == ["onMemberInvited": ["mary", "olga"], "onApplicationProcessed": ["olga"]])
+    #expect(try accepted.params("onMemberInvited", to: "olga")["isAccepted"] == true)
+    #expect(try scene.tips.map { $0["isAccepted"] } == [true])
     #expect(scene.roles == ["olga": .owner, "mary": .member])
   }
 

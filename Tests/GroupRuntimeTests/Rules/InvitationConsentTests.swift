@@ -73,10 +73,13 @@ import ThrongTestKit
       ])
     let event = try accepted.params("onMemberInvited", to: "oscar")
     #expect(event["opUser"] == Person.mary && event["memberList"] == [Person.oscar] && event["memberCount"] == 5)
+    #expect(event["isAccepted"] == true)
     let told = try accepted.params("onApplicationProcessed", to: "mary")
     #expect(told["applicationID"] == .string(application.id) && told["isAgreeJoin"] == true && told["opReason"] == "gladly")
     #expect(told["opUser"]["userID"] == "oscar")
-    let tip: JSON = ["type": "Invite", "opUser": Person.mary, "memberList": [Person.oscar], "memberCount": 5]
+    let tip: JSON = [
+      "type": "Invite", "opUser": Person.mary, "memberList": [Person.oscar], "memberCount": 5, "isAccepted": true,
+    ]
     #expect(try scene.tips == (notification ? [tip] : []))
     #expect(accepted.notifications == [.inviteAccept: ["mary"], .invitedToGroup: ["oscar"]])
     let kept = try accepted.notification(.inviteAccept)

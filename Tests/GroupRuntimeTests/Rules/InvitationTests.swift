@@ -68,6 +68,7 @@ import ThrongTestKit
     let petra: JSON = ["userID": "petra", "nameCard": "", "role": "Member"]
     #expect(event["memberList"] == [petra, Person.oscar] && event["memberCount"] == 6)
     #expect(event["opUser"] == Person.mary && event["platform"] == "Web")
+    #expect(!event.names.contains("isAccepted"), "nobody was asked")
     let tip: JSON = ["type": "Invite", "opUser": Person.mary, "memberList": [petra, Person.oscar], "memberCount": 6]
     #expect(try scene.tips == (notification ? [tip] : []))
     #expect(scene.messages.allSatisfy { $0.sender == "mary" })

@@ -13,15 +13,14 @@ import ThrongTestKit
   private func number(_ instant: WallInstant) -> JSON { .instant(instant) }
 
   @Test(arguments: [GroupType.public, .meeting, .avChatRoom], [true, false])
-  func theMembersGetTheEventAndInALiveRoomThoseConcerned(type: GroupType, notification: Bool) throws {
+  func theMembersGetTheEventAndWithNotificationOffThoseConcerned(type: GroupType, notification: Bool) throws {
     let scene = try Scene(type) { $0.memberChangeNotification = notification }
     scene.signIn("mary", as: "mary/2")
     let muted = try scene.ask("muteGroupMember", mute(60), by: "olga")
     #expect(muted.result == ["muteUntil": number(scene.clocks.wall + 60_000)])
-    let isForAll = notification && type != .avChatRoom
     #expect(
       muted.heard == [
-        "onGroupMemberInfoChanged": isForAll ? ["adam", "carl", "mary", "mary/2", "olga"] : ["mary", "mary/2", "olga"]
+        "onGroupMemberInfoChanged": notification ? ["adam", "carl", "mary", "mary/2", "olga"] : ["mary", "mary/2", "olga"]
       ])
     let event = try muted.params("onGroupMemberInfoChanged", to: "mary")
     #expect(event["changeInfoList"] == [["userID": "mary", "muteTime": 60]])
@@ -29,8 +28,10 @@ import ThrongTestKit
     let tip: JSON = [
       "type": "MemberInfoChange", "opUser": Person.olga, "changeInfoList": event["changeInfoList"], "memberCount": 4,
     ]
-    #expect(try scene.tips == (isForAll ? [tip] : []))
+    #expect(try scene.tips == (notification && type != .avChatRoom ? [tip] : []))
     #expect(muted.notifications.isEmpty)
+    // In a live room further changes wait for a moment (LiveRoomModeratorTests).
+    scene.clocks.advance(by: 220)
     let unmuted = try scene.ask("muteGroupMember", mute(0), by: "olga")
     #expect(unmuted.result == ["muteUntil": 0])
     #expect(

@@ -44,6 +44,7 @@ import ThrongTestKit
     Row("muteGroup", #"{"mode":"All"}"#, by: "olga", [:]),
     Row("setGroupInfo", #"{"groupName":"m"}"#, by: "olga", [:]),
     Row("setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#, by: "mary", [:]),
+    Row("setConversation", #"{"isPinned":true}"#, by: "mary", [:]),
     Row("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary", [:]),
     Row("sendGroupSystemNotification", #"{"content":"x"}"#, by: "administrator", [.custom: everybody]),
     Row(

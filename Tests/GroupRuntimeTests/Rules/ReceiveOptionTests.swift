@@ -36,6 +36,7 @@ import ThrongTestKit
   @Test(arguments: [
     ("Receive", ["olga", "adam", "carl", "administrator"]), ("ReceiveNotNotify", ["olga", "adam", "carl", "administrator"]),
     ("ReceiveFromManagers", ["olga", "adam", "administrator"]), ("NotReceive", []),
+    ("NotifyFromManagers", ["olga", "adam", "carl", "administrator"]),
   ])
   func theOptionSelectsMessages(option: String, senders: [String]) throws {
     for type in [GroupType.work, .public, .meeting, .avChatRoom] {
@@ -49,6 +50,20 @@ import ThrongTestKit
       let own = try scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "mary")
       #expect(own.receivers(of: "onRecvNewMessage") == ["adam", "carl", "olga"])
     }
+  }
+
+  /// A node of the release before knows no such word, and need not: all messages are sent.
+  @Test func whoIsNotifiedOfManagersIsAttachedAsWhoReceivesAll() throws {
+    let scene = try Scene(.public) { $0.joinMode = .any }
+    scene.signIn("mary", as: "mary/2")
+    let chosen = try choose("NotifyFromManagers", by: "mary", scene)
+    #expect(chosen.decision.effects.contains(.setReceiveOption("mary", .receive)))
+    #expect(try chosen.params("onReceiveMessageOptChanged", to: "mary/2")["opt"] == "NotifyFromManagers")
+    #expect(try scene.ask("info", by: "mary").result["selfInfo"]["receiveMessageOpt"] == "NotifyFromManagers")
+    #expect(scene.state?.receiveOption(of: "mary") == .receive)
+    try scene.expectNothing("setGroupReceiveMessageOpt", #"{"opt":"NotifyFromManagers"}"#, by: "mary")
+    scene.signIn("mary", as: "mary/3")
+    #expect(try receivers(scene) == ["adam", "carl", "mary", "mary/2", "mary/3"])
   }
 
   @Test func theOwnMessagesOnAnotherDeviceFollowTheOptionToo() throws {

@@ -111,11 +111,11 @@ import ThrongTestKit
     #expect(muted.result.names == ["memberList", "muteUntil"])
     #expect(muted.rows == ["mary Success", "carl Success", "oscar Invalid", "olga Fail"])
     #expect(muted.result["muteUntil"].instant == scene.clocks.wall + 60_000)
-    let isForAll = notification && type != .avChatRoom
-    #expect(muted.heard == [TargetListTests.changed: isForAll ? ["adam", "carl", "mary", "olga"] : ["carl", "mary", "olga"]])
+    let heard = notification ? ["adam", "carl", "mary", "olga"] : ["carl", "mary", "olga"]
+    #expect(muted.heard == [TargetListTests.changed: heard])
     let entries: JSON = [["userID": "mary", "muteTime": 60], ["userID": "carl", "muteTime": 60]]
     #expect(try muted.params(TargetListTests.changed, to: "mary")["changeInfoList"] == entries)
-    #expect(try scene.tips.map { $0["changeInfoList"] } == (isForAll ? [entries] : []))
+    #expect(try scene.tips.map { $0["changeInfoList"] } == (notification && type != .avChatRoom ? [entries] : []))
     for name in ["mary", "carl"] { try scene.expectRefused(10017, "sendGroupTextMessage", #"{"text":"x"}"#, by: name) }
   }
 

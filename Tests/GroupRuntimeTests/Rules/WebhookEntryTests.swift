@@ -66,8 +66,9 @@ import WireProtocol
     }
   }
 
-  /// "Members without a session whose receive option is Receive, or ReceiveFromManagers for a
-  /// manager's message, and those mentioned"; not the sender, and a mention overrides every option.
+  /// "Members without a session whose receive option is Receive, or ReceiveFromManagers or
+  /// NotifyFromManagers for a manager's message, and those mentioned"; not the sender, and a mention
+  /// overrides every option.
   @Test func pushesGoToWhomTheyAreFor() throws {
     let scene = try scene(.public)
     try scene.ask("setGroupReceiveMessageOpt", #"{"opt":"ReceiveFromManagers"}"#, by: "mary")
@@ -85,6 +86,10 @@ import WireProtocol
     #expect(try pushed(#"{"text":"t","atUserIDList":["carl","olga","oscar"]}"#, by: "olga") == ["adam", "carl", "mary"])
     #expect(try pushed(#"{"text":"t","atUserIDList":["@all"]}"#, by: "olga") == ["adam", "carl", "mary"])
     #expect(try pushed(#"{"text":"t","atUserIDList":["@all"],"onlineUserOnly":true}"#, by: "olga") == [])
+    try scene.ask("setGroupReceiveMessageOpt", #"{"opt":"NotifyFromManagers"}"#, by: "mary")
+    #expect(try pushed(#"{"text":"t"}"#, by: "olga") == ["adam", "mary"])
+    #expect(try pushed(#"{"text":"t"}"#, by: "carl") == ["adam", "olga"])
+    #expect(try pushed(#"{"text":"t","atUserIDList":["mary"]}"#, by: "carl") == ["adam", "mary", "olga"])
   }
 
   @Test func aBroadcastGroupPushesToNobody() throws {

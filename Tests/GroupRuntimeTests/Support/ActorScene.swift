@@ -1,5 +1,6 @@
 import Dispatch
 import GroupModel
+import GroupPermissions
 import GroupRuntime
 import Synchronization
 import Testing
@@ -17,19 +18,23 @@ final class ActorScene: Sendable {
   let executor = SerialTestExecutor()
   let registry: GroupRegistry
   let profiles: ProfileCache
+  /// What live rooms remember; nil = nothing.
+  let recent: RecentMessages?
   private let sessions = Mutex<[String: SessionKey]>([:])
 
   init(
     users: [String] = ["olga", "adam", "mary", "oscar"], store: InMemoryStore = InMemoryStore(),
     groups: (any GroupStore)? = nil, messages: (any MessageStore)? = nil,
-    profileStore: (any UserStore)? = nil, limits: GroupLimits = .standard
+    profileStore: (any UserStore)? = nil, limits: GroupLimits = .standard, permissions: GroupPermissions = GroupPermissions(),
+    recent: RecentMessages? = nil, leadership: (any GroupLeadership)? = nil
   ) {
     self.store = store
+    self.recent = recent
     profiles = ProfileCache(store: profileStore ?? store)
     registry = GroupRegistry(
       services: GroupServices(
         groups: groups ?? store, messages: messages ?? store, profiles: profiles, broker: broker, clocks: clocks, alarms: alarms,
-        rules: GroupRules(limits: limits), observer: observer),
+        rules: GroupRules(permissions: permissions, limits: limits), observer: observer, leadership: leadership, recent: recent),
       executors: [executor])
     for user in users { signIn(user) }
   }

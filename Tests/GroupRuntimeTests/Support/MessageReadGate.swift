@@ -9,6 +9,8 @@ final class MessageReadGate: MessageStore {
   private struct State {
     var failure: StoreError?
     var isHeld = false
+    /// The names of the reads since `takeReads`.
+    var reads: [String] = []
     var waiting: [CheckedContinuation<Void, Never>] = []
     var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
   }
@@ -47,6 +49,16 @@ final class MessageReadGate: MessageStore {
     for continuation in waiting { continuation.resume() }
   }
 
+  /// The names of the reads since the last call, in their order.
+  func takeReads() -> [String] {
+    state.withLock { state in
+      defer { state.reads = [] }
+      return state.reads
+    }
+  }
+
+  private func note(_ name: String) { state.withLock { $0.reads.append(name) } }
+
   private func pass() async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       let resumed = state.withLock { state -> [CheckedContinuation<Void, Never>] in
@@ -63,6 +75,7 @@ final class MessageReadGate: MessageStore {
   func messages(
     of group: GroupID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
   ) async throws(StoreError) -> [Message] {
+    note("messages in a range")
     if let failure = state.withLock({ $0.failure }) { throw failure }
     let found = try await store.messages(of: group, in: range, newestFirst: newestFirst, limit: limit)
     await pass()
@@ -70,6 +83,7 @@ final class MessageReadGate: MessageStore {
   }
 
   func messages(of group: GroupID, seqs: [Int64]) async throws(StoreError) -> [Message] {
+    note("messages")
     if let failure = state.withLock({ $0.failure }) { throw failure }
     let found = try await store.messages(of: group, seqs: seqs)
     await pass()
@@ -85,14 +99,37 @@ final class MessageReadGate: MessageStore {
   func reactions(
     of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int
   ) async throws(StoreError) -> [Int64: [StoredReaction]] {
-    try await store.reactions(of: group, to: seqs, reader: reader, users: users)
+    note("reactions")
+    return try await store.reactions(of: group, to: seqs, reader: reader, users: users)
   }
 
   func unreadCount(
-    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, skipsFlagged: Bool, limit: Int
   ) async throws(StoreError) -> Int {
     if let failure = state.withLock({ $0.failure }) { throw failure }
-    return try await store.unreadCount(of: group, in: range, reader: reader, managersOnly: managersOnly, limit: limit)
+    return try await store.unreadCount(
+      of: group, in: range, reader: reader, managersOnly: managersOnly, skipsFlagged: skipsFlagged, limit: limit)
+  }
+
+  func hiddenSeqs(
+    of group: GroupID, from reader: UserID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
+  ) async throws(StoreError) -> [Int64] {
+    note("hiddenSeqs")
+    return try await store.hiddenSeqs(of: group, from: reader, in: range, newestFirst: newestFirst, limit: limit)
+  }
+
+  func replies(
+    to seq: Int64, in group: GroupID, visible: Visibility, after: Int64, limit: Int
+  ) async throws(StoreError) -> (messages: [Message], total: Int) {
+    note("replies")
+    return try await store.replies(to: seq, in: group, visible: visible, after: after, limit: limit)
+  }
+
+  func replyCounts(
+    of group: GroupID, to seqs: [Int64], visible: Visibility
+  ) async throws(StoreError) -> [Int64: Int] {
+    note("replyCounts")
+    return try await store.replyCounts(of: group, to: seqs, visible: visible)
   }
 
   func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64? {

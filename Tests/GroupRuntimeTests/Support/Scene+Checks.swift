@@ -20,7 +20,8 @@ extension Scene {
       "\(members.map { state.roster.isOnline($0.userID) })", "\(applications)", "\(state.attributes.values.entries)",
       "\(state.attributes.writes)",
       "\(state.attributes.administratorWrites)", "\(members.map { state.roster.absentSince($0.userID) })",
-      String(describing: state.messageRate), "\(state.counters.values.entries)", "\(state.counters.writes)",
+      String(describing: state.messageRate), String(describing: state.live), "\(state.counters.values.entries)",
+      "\(state.counters.writes)",
     ].joined(separator: "\n")
   }
 
@@ -76,6 +77,8 @@ extension Scene {
     let stored = try #require(
       try await store.group("g", sentSince: clocks.wall - RecentlySent.retentionMilliseconds, at: 0, mostFormer: .max))
     state = GroupState(stored, at: clocks.now, rules: rules)
+    forgetRecentRoom()
+    openRecentRoom()
     if let corrections = state?.corrections.popAll(), !corrections.isEmpty { try commit(corrections) }
     for session in sessions.keys { refreshPresence(of: String(session.prefix { $0 != "/" })) }
   }

@@ -47,6 +47,9 @@ final class Scene {
   let broker = RecordingBroker()
   let store = InMemoryStore()
   let rules: GroupRules
+  /// What live rooms remember; nil = nothing.
+  private let recent: RecentMessages?
+  private(set) var recentRoom: RecentRoom?
   private let readingExecutor = QueueTaskExecutor()
   private(set) var topic: any GroupTopic
   private(set) var sessions: [String: SessionKey] = [:]
@@ -59,8 +62,11 @@ final class Scene {
 
   /// A scene without a group. Each user has one session, named like the user; a second one is
   /// `name/2`.
-  init(users: [String] = ["olga", "adam", "mary", "carl", "oscar"], rules: GroupRules = GroupRules()) {
+  init(
+    users: [String] = ["olga", "adam", "mary", "carl", "oscar"], rules: GroupRules = GroupRules(), recent: RecentMessages? = nil
+  ) {
     self.rules = rules
+    self.recent = recent
     topic = broker.openTopic(of: "g")
     for user in users { signIn(user) }
   }
@@ -71,9 +77,9 @@ final class Scene {
   convenience init(
     _ type: GroupType, members: [String: Role] = ["adam": .admin, "mary": .member, "carl": .custom(200)],
     maxMemberNum: Int? = nil,
-    rules: GroupRules = GroupRules(), policy change: (inout GroupPolicy) -> Void = { _ in }
+    rules: GroupRules = GroupRules(), recent: RecentMessages? = nil, policy change: (inout GroupPolicy) -> Void = { _ in }
   ) throws {
-    self.init(rules: rules)
+    self.init(rules: rules, recent: recent)
     var policy = GroupPolicy.defaults(for: type)
     change(&policy)
     let now = clocks.wall
@@ -93,8 +99,21 @@ final class Scene {
     try commit([.putGroup(record, isNew: true)] + list.map { .putMember($0, in: "g") })
     let stored = StoredGroup(record: record, members: list, lastMessage: nil, recentlySent: [])
     state = GroupState(stored, at: clocks.now, rules: rules)
+    openRecentRoom()
     for member in list { perform(.attach(member.userID, receiving: member.receiveOption)) }
     if type.everyoneIsMember { for user in broker.signedInUsers() { admit(user) } }
+  }
+
+  /// Gives the state the numbers of what is remembered.
+  func openRecentRoom() {
+    recentRoom = recent?.open("g")
+    state?.live = recentRoom?.history
+  }
+
+  /// What is remembered is lost, as when the server ends.
+  func forgetRecentRoom() {
+    recent?.remove("g")
+    recentRoom = nil
   }
 
   /// One more session of a user; the group hears of it.
@@ -189,6 +208,12 @@ final class Scene {
     case .reply(let given): reply = given
     case .counters(let value, _): reply = .success(value)
     case .stored(let answer, _): reply = self.reply(to: answer)
+    case .recent(let question, _):
+      guard let found = recentRoom?.answer(to: question, at: clocks.monotonic) else { throw WireError(.temporary) }
+      let reader = self.reader
+      reply = waitFor { await reader.reply(to: found) }
+    case .recentLookUp(let lookUp, let caller):
+      return try ask(.foundRecent(lookUp, recentRoom?.message(for: lookUp, at: clocks.monotonic)), by: caller)
     case .lookUp(let lookUp, let caller):
       let operation = try waitFor { [store] in try await lookUp.read(from: store, in: "g", for: caller) }
       defer { state?.messages.recentChanges.removeAll() }
@@ -229,10 +254,14 @@ final class Scene {
 
   /// The answer with the stored messages that it names.
   private func reply(to answer: StoredAnswer) -> Reply {
-    let reader = StoredAnswerReader(
+    let reader = self.reader
+    return waitFor { await reader.reply(to: answer) }
+  }
+
+  private var reader: StoredAnswerReader {
+    StoredAnswerReader(
       group: "g", messages: store, profiles: ProfileCache(store: store), observer: RecordingObserver(),
       pageBytes: rules.limits.pageBytes, didCount: { _, _ in })
-    return waitFor { await reader.reply(to: answer) }
   }
 
   /// Tests wait here, so the reading has a thread of its own.
@@ -277,10 +306,16 @@ final class Scene {
       state?.setOnline(user, topic.attach(user, receiving: option), since: clocks.monotonic)
     case .attachSignedInUsers: for user in broker.signedInUsers() { admit(user) }
     case .detach(let user): topic.detach(user)
-    case .publish(let event, let kind, let session): topic.publish(event.frame, kind, except: session)
+    case .publish(let event, let kind, let session):
+      if let recentRoom, let message = RecentMessage(event) { recentRoom.append(message, at: clocks.monotonic) }
+      topic.publish(event.frame, kind, except: session)
     case .send(let event, let users, let session): topic.send(event.frame, to: users, except: session)
     case .sendToSession(let event, let session): topic.send(event.frame, to: session)
+    case .forgetContent(let seq, let changeSeq):
+      recentRoom?.recall(seq, changeSeq: changeSeq)
+      state?.live?.didRecall(seq)
     case .disband:
+      forgetRecentRoom()
       topic.close()
       topic = broker.openTopic(of: "g")
     case .noteReceipts(let seqs):

@@ -30,8 +30,8 @@ function errorOf(error) {
 
 function shown(message) {
   messages.set(message.clientMsgID, message);
-  const { clientMsgID, groupID, state, seq, msgID, error } = message;
-  return { clientMsgID, groupID, state, seq, msgID, error: errorOf(error) };
+  const { clientMsgID, groupID, state, seq, msgID, error, extension, replyTo } = message;
+  return { clientMsgID, groupID, state, seq, msgID, error: errorOf(error), extension, replyTo };
 }
 
 const commands = {

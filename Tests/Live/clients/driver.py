@@ -63,7 +63,8 @@ class Driver:
     def shown(self, message):
         self.messages[message.client_msg_id] = message
         return {"clientMsgID": message.client_msg_id, "groupID": message.group_id, "state": message.state,
-                "seq": message.seq, "msgID": message.msg_id, "error": error_of(message.error)}
+                "seq": message.seq, "msgID": message.msg_id, "error": error_of(message.error),
+                "extension": message.params.get("extension"), "replyTo": message.params.get("replyTo")}
 
     def ask(self):
         self.asked = asyncio.get_running_loop().create_future()

@@ -38,7 +38,7 @@ IDLE_PATIENCE = 10
 WRITTEN_BY_ITSELF = 4 * MEBIBYTE
 FILLED_BY_ITSELF = MEBIBYTE // 4
 # The bytes that one user may write at once, and each second (WriteAllowance).
-FILLED_AT_ONCE, FILLED_A_SECOND = 704 * 1024, 680_000
+FILLED_AT_ONCE, FILLED_A_SECOND = 1100 * 1024, 680_000
 IDLE = 0.25  # of a core: a server that uses less has finished what was asked
 
 

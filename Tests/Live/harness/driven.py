@@ -12,7 +12,7 @@ out:  {"event": "onRecvNewMessage", "params": {…}}, and the client's own: stat
   have a clock of their own).
 - token {token?}: what the callback gives; without one it fails.
 - call {method, params, queue?}; send {groupID, text or data, clientMsgID?, priority?, …} and resend {clientMsgID},
-  which answer the message: {clientMsgID, groupID, state, seq, msgID, error}.
+  which answer the message: {clientMsgID, groupID, state, seq, msgID, error, extension, replyTo}.
 - pass {seconds}: the client's clock goes on by so much at once; of a frozen one, timers that become due fire.
 - connect (again), reconnectNow, positions, logout, close.
 - online, and state, of throng.js: a browser's news that its network is back; the client's state.

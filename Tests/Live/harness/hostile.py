@@ -15,6 +15,8 @@ GROUP = {"groupID": "g", "groupType": "Public", "groupName": "g", "introduction"
          "createTime": 1, "memberCount": 2, "onlineCount": 2, "maxMemberNum": 0, "customInfo": {}, "epoch": "e", "lastSeq": 10,
          "changeSeq": 0, "selfInfo": {"role": "Member", "joinTime": 1, "nameCard": "", "muteUntil": 0, "readSeq": 0,
                                       "receiveMessageOpt": "Receive", "unreadCount": 0, "customInfo": {}}}
+# A live room that remembers nothing: it has a firstSeq.
+ROOM = {**GROUP, "groupID": "room", "groupType": "AVChatRoom", "firstSeq": 1}
 # A word in JSON that `json` does not write.
 RAW = {"@1e999@": "1e999", "@-1e999@": "-1e999", "@1e15@": "1e15"}
 
@@ -27,9 +29,9 @@ def message(seq):
 RESULTS = {
     "login": {"userID": "me", "sessionID": "s", "serverTime": 1_766_000_000_000, "tokenExpiresAt": 1_766_003_600_000,
               "heartbeat": 25},
-    "getJoinedGroupList": {"groupList": [GROUP, {**GROUP, "groupID": "room", "groupType": "AVChatRoom"}],
+    "getJoinedGroupList": {"groupList": [GROUP, ROOM],
                            "leftGroupIDList": ["old"], "nextSeq": 0},
-    "getGroupsInfo": {"resultList": [{"groupID": "room", "code": 0, "info": {**GROUP, "groupID": "room", "groupType": "AVChatRoom"}}]},
+    "getGroupsInfo": {"resultList": [{"groupID": "room", "code": 0, "info": ROOM}]},
     "syncGroups": {"groups": [{"groupID": "g", "code": 0, "epoch": "e", "lastSeq": 12, "recovered": True, "changeList": [],
                                "changeSeq": 0, "messageList": [message(11), message(12)], "more": True}]},
     "sendGroupTextMessage": {"msgID": "own", "seq": 13, "timestamp": 1, "status": "Stored"},

@@ -42,6 +42,11 @@ actor Driver {
     var atUserIDList: [String]?
     var onlineUserOnly: Bool?
     var needReadReceipt: Bool?
+    var `extension`: String?
+    var replyTo: Int?
+    var isExcludedFromUnreadCount: Bool?
+    var isExcludedFromLastMessage: Bool?
+    var toUserIDList: [String]?
     var seconds: Double?
   }
 
@@ -133,7 +138,10 @@ actor Driver {
   private func send(_ command: Command) async throws -> LocalMessage {
     let options = SendOptions(
       priority: command.priority.map(MessagePriority.init), atUserIDList: command.atUserIDList,
-      onlineUserOnly: command.onlineUserOnly, needReadReceipt: command.needReadReceipt, clientMsgID: command.clientMsgID)
+      onlineUserOnly: command.onlineUserOnly, needReadReceipt: command.needReadReceipt, extension: command.extension,
+      replyTo: command.replyTo, isExcludedFromUnreadCount: command.isExcludedFromUnreadCount,
+      isExcludedFromLastMessage: command.isExcludedFromLastMessage, toUserIDList: command.toUserIDList,
+      clientMsgID: command.clientMsgID)
     let groupID = command.groupID ?? ""
     if let text = command.text { return await (try opened).sendText(text, to: groupID, options: options) }
     return await (try opened).sendCustom(command.data ?? "", to: groupID, options: options)
@@ -145,6 +153,8 @@ actor Driver {
       "clientMsgID": .string(message.clientMsgID), "groupID": .string(message.groupID), "state": .string(message.state.rawValue),
       "seq": message.seq.map(JSONValue.integer) ?? .null, "msgID": message.msgID.map(JSONValue.string) ?? .null,
       "error": message.error.map(JSONValue.init(error:)) ?? .null,
+      "extension": message.options.extension.map(JSONValue.string) ?? .null,
+      "replyTo": message.options.replyTo.map(JSONValue.integer) ?? .null,
     ])
   }
 

@@ -36,7 +36,8 @@ final class Sender: Sendable {
   func begin() {
     let policy = GroupPolicy(
       joinMode: .auth, inviteMode: .nobody, beInviteMode: .none, updateInfoMode: .admin, updateCustomMode: .owner,
-      ownerQuitMode: .forbid, memberChangeNotification: true, isSearchable: false, isMemberVisible: true)
+      ownerQuitMode: .forbid, memberChangeNotification: true, isSearchable: false, isMemberVisible: true,
+      historyVisibility: .joined)
     let record = GroupRecord(
       id: group, type: .public, epoch: "e", createTime: WallInstant(milliseconds: 1), owner: .administrator, name: "bench",
       maxMemberNum: 100, policy: policy)

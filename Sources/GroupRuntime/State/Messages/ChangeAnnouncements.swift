@@ -25,20 +25,36 @@ struct ChangeAnnouncements: Sendable {
     fileprivate var isLimited: Bool { if case .single = self { false } else { true } }
   }
 
+  /// The only users who see a message.
+  struct Audience: Sendable {
+    let sender: UserID
+    let targets: [UserID]
+
+    /// Nil where it is for everybody.
+    init?(of message: Message) {
+      guard let extras = message.extras, !extras.toUserIDList.isEmpty else { return nil }
+      (sender, targets) = (message.sender, extras.toUserIDList)
+    }
+  }
+
   /// An event that waits.
   struct Announcement: Sendable {
     let seq: Int64
     let content: GroupEvent.Content
+    /// Nil where the message is for everybody, or where the event was lost with the state.
+    let audience: Audience?
     fileprivate let changeSeq: Int64
 
-    fileprivate init(seq: Int64, content: GroupEvent.Content, changeSeq: Int64) {
+    fileprivate init(seq: Int64, content: GroupEvent.Content, changeSeq: Int64, audience: Audience?) {
       self.seq = seq
       self.content = content
       self.changeSeq = changeSeq
+      self.audience = audience
     }
 
     /// The event of an effect; nil where it is of no changed message.
     init?(_ effect: Effect) {
+      audience = nil
       switch effect {
       case .publish(let event, _, _), .send(let event, _, _): content = event.content
       default: return nil
@@ -54,8 +70,8 @@ struct ChangeAnnouncements: Sendable {
 
     fileprivate var byteCount: Int {
       switch content {
-      case .onRecvMessageModified(let info): info.message.content.byteCount
-      case .onGroupMessagePinned(_, _, let info, _): info?.message.content.byteCount ?? 0
+      case .onRecvMessageModified(let info): info.message.byteCount
+      case .onGroupMessagePinned(_, _, let info, _): info?.message.byteCount ?? 0
       default: 0
       }
     }
@@ -89,9 +105,12 @@ struct ChangeAnnouncements: Sendable {
   func isWaiting(_ kind: Kind) -> Bool { waiting[kind] != nil }
 
   /// Adds an event by its `changeSeq`, in the place of the one that it merges with.
-  mutating func add(_ content: GroupEvent.Content, _ kind: Kind, seq: Int64, changeSeq: Int64) {
+  /// - Parameter audience: nil = the message is for everybody.
+  mutating func add(
+    _ content: GroupEvent.Content, _ kind: Kind, seq: Int64, changeSeq: Int64, audience: Audience? = nil
+  ) {
     remove(kind)
-    let announcement = Announcement(seq: seq, content: content, changeSeq: changeSeq)
+    let announcement = Announcement(seq: seq, content: content, changeSeq: changeSeq, audience: audience)
     waiting[kind] = announcement
     order.insert(Place(changeSeq: changeSeq, kind: kind), at: place(of: changeSeq + 1))
     bytes += announcement.byteCount

@@ -6,12 +6,17 @@ import WireProtocol
 struct MessageHistory: Sendable {
   /// Begins the msgIDs of stored messages.
   private let storedPrefix: String
-  /// The newest message; nil where there is none, or retention has removed it.
+  /// The newest message that may be the last message; nil where there is none, or retention has
+  /// removed it.
   private(set) var lastMessage: Message?
+  /// That message's number, removed or not; 0 where there was none.
+  private(set) var lastShownSeq: Int64
+  /// That message's timestamp, removed or not.
+  private(set) var lastTime: WallInstant
   /// The newest message's number, removed or not; 0 where there was none.
   private(set) var lastSeq: Int64
   /// The newest message's timestamp, removed or not.
-  private(set) var lastTime: WallInstant
+  private(set) var newestTime: WallInstant
   /// The oldest message that is kept; `lastSeq + 1` where there is none.
   private(set) var firstSeq: Int64
   private var receipts: RecentlySent
@@ -25,8 +30,10 @@ struct MessageHistory: Sendable {
   init(_ stored: StoredGroup, at now: ClockReading) {
     storedPrefix = stored.record.epoch + "-"
     lastMessage = stored.lastMessage
-    lastSeq = stored.lastMessage?.seq ?? stored.firstSeq - 1
-    lastTime = stored.lastMessage?.timestamp ?? stored.removedTime
+    lastShownSeq = stored.lastMessage?.seq ?? stored.record.lastShownSeq
+    lastTime = stored.lastTime
+    lastSeq = stored.lastSeq
+    newestTime = stored.newestTime
     firstSeq = stored.firstSeq
     receipts = RecentlySent(stored.recentlySent, at: now)
     volatilePrefix = "\(stored.record.epoch)-\(String(UInt32.random(in: .min ... .max), radix: 36))-"
@@ -47,8 +54,11 @@ struct MessageHistory: Sendable {
 
   /// The stored message is the newest one.
   mutating func append(_ message: Message) {
-    lastMessage = message
     lastSeq = message.seq ?? lastSeq
+    newestTime = message.timestamp
+    guard message.movesLastMessage else { return }
+    lastMessage = message
+    lastShownSeq = lastSeq
     lastTime = message.timestamp
   }
 
@@ -58,7 +68,7 @@ struct MessageHistory: Sendable {
   mutating func remove(before seq: Int64) {
     guard seq > firstSeq else { return }
     firstSeq = seq
-    if seq > lastSeq { lastMessage = nil }
+    if seq > lastShownSeq { lastMessage = nil }
   }
 
   // MARK: Receipts

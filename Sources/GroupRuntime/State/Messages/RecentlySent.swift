@@ -23,7 +23,7 @@ struct RecentlySent: Sendable {
   /// The keys in the order of recording. A key that was used again, after its message was dropped,
   /// appears twice; only the newer entry is kept.
   private var byAge: Deque<(key: Key, time: MonotonicInstant)> = []
-  /// When the newest receipt without `seq` was recorded.
+  /// When the newest receipt of a message that no store holds was recorded.
   private var lastVolatile: MonotonicInstant?
 
   /// The stored messages' receipts. The wall clock may have been set back since, so none counts as
@@ -63,7 +63,8 @@ struct RecentlySent: Sendable {
   }
 
   private mutating func record(_ receipt: MessageReceipt, _ key: Key, at now: MonotonicInstant) {
-    if receipt.seq == nil { lastVolatile = now }
+    // A live room gives its messages a `seq`, too.
+    if receipt.status != .stored { lastVolatile = now }
     entries[key] = Entry(receipt: receipt, time: now)
     byAge.append((key, now))
   }

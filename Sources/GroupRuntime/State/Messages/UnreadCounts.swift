@@ -13,6 +13,8 @@ struct UnreadMessages: Sendable, Equatable {
   let through: Int64
   /// Only messages of managers and application administrators count.
   let managersOnly: Bool
+  /// Some messages of the group do not count, as their senders chose.
+  let skipsFlagged: Bool
   /// The highest count.
   let limit: Int
   /// The question that the count answers, to record it.

@@ -1,14 +1,20 @@
-/// The messages that a reader may see, as disjoint ascending ranges of `seq`. There is no gap in
-/// `seq`, so a page is a list of ranges.
+import GroupModel
+
+/// The messages that a reader may see and that are kept, as disjoint ascending ranges of `seq`. There
+/// is no gap in `seq`, so a page is a list of ranges.
 struct VisibleHistory: Equatable {
+  /// What the reader could see if nothing had been removed.
+  let visibility: Visibility
   let ranges: [ClosedRange<Int64>]
   /// The newest message that the reader could see and retention has removed; nil = there is none.
   private let lastRemoved: Int64?
 
   /// - Parameters:
-  ///   - ranges: what the reader could see if nothing had been removed.
+  ///   - visibility: what the reader could see if nothing had been removed.
   ///   - firstSeq: the oldest message that is kept.
-  init(ranges: [ClosedRange<Int64>], keptFrom firstSeq: Int64 = 1) {
+  init(_ visibility: Visibility, keptFrom firstSeq: Int64 = 1) {
+    self.visibility = visibility
+    let ranges = visibility.ranges
     guard let first = ranges.first, first.lowerBound < firstSeq else {
       (self.ranges, lastRemoved) = (ranges, nil)
       return
@@ -26,8 +32,11 @@ struct VisibleHistory: Equatable {
     let isFinished: Bool
   }
 
-  /// Whether the reader may see a message.
+  /// Whether the reader may see what stands at a place, unless it is targeted at others.
   func contains(_ seq: Int64) -> Bool { ranges.contains { $0.contains(seq) } }
+
+  /// Whether the reader may see a message.
+  func contains(_ message: Message) -> Bool { contains(message.seq ?? 0) && visibility.contains(message) }
 
   /// The ranges up to a message.
   func ranges(through seq: Int64) -> [ClosedRange<Int64>] {

@@ -8,13 +8,13 @@ extension GroupState {
   mutating func offer(_ message: Message, isForOnlineUsers: Bool, _ turn: inout Turn) {
     turn.decision.showsMembers = false
     deliverWaiting(&turn)
-    let waiting = WaitingMessage(
+    var waiting = WaitingMessage(
       message: message, senderProfile: turn.caller.profile, session: turn.session, type: record.type,
       isForOnlineUsers: isForOnlineUsers)
     let offered = rateLimiter?.offer(waiting, message.priority, at: turn.monotonic)
     if let displaced = offered?.displaced { drop(displaced, &turn) }
     turn.decision.rateLimited.offeredID = message.msgID
-    if offered?.outcome != .dropped { turn.decision.fanOut = fanOut(of: message.content, turn) }
+    if offered?.outcome != .dropped { turn.decision.fanOut = fanOut(of: message, turn) }
     switch offered?.outcome {
     case .queued:
       count(message, .accepted, &turn)
@@ -24,8 +24,9 @@ extension GroupState {
       acknowledge(message, .dropped, &turn)
       turn.post(.messageDropped, .messageDropped(waiting.info, .rateLimit), isDurable: false)
     case .delivered, nil:
+      giveSeq(to: &waiting)
       deliver(waiting, [.accepted, .delivered], &turn)
-      acknowledge(message, .delivered, &turn)
+      acknowledge(waiting.message, .delivered, &turn)
     }
   }
 
@@ -40,8 +41,10 @@ extension GroupState {
   mutating func deliverWaiting(_ turn: inout Turn) {
     for dequeued in rateLimiter?.advance(to: turn.monotonic) ?? [] {
       switch dequeued {
-      case .delivered(let waiting):
+      case .delivered(var waiting):
+        // Without a place, because it has none where this decision is discarded.
         turn.decision.rateLimited.dequeued.append(waiting)
+        giveSeq(to: &waiting)
         deliver(waiting, .delivered, &turn)
       case .dropped(let waiting): drop(waiting, &turn)
       }
@@ -62,10 +65,11 @@ extension GroupState {
     for waiting in removeWaiting() { drop(waiting, &turn) }
   }
 
-  private mutating func drop(_ waiting: WaitingMessage, _ turn: inout Turn) {
+  /// Drops a queued message, which is not in the queue any more.
+  mutating func drop(_ waiting: WaitingMessage, because reason: DropReason = .rateLimit, _ turn: inout Turn) {
     messages.forgetReceipt(of: waiting.message)
     turn.decision.rateLimited.dequeued.append(waiting)
-    turn.decision.drop(waiting, at: turn.now, making: rules.webhooks)
+    turn.decision.drop(waiting, because: reason, at: turn.now, making: rules.webhooks)
   }
 
   func count(_ message: Message, _ steps: MessageCount.Steps, _ turn: inout Turn) {
@@ -127,6 +131,13 @@ extension GroupState {
   mutating func removeNotices() {
     joins.removeAll()
     leaves.removeAll()
+    memberNotices.removeAll()
+  }
+
+  /// A member was removed, which is told at once: what waits does not name the user any more.
+  mutating func removeNotices(of user: UserID) {
+    joins.remove(user)
+    memberNotices.remove(user)
   }
 
   private func publishNotice(_ content: GroupEvent.Content, _ turn: inout Turn) {
@@ -164,11 +175,14 @@ struct RateLimitedMessages: Sendable {
   var dequeued: [WaitingMessage] = []
   /// How many messages and notices are delivered.
   var deliveries = 0
+  /// Whether members are told of mutes and roles in a live room, at a rate of their own.
+  var tellsMemberInfo = false
 }
 
 /// A message in the queue of the rate limiter.
 struct WaitingMessage: Sendable {
-  let message: Message
+  /// Without `seq` until it leaves the queue of a live room that remembers messages.
+  var message: Message
   /// The sender's profile when the message was accepted; nil = empty.
   let senderProfile: UserProfile?
   /// The sender's session, which gets onMessageDropped; nil = there is none.
@@ -183,20 +197,20 @@ struct WaitingMessage: Sendable {
 }
 
 extension Decision {
-  /// "A queued message that is dropped later sends onMessageDropped with reason RateLimit to its
-  /// sender."
+  /// "A queued message that is dropped later sends onMessageDropped to its sender", with the reason.
   /// - Parameter webhooks: the after-events that are made.
-  mutating func drop(_ waiting: WaitingMessage, at now: WallInstant, making webhooks: WebhookTypes) {
+  mutating func drop(
+    _ waiting: WaitingMessage, because reason: DropReason = .rateLimit, at now: WallInstant, making webhooks: WebhookTypes
+  ) {
     let message = waiting.message
     counts.append(MessageCount(type: waiting.type, priority: message.priority, steps: .dropped))
     if let session = waiting.session {
       let content = GroupEvent.Content.onMessageDropped(
-        msgID: message.msgID, clientMsgID: message.clientMsgID, message.priority)
+        msgID: message.msgID, clientMsgID: message.clientMsgID, message.priority, reason)
       effects.append(.sendToSession(GroupEvent(groupID: message.groupID, opTime: now, content), session))
     }
     guard webhooks.contains(.messageDropped) else { return }
-    let entry = WebhookEntry(
-      .messageDropped, .messageDropped(waiting.info, .rateLimit), in: .group(message.groupID), at: now)
-    effects.append(.post(entry))
+    let content = WebhookContent.messageDropped(waiting.info, WebhookContent.DropReason(reason))
+    effects.append(.post(WebhookEntry(.messageDropped, content, in: .group(message.groupID), at: now)))
   }
 }

@@ -120,6 +120,25 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
     postponed -= min(count, postponed)
   }
 
+  /// The first queued item that meets a condition, the most important first.
+  func first(where isWanted: (Item) -> Bool) -> Item? {
+    for priority in Priority.allCases.sorted(by: >) {
+      if let found = queues[priority]?.first(where: { isWanted($0.item) }) { return found.item }
+    }
+    return nil
+  }
+
+  /// Removes the first queued item that meets a condition, the most important first.
+  /// - Returns: the item; nil = there is none.
+  mutating func remove(where isWanted: (Item) -> Bool) -> Item? {
+    for priority in Priority.allCases.sorted(by: >) {
+      guard let index = queues[priority]?.firstIndex(where: { isWanted($0.item) }) else { continue }
+      count -= 1
+      return queues[priority]?.remove(at: index).item
+    }
+    return nil
+  }
+
   /// Empties the queue.
   /// - Returns: its items, the most important first.
   mutating func removeAll() -> [Item] {

@@ -1,11 +1,12 @@
 import DequeModule
 import GroupModel
 import HeapModule
+import WireProtocol
 
 /// The records of former members, a bounded number of the latest.
 struct FormerMembers: Sendable {
   /// How many records a group keeps. Beyond it the record of the earliest departure is deleted;
-  /// those with a ban or mute come last, in the order of their ends.
+  /// those with a ban or mute come last, in the order of their ends, and behind them those with a role.
   static let maxCount = 10_000
 
   private struct Departure: Sendable {
@@ -17,24 +18,42 @@ struct FormerMembers: Sendable {
     let departure: Departure
     let end: WallInstant
 
-    static func == (a: Restriction, b: Restriction) -> Bool { a.end == b.end }
-    static func < (a: Restriction, b: Restriction) -> Bool { a.end < b.end }
+    static func == (a: Restriction, b: Restriction) -> Bool { (a.end, a.departure.time) == (b.end, b.departure.time) }
+    static func < (a: Restriction, b: Restriction) -> Bool { (a.end, a.departure.time) < (b.end, b.departure.time) }
   }
 
   private(set) var byUser: [UserID: FormerMember] = [:]
   /// Departures in order, or by the end of a ban or mute. A departure is current while the record
-  /// of its user has the same `leftTime`; outdated ones stay for a while.
+  /// of its user has the same `leftTime`, and no role; outdated ones stay for a while.
   private var free: Deque<Departure> = []
-  /// Departures with a ban or mute, so that a long one does not hold up those that have ended.
+  /// Departures with a ban, mute or role, so that a long one does not hold up those that have ended.
+  /// One is current while the record of its user has the same `leftTime` and end.
   private var restricted: Heap<Restriction> = []
   private var lastDeparture = WallInstant.distantPast
+  /// Every departure since then has a record, or one that has ended.
+  private(set) var recordedSince: WallInstant
   /// The bans in the order of their ends; nil until the first list.
   private var bans: BanOrder?
 
   /// The stored records, except those that are of no use any more.
-  init(_ stored: [FormerMember], at now: WallInstant) {
+  /// - Parameter recordedSince: since when every departure has a record; nil = since now.
+  init(_ stored: [FormerMember], at now: WallInstant, recordedSince: WallInstant? = nil) {
+    self.recordedSince = recordedSince ?? now
     for former in stored.sorted(by: { $0.leftTime < $1.leftTime }) where former.isMemorable(at: now) { insert(former, at: now) }
-    while byUser.count > FormerMembers.maxCount, let user = popOldest() { byUser[user] = nil }
+    while byUser.count > FormerMembers.maxCount, let user = popOldest() { evict(user) }
+  }
+
+  /// Since when every departure is among the records of a store; nil = since now.
+  /// - Parameters:
+  ///   - departuresSince: as the group keeps it.
+  ///   - stored: the records, of which a store gives `maxCount` at most.
+  static func recordedSince(
+    _ departuresSince: WallInstant?, _ stored: [FormerMember], at now: WallInstant
+  ) -> WallInstant? {
+    guard stored.count >= maxCount, let departuresSince else { return departuresSince }
+    // Those without a ban or mute come behind, the latest first.
+    guard let last = stored.lazy.filter({ !$0.isRestricted(at: now) }).map(\.memorableUntil).min() else { return nil }
+    return max(departuresSince, (last - FormerMember.lifetime).advanced(byMilliseconds: 1))
   }
 
   /// How many records are kept.
@@ -45,7 +64,7 @@ struct FormerMembers: Sendable {
 
   subscript(user: UserID) -> FormerMember? { byUser[user] }
 
-  /// Adds the record of a user who leaves now.
+  /// Adds the record of a user who leaves now, or whose role as no member has changed.
   /// - Returns: the users whose records are deleted to make room.
   mutating func add(_ former: FormerMember, at now: WallInstant) -> [UserID] {
     // First, so that a record whose ban has ended counts as an earlier departure than this one.
@@ -53,10 +72,42 @@ struct FormerMembers: Sendable {
     insert(former, at: now)
     var forgotten: [UserID] = []
     while byUser.count > FormerMembers.maxCount, forgotten.count < 2, let user = popOldest() {
-      byUser[user] = nil
+      evict(user)
       forgotten.append(user)
     }
     return forgotten
+  }
+
+  private mutating func evict(_ user: UserID) {
+    guard let former = byUser.removeValue(forKey: user) else { return }
+    recordedSince = max(recordedSince, former.leftTime.advanced(byMilliseconds: 1))
+  }
+
+  // MARK: Departures
+
+  /// The users who have left at or after an instant and are no members, the latest first. Looks at
+  /// every record.
+  func left(since: WallInstant) -> [UserID] {
+    var left = byUser.values.compactMap { former in
+      former.leftTime.isSet && former.leftTime >= since ? Departure(user: former.userID, time: former.leftTime) : nil
+    }
+    left.sort { ($1.time, $0.user) < ($0.time, $1.user) }
+    return left.map(\.user)
+  }
+
+  /// The instant since which `left` leaves nobody out. A record may be gone when it has its lifetime
+  /// behind it.
+  func completeSince(at now: WallInstant) -> WallInstant {
+    max(recordedSince, (now - FormerMember.lifetime).advanced(byMilliseconds: 1))
+  }
+
+  /// The departures since an instant, as lists of members tell them. An instant to come is one that a
+  /// clock showed before it was set back.
+  func departures(since: WallInstant, at now: WallInstant) -> GetGroupMemberList.Departures {
+    let most = GetGroupMemberList.Departures.maxCount
+    let users = left(since: since)
+    let isKnown = since >= completeSince(at: now) && since <= now
+    return GetGroupMemberList.Departures(users: Array(users.prefix(most)), isComplete: isKnown && users.count <= most)
   }
 
   /// Removes the record of a user who is back.
@@ -98,17 +149,20 @@ struct FormerMembers: Sendable {
       if former != known { changed.append(former) }
       return former
     }
-    self = FormerMembers(all, at: now)
+    // What was changed may lie before instants that clients have noted.
+    self = FormerMembers(all, at: now, recordedSince: max(recordedSince, lastDeparture.advanced(byMilliseconds: 1)))
     return changed
   }
 
   private mutating func insert(_ former: FormerMember, at now: WallInstant) {
-    byUser[former.userID] = former
+    let previous = byUser.updateValue(former, forKey: former.userID)
     bans?.insert(former, among: byUser)
+    // One role after another has the same departure, without end.
+    if let previous, previous.role != nil, former.role != nil, previous.leftTime == former.leftTime { return }
     lastDeparture = max(lastDeparture, former.leftTime)
     let departure = Departure(user: former.userID, time: former.leftTime)
-    if former.isRestricted(at: now) {
-      restricted.insert(Restriction(departure: departure, end: former.restrictedUntil))
+    if former.keptUntil > now {
+      restricted.insert(Restriction(departure: departure, end: former.keptUntil))
     } else {
       free.append(departure)
     }
@@ -116,17 +170,28 @@ struct FormerMembers: Sendable {
     if departureCount > 2 * byUser.count + 64 { dropOutdated() }
   }
 
-  private func isCurrent(_ departure: Departure) -> Bool { byUser[departure.user]?.leftTime == departure.time }
+  private func isCurrent(_ departure: Departure) -> Bool {
+    guard let former = byUser[departure.user] else { return false }
+    return former.leftTime == departure.time && former.role == nil
+  }
+
+  private func isCurrent(_ restriction: Restriction) -> Bool {
+    guard let former = byUser[restriction.departure.user] else { return false }
+    return former.leftTime == restriction.departure.time && former.keptUntil == restriction.end
+  }
 
   private mutating func dropOutdated() {
-    let byUser = byUser
-    free.removeAll { byUser[$0.user]?.leftTime != $0.time }
-    restricted = Heap(restricted.unordered.filter { byUser[$0.departure.user]?.leftTime == $0.departure.time })
+    let before = self
+    free.removeAll { !before.isCurrent($0) }
+    restricted = Heap(restricted.unordered.filter { before.isCurrent($0) })
   }
 
   private mutating func popOldest() -> UserID? {
-    while let departure = free.popFirst() ?? restricted.popMin()?.departure {
+    while let departure = free.popFirst() {
       if isCurrent(departure) { return departure.user }
+    }
+    while let restriction = restricted.popMin() {
+      if isCurrent(restriction) { return restriction.departure.user }
     }
     return nil
   }
@@ -139,9 +204,9 @@ struct FormerMembers: Sendable {
       free.removeFirst()
     }
     for _ in 0..<4 {
-      guard let first = restricted.min, first.end <= now || !isCurrent(first.departure) else { break }
+      guard let first = restricted.min, first.end <= now || !isCurrent(first) else { break }
       restricted.removeMin()
-      guard isCurrent(first.departure), let former = byUser[first.departure.user] else { continue }
+      guard isCurrent(first), let former = byUser[first.departure.user] else { continue }
       if former.isMemorable(at: now) { free.append(first.departure) } else { byUser[former.userID] = nil }
     }
   }

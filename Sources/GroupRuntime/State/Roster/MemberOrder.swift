@@ -2,8 +2,8 @@ import GroupModel
 import WireProtocol
 
 /// The orders of member lists, kept up to date so that a page never sorts all members again. A list
-/// names "nobody twice while others join"; live rooms list the owner and the newest members, newest
-/// first (Protocol.md, "Member lists").
+/// names "nobody twice while others join"; live rooms list the owner, the admins, and the newest of the
+/// others, newest first (Protocol.md, "Member lists").
 struct MemberOrder: Sendable {
   /// A page of a list.
   struct Page {
@@ -12,7 +12,7 @@ struct MemberOrder: Sendable {
     let nextSeq: Int64
   }
 
-  /// How many members besides the owner a live room lists.
+  /// How many members besides the owner and the admins a live room lists.
   static let newestListed = 300
   /// How many departed members a list can still continue after.
   private static let departuresKept = 1000
@@ -38,7 +38,8 @@ struct MemberOrder: Sendable {
     let ordinal: Int64
   }
 
-  private var owner: UserID?
+  /// The owner and the admins, sorted.
+  private(set) var managers: [MemberPlace]
   /// All members, sorted; nil until the first list.
   private var places: [MemberPlace]?
   /// The members with a mute of their own, ended ones included.
@@ -53,9 +54,11 @@ struct MemberOrder: Sendable {
 
   /// The orders of a group that is being loaded.
   init(_ members: some Collection<Member>) {
-    owner = members.first { $0.role == .owner }?.userID
+    managers = members.compactMap { MemberOrder.placeOfManager($0) }.sorted()
     muted = members.compactMap { MemberOrder.placeOfMuted($0) }.sorted()
   }
+
+  private static func placeOfManager(_ member: Member) -> MemberPlace? { member.role.isManager ? MemberPlace(member) : nil }
 
   private static func placeOfMuted(_ member: Member) -> MemberPlace? { member.muteUntil.isSet ? MemberPlace(member) : nil }
 
@@ -64,7 +67,8 @@ struct MemberOrder: Sendable {
   /// A member was added (no previous one), removed (none now) or changed.
   /// - Parameter members: all members after the change.
   mutating func update(_ member: Member?, was previous: Member?, among members: [UserID: Member]) {
-    if let member, member.role == .owner { owner = member.userID }
+    managers.replace(
+      previous.flatMap { MemberOrder.placeOfManager($0) }, with: member.flatMap { MemberOrder.placeOfManager($0) })
     places?.replace(previous.map { MemberPlace($0) }, with: member.map { MemberPlace($0) })
     muted.replace(previous.flatMap { MemberOrder.placeOfMuted($0) }, with: member.flatMap { MemberOrder.placeOfMuted($0) })
     if let member, previous == nil { addArrival(of: member, among: members) }
@@ -91,8 +95,14 @@ struct MemberOrder: Sendable {
 
   // MARK: Pages
 
-  /// A page of all members, or of those with a role of that rank.
-  mutating func page(of members: [UserID: Member], rank: Int?, after nextSeq: Int64, count: Int) -> Page {
+  /// The position of a page behind a listed member.
+  static func nextSeq(after member: Member) -> Int64 { Cursor(member).nextSeq }
+
+  /// A page of all members, or of those with a role of that rank, or of those whose info has changed
+  /// at or after an instant.
+  mutating func page(
+    of members: [UserID: Member], rank: Int?, changedSince since: WallInstant? = nil, after nextSeq: Int64, count: Int
+  ) -> Page {
     let places = self.places ?? members.values.map { MemberPlace($0) }.sorted()
     self.places = places
     var listed = places[...]
@@ -100,7 +110,8 @@ struct MemberOrder: Sendable {
       listed = listed[listed.firstIndexInOrder { $0.rank >= -rank }...]
       listed = listed[..<listed.firstIndexInOrder { $0.rank > -rank }]
     }
-    return page(of: members, in: remainder(of: listed, after: nextSeq, among: members), count)
+    let remaining = remainder(of: listed, after: nextSeq, among: members)
+    return page(of: members, in: remaining, count) { member in since.map { member.infoTime >= $0 } ?? true }
   }
 
   /// A page of the members with a mute of their own.
@@ -108,16 +119,17 @@ struct MemberOrder: Sendable {
     page(of: members, in: remainder(of: muted[...], after: nextSeq, among: members), count) { $0.muteUntil > now }
   }
 
-  /// A page of the owner and the newest of the others, or of those of them with a role of that
-  /// rank.
+  /// A page of the owner, the admins and the newest of the others, or of those of them with a role of
+  /// that rank.
   mutating func newestPage(of members: [UserID: Member], rank: Int?, after nextSeq: Int64, count: Int) -> Page {
-    let newest = newest(of: members)
-    let listed = newest.filter { member in rank.map { member.role.rank == $0 } ?? true }.map { MemberPlace($0) }
-    guard let cursor = Cursor(nextSeq) else { return page(of: members, in: listed[...], count) }
-    let start =
-      listed.firstIndex { $0.ordinal == cursor.ordinal }.map { $0 + 1 }
-      ?? listed.firstIndex { $0.userID != owner && $0.ordinal < cursor.ordinal } ?? listed.endIndex
-    return page(of: members, in: listed[start...], count)
+    let memberRank = Role.member.rank
+    let managers = managers.filter { place in rank.map { place.rank == -$0 } ?? true }
+    let newest = rank ?? memberRank == memberRank ? newest(of: members) : []
+    guard let cursor = Cursor(nextSeq) else { return page(of: members, in: (managers + newest)[...], count) }
+    // The others are in the order of their joins, the newest first.
+    let others = cursor.rank < -memberRank ? newest : newest.filter { $0.ordinal < cursor.ordinal }
+    let first = cursor.rank < -memberRank ? remainder(of: managers[...], after: nextSeq, among: members) : []
+    return page(of: members, in: (first + others)[...], count)
   }
 
   private func page(
@@ -161,18 +173,19 @@ struct MemberOrder: Sendable {
     return arrivals
   }
 
-  /// The owner, then the newest of the others.
-  private mutating func newest(of members: [UserID: Member]) -> [Member] {
+  /// The newest of those who are neither owner nor admins, newest first.
+  private mutating func newest(of members: [UserID: Member]) -> [MemberPlace] {
     let arrivals = inOrderOfArrival(members)
-    var newest = owner.flatMap { members[$0] }.map { [$0] } ?? []
+    var newest: [MemberPlace] = []
     var departedCount = 0
-    for arrival in arrivals.reversed() where arrival.userID != owner {
+    for arrival in arrivals.reversed() {
       guard let member = members[arrival.userID], member.ordinal == arrival.ordinal else {
         departedCount += 1
         continue
       }
-      newest.append(member)
-      if newest.count > MemberOrder.newestListed { break }
+      if member.role.isManager { continue }
+      newest.append(MemberPlace(member))
+      if newest.count == MemberOrder.newestListed { break }
     }
     // Otherwise each list would skip the same departed members again.
     if departedCount > MemberOrder.newestListed { forgetArrivals(except: members) }

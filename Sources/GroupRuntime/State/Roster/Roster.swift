@@ -3,11 +3,12 @@ import GroupModel
 /// The members of a group: their records, the order of their lists, who is online or absent, and
 /// the records of former members. Each change keeps all of these in step.
 struct Roster: Sendable {
-  /// The records of a user who was removed.
+  /// The records of a user who was removed, or whose role as no member has changed.
   struct Removal {
     /// The record to keep of the user; nil where none is of use.
     let former: FormerMember?
-    /// The former members whose records are deleted, because only so many are kept.
+    /// The former members whose records are deleted: of no use any more, or because only so many are
+    /// kept.
     let forgotten: [UserID]
   }
 
@@ -17,12 +18,16 @@ struct Roster: Sendable {
   private(set) var former: FormerMembers
   /// The members with a session.
   private var online: Set<UserID> = []
+  /// The members who have hidden the group in their own lists: few of them, and most messages look.
+  private(set) var hidden: Set<UserID>
   /// The members without a session who are removed when their grace ends.
   private var absent: AbsentMembers
   /// The ordinal that the next member gets.
   private(set) var nextOrdinal: Int64
   /// Another one since users were added or removed.
   private(set) var version = 0
+  /// No member has cleared the history beyond this message.
+  private(set) var clearedMax: Int64
 
   /// The roster of a group that is being loaded. The store's instants may lie ahead of `now`,
   /// because the wall clock was set back since.
@@ -30,7 +35,11 @@ struct Roster: Sendable {
     type = stored.record.type
     members = Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
     order = MemberOrder(stored.members)
-    former = FormerMembers(stored.former, at: now.wall)
+    clearedMax = stored.members.map(\.clearedSeq).max() ?? 0
+    former = FormerMembers(
+      stored.former, at: now.wall,
+      recordedSince: FormerMembers.recordedSince(stored.record.departuresSince, stored.former, at: now.wall))
+    hidden = Set(stored.members.lazy.filter(\.conversation.isHidden).map(\.userID))
     // A user who was offline when added is absent since then.
     let joinTimes = members.mapValues(\.joinTime)
     absent = AbsentMembers(
@@ -65,6 +74,15 @@ struct Roster: Sendable {
   /// The receive option of a member, or of a new one.
   func receiveOption(of user: UserID) -> ReceiveOption { members[user]?.receiveOption ?? type.defaultReceiveOption }
 
+  /// The members who get a message that names its readers: its sender and those named, as their receive
+  /// options say.
+  func receivers(of message: Message) -> [UserID] {
+    ([message.sender] + (message.extras?.toUserIDList ?? [])).filter { user in
+      guard let option = members[user]?.receiveOption else { return false }
+      return option != .notReceive && (option != .receiveFromManagers || message.isFromManager)
+    }
+  }
+
   /// How many members the group shows.
   /// - Parameter usersSignedIn: the members of a group that everyone is a member of.
   func memberCount(usersSignedIn: Int) -> Int { type.everyoneIsMember ? usersSignedIn : members.count }
@@ -77,14 +95,17 @@ struct Roster: Sendable {
   /// Whether no member is without a session.
   var isEverybodyOnline: Bool { online.count == members.count }
 
-  /// The owner and the admins, in order. Looks at every member.
-  var managers: [UserID] { members.values.filter { $0.role.isManager }.map(\.userID).sorted() }
+  /// The owner and the admins, in order.
+  var managers: [UserID] { order.managers.map(\.userID).sorted() }
 
   /// The member who becomes owner when the owner quits: "the earliest-joined member (ties: the
   /// order of memberList)".
   var successor: Member? {
     members.values.filter { $0.role != .owner }.min { ($0.joinTime, $0.ordinal) < ($1.joinTime, $1.ordinal) }
   }
+
+  /// The role that a user would have as a member, where roles outlive leaving.
+  func roleOfAbsent(_ user: UserID) -> Role { former[user]?.role ?? .member }
 
   /// Whether the user was removed with a ban that has not ended.
   func isBanned(_ user: UserID, at now: WallInstant) -> Bool { former[user].map { $0.bannedUntil > now } ?? false }
@@ -95,10 +116,12 @@ struct Roster: Sendable {
   // MARK: Lists
 
   /// A page of the members that the type lists, or of those with a role of that rank.
-  mutating func page(rank: Int?, after nextSeq: Int64, count: Int) -> MemberOrder.Page {
+  /// - Parameter since: lists those alone whose info has changed at or after it; a type that lists
+  ///   the newest members passes over it.
+  mutating func page(rank: Int?, changedSince since: WallInstant? = nil, after nextSeq: Int64, count: Int) -> MemberOrder.Page {
     type.listsNewestMembers
       ? order.newestPage(of: members, rank: rank, after: nextSeq, count: count)
-      : order.page(of: members, rank: rank, after: nextSeq, count: count)
+      : order.page(of: members, rank: rank, changedSince: since, after: nextSeq, count: count)
   }
 
   /// A page of the members with a mute of their own.
@@ -117,8 +140,8 @@ struct Roster: Sendable {
 
   // MARK: Changing members
 
-  /// Adds a member with the next ordinal. The visible ranges and the mute of an earlier membership
-  /// apply again.
+  /// Adds a member with the next ordinal. The visible ranges, the cleared history and the mute of an
+  /// earlier membership apply again, and a role that has outlived it takes the place of Member.
   /// - Parameter complete: sets further fields, `firstVisibleSeq` among them; it may change the mute.
   /// - Returns: the member, and whether the record of an earlier membership is to be deleted.
   mutating func add(
@@ -132,6 +155,8 @@ struct Roster: Sendable {
     if let known {
       member.muteUntil = known.muteUntil
       member.mutedAt = known.mutedAt
+      member.clearedSeq = known.clearedSeq
+      if role == .member, let kept = known.role { member.role = kept }
     }
     complete(&member)
     if let known { member.earlierVisibleRanges = known.visibleRanges.below(member.firstVisibleSeq) }
@@ -150,8 +175,11 @@ struct Roster: Sendable {
   }
 
   private mutating func put(_ member: Member) {
+    clearedMax = max(clearedMax, member.clearedSeq)
     let previous = members.updateValue(member, forKey: member.userID)
     order.update(member, was: previous, among: members)
+    guard member.conversation.isHidden != (previous?.conversation.isHidden ?? false) else { return }
+    if member.conversation.isHidden { hidden.insert(member.userID) } else { hidden.remove(member.userID) }
   }
 
   /// Removes a member, and keeps a record while there is something to apply when the user comes
@@ -159,23 +187,41 @@ struct Roster: Sendable {
   /// - Parameters:
   ///   - visibleRange: the messages that this membership has shown; nil = none to remember.
   ///   - hasQuit: the user ends the membership, nobody else does.
+  ///   - keepsRole: false = the role ends with the membership also where roles outlive leaving.
   mutating func remove(
     _ user: UserID, visibleRange: ClosedRange<Int64>?, bannedUntil: WallInstant, banReason: String, hasQuit: Bool = false,
-    at now: WallInstant
+    keepsRole: Bool = true, at now: WallInstant
   ) -> Removal {
     online.remove(user)
     absent.remove(user)
     guard let member = members.removeValue(forKey: user) else { return Removal(former: nil, forgotten: []) }
     order.update(nil, was: member, among: members)
+    if member.conversation.isHidden { hidden.remove(user) }
     version += 1
     var record = FormerMember(
       userID: user, visibleRanges: member.earlierVisibleRanges + (visibleRange.map { [$0] } ?? []),
       muteUntil: member.muteUntil > now ? member.muteUntil : .unset, bannedUntil: bannedUntil, leftTime: now)
     record.mutedAt = member.mutedAt
     record.banReason = banReason
+    // A cleared history stays cleared; what the user kept about the group does not.
+    record.clearedSeq = member.clearedSeq
+    // Members of live rooms come and go too often.
+    record.isListed = type.storesMessages
     // Nobody is made a member of other types by somebody else.
     if hasQuit, type.storesMessages { record.quitTime = now }
+    if keepsRole, type.keepsRolesOfAbsent, member.role != .owner, member.role != .member { record.role = member.role }
     guard record.isMemorable(at: now) else { return Removal(former: nil, forgotten: []) }
+    return Removal(former: record, forgotten: former.add(record, at: now))
+  }
+
+  /// Gives a user who is no member a role for the time of the next membership, or ends it with Member.
+  mutating func setRole(ofAbsent user: UserID, to role: Role, at now: WallInstant) -> Removal {
+    var record = former[user] ?? FormerMember(userID: user, leftTime: now)
+    record.role = role == .member ? nil : role
+    guard record.isMemorable(at: now) else {
+      _ = former.remove(user)
+      return Removal(former: nil, forgotten: [user])
+    }
     return Removal(former: record, forgotten: former.add(record, at: now))
   }
 

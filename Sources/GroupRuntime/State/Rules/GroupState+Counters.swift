@@ -82,5 +82,5 @@ extension GroupState {
   }
 
   /// Time in the group's history never runs backwards.
-  private func counterTime(_ now: ClockReading) -> WallInstant { max(now.wall, messages.lastMessage?.timestamp ?? .unset) }
+  private func counterTime(_ now: ClockReading) -> WallInstant { max(now.wall, messages.newestTime) }
 }

@@ -88,6 +88,7 @@ extension GroupState {
       introduction: request.fields.introduction ?? "", notification: request.fields.notification ?? "",
       faceURL: request.fields.faceURL ?? "", maxMemberNum: maxMemberNum, customInfo: customInfo, policy: policy)
     record.serverCustomInfo = request.fields.serverCustomInfo ?? ""
+    record.departuresSince = turn.wall
     return record
   }
 
@@ -162,10 +163,12 @@ extension GroupState {
     let roles = Dictionary(request.memberList.map { ($0.userID, $0.role) }) { first, _ in first }
     let joining = rows.succeeded.map { ($0, roles[$0] ?? .member) }
     addFirstMembers([(owner, .owner)] + joining, &turn)
-    turn.send(.onGroupCreated(on: platform), to: [owner] + joining.map(\.0))
+    let list = joining.map { memberInfo(of: $0.0) }
+    let tip = rules.limits.storesCreationTip ? appendTips(.create(list), always: true, &turn) : nil
+    turn.send(.onGroupCreated(on: platform, tip), to: [owner] + joining.map(\.0))
     notify(.groupCreated, [owner], by: EventOperator(memberInfo(of: owner), on: platform), &turn)
     let creator = eventOperator(turn)
-    turn.post(.groupCreated, .groupCreated(record, memberList: joining.map { memberInfo(of: $0.0) }, by: creator))
+    turn.post(.groupCreated, .groupCreated(record, memberList: list, by: creator))
     postIfFull(&turn)
     for row in rows where row.result == .pending {
       _ = submitInvitation(of: row.userID, message: request.inviteMessage ?? "", attach: nil, &turn)
@@ -226,7 +229,7 @@ extension GroupState {
         member.muteUntil = wanted > wall ? wanted : .unset
         member.mutedAt = wall
       }
-      member.changeTime = now
+      (member.changeTime, member.infoTime) = (now, now)
     }
     turn.store(.putMember(member, in: record.id))
   }
@@ -241,7 +244,7 @@ extension GroupState {
       throw WireError(.noRight, "The group has messages of its own")
     }
     let new = request.messageList.filter { importedSeq(of: $0, turn) == nil }
-    if let first = new.first, first.timestamp < messages.lastTime {
+    if let first = new.first, first.timestamp < messages.newestTime {
       throw WireError(.badValue, "Older than a message that was imported before", field: "messageList")
     }
     let firstSeq = messages.lastSeq + 1
@@ -264,11 +267,12 @@ extension GroupState {
   private mutating func importMessage(_ given: ImportGroupMessages.ImportedMessage, _ turn: inout Turn) -> Int64 {
     let seq = messages.lastSeq + 1
     let sender = roster[given.sender]
-    let message = Message(
+    var message = Message(
       msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: given.sender,
       nameCard: sender?.nameCard ?? "",
       timestamp: given.timestamp, content: given.content, priority: .normal, clientMsgID: given.clientMsgID,
       platform: .restAPI, isFromManager: sender?.role.isManager ?? false)
+    message.extras = MessageExtras(extension: given.extension)
     messages.recordReceipt(of: message, .stored, at: turn.monotonic)
     messages.append(message)
     turn.store(.append(message))
@@ -276,9 +280,8 @@ extension GroupState {
   }
 
   /// "History from before joining: no": members do not see imported messages older than their
-  /// joining.
+  /// joining. In other groups the same is noted: what is visible there is decided when it is read.
   private mutating func hideMessagesFromBeforeJoining(firstSeq: Int64, _ turn: inout Turn) {
-    guard !record.type.showsHistoryFromBeforeJoining else { return }
     let times = turn.decision.changes.compactMap { if case .append(let message) = $0 { message.timestamp } else { nil } }
     for member in roster.all where member.joinTime > record.createTime {
       let older = times.prefix { $0 < member.joinTime }.count

@@ -112,18 +112,21 @@ extension GroupState {
     turn.post(.memberLeft, .memberLeft(record.id, list, memberCount: roster.count, how: how, reason: reason, by: opUser))
   }
 
-  /// The message that the decision's last effect publishes, and the members whose devices are to
-  /// show it. It is taken from there, because a message that was kept for this would be copied where
+  /// The message that the decision's last effect publishes or sends, and the members whose devices are
+  /// to show it. It is taken from there, because a message that was kept for this would be copied where
   /// nothing is posted, too.
   /// - Parameters:
-  ///   - isDurable: it is stored.
+  ///   - isDurable: it is stored, in the group's history.
   ///   - pushes: absent members are told, too.
   func postPublished(isDurable: Bool, pushes: Bool, _ turn: inout Turn) {
-    guard case .publish(let event, _, _) = turn.decision.effects.last,
-      case .onRecvNewMessage(let message) = event.content
-    else { return }
+    let event: GroupEvent
+    switch turn.decision.effects.last {
+    case .publish(let published, _, _), .send(let published, _, _): event = published
+    default: return
+    }
+    guard case .onRecvNewMessage(let message) = event.content else { return }
     let info = MessageInfo(message, senderProfile: event.senderProfile)
-    turn.post(.messageSent, .messageSent(info), isDurable: isDurable)
+    turn.post(.messageSent, .messageSent(info, isStored: isDurable), isDurable: isDurable)
     guard pushes, rules.webhooks.contains(.offlinePush) else { return }
     let users = pushedUsers(for: info.message)
     for start in stride(from: 0, to: users.count, by: GroupState.pushedUsersPerRequest) {
@@ -134,18 +137,21 @@ extension GroupState {
 
   private static let pushedUsersPerRequest = 500
 
-  /// "Members without a session whose receive option is Receive, or ReceiveFromManagers for a
-  /// manager's message, and those mentioned; not the sender; not for BChatRoom."
+  /// "Members without a session whose receive option is Receive, or ReceiveFromManagers or
+  /// NotifyFromManagers for a manager's message, and those mentioned; not the sender; not for
+  /// BChatRoom." Of a message that names its readers, those among them.
   private func pushedUsers(for message: Message) -> [UserID] {
     guard !record.type.everyoneIsMember, !roster.isEverybodyOnline else { return [] }
     let mentioned = Set(message.atUserIDList)
     let everybody = mentioned.contains(MessageOptions.everybody)
+    let named = message.extras.map { Set($0.toUserIDList) } ?? []
     return roster.all.filter { member in
+      guard named.isEmpty || named.contains(member.userID) else { return false }
       guard member.userID != message.sender, !roster.isOnline(member.userID) else { return false }
       if everybody || mentioned.contains(member.userID.rawValue) { return true }
       switch member.receiveOption {
       case .receive: return true
-      case .receiveFromManagers: return message.isFromManager
+      case .receiveFromManagers, .notifyFromManagers: return message.isFromManager
       case .notReceive, .receiveNotNotify: return false
       }
     }.map(\.userID).sorted()

@@ -9,11 +9,15 @@ extension GroupState {
   func history(_ request: GetGroupHistoryMessageList, _ turn: borrowing Turn) throws(WireError) -> StoredAnswer {
     let visible = try visibleHistory(turn)
     let (isOlder, count) = (request.direction == .older, Int64(request.count))
-    let page =
-      isOlder
-      ? visible.older(than: request.fromSeq == 0 ? Int64.max : request.fromSeq, count: count)
-      : visible.newer(than: request.fromSeq, count: count)
-    return .history(page, newestFirst: isOlder, epoch: record.epoch, reader: turn.userID)
+    return .history(
+      HistoryQuestion(
+        visible: visible, bound: isOlder && request.fromSeq == 0 ? .max : request.fromSeq, newestFirst: isOlder, count: count,
+        scope: scope(of: visible.visibility)))
+  }
+
+  /// The history for a reader, as it is now.
+  func scope(of visibility: Visibility) -> HistoryScope {
+    HistoryScope(visibility: visibility, epoch: record.epoch, features: record.messageFeatures)
   }
 
   /// "Every message after seq that I may see, none missing, or recovered:false and none."
@@ -26,29 +30,58 @@ extension GroupState {
     let visible = isKnown ? try visibleHistory(turn) : nil
     return SyncAnswer(
       epoch: record.epoch, lastSeq: messages.lastSeq, visible: visible.flatMap { $0.isComplete(after: seq) ? $0 : nil }, seq: seq,
-      changeSeq: changeSeq, lastChangeSeq: record.changeSeq, reader: turn.userID, bytes: bytes)
+      changeSeq: changeSeq, lastChangeSeq: record.changeSeq, features: record.messageFeatures, bytes: bytes)
+  }
+
+  // MARK: Visible messages
+
+  /// The messages that the caller may see and that are kept; 10007 where the type has no history.
+  func visibleHistory(_ turn: borrowing Turn) throws(WireError) -> VisibleHistory {
+    VisibleHistory(try visibility(turn), keptFrom: messages.firstSeq)
+  }
+
+  /// The messages that a member may see and that are kept: retention shortens every reader's history.
+  func visibleHistory(of member: Member) -> VisibleHistory {
+    VisibleHistory(visibility(of: member), keptFrom: messages.firstSeq)
   }
 
   /// The messages that the caller may see; 10007 where the type has no history.
-  func visibleHistory(_ turn: borrowing Turn) throws(WireError) -> VisibleHistory {
+  func visibility(_ turn: borrowing Turn) throws(WireError) -> Visibility {
     try requireMembership(turn)
     guard record.type.storesMessages else { throw WireError(.noRight, "This type of group keeps no history") }
     guard let member = turn.userID.flatMap({ roster[$0] }) else {
-      return visible(record.type.visibleRanges(from: 1, through: messages.lastSeq))
+      return Visibility(ofApplicationThrough: messages.lastSeq)
     }
-    return visibleHistory(of: member)
+    return visibility(of: member)
   }
 
-  /// The messages that a member may see.
-  func visibleHistory(of member: Member) -> VisibleHistory {
-    visible(
-      record.type.visibleRanges(
-        from: member.firstVisibleSeq, earlier: member.earlierVisibleRanges, through: messages.lastSeq))
+  /// The messages that a member may see: the group's policy decides at the moment of reading.
+  func visibility(of member: Member) -> Visibility {
+    Visibility(
+      of: member.userID, from: member.firstVisibleSeq, earlier: member.earlierVisibleRanges,
+      clearedThrough: member.clearedSeq, through: messages.lastSeq, under: record.policy.historyVisibility)
   }
 
-  /// Retention shortens every reader's history.
-  private func visible(_ ranges: [ClosedRange<Int64>]) -> VisibleHistory {
-    VisibleHistory(ranges: ranges, keptFrom: messages.firstSeq)
+  /// The members who may see a message; nil = all.
+  func readers(of message: Message) -> [UserID]? {
+    readers(of: message.seq ?? 0, ChangeAnnouncements.Audience(of: message))
+  }
+
+  /// The same of a message that is known by its place.
+  /// - Parameter audience: nil = it is for everybody.
+  func readers(of seq: Int64, _ audience: ChangeAnnouncements.Audience?) -> [UserID]? {
+    if let audience {
+      return ([audience.sender] + audience.targets).filter { roster[$0].map { sees(seq, $0) } ?? false }
+    }
+    if record.policy.historyVisibility == .all, seq > roster.clearedMax { return nil }
+    let readers = roster.all.filter { sees(seq, $0) }
+    return readers.count == roster.count ? nil : readers.map(\.userID)
+  }
+
+  /// Whether a member may see what stands at a place. As a rule the present membership tells, and no
+  /// ranges are made: every member of a large group is asked.
+  private func sees(_ seq: Int64, _ member: Member) -> Bool {
+    member.firstVisibleSeq <= seq && member.clearedSeq < seq || visibility(of: member).contains(seq: seq)
   }
 
   // MARK: Read marks and unread counts
@@ -61,8 +94,13 @@ extension GroupState {
     let seq = min(seq ?? messages.lastSeq, messages.lastSeq)
     // A count set by the application ends with the next mark, also where there is nothing new to
     // read.
-    guard seq > member.readSeq || (seq == member.readSeq && member.unreadBase > 0) else { return }
+    let moves = seq > member.readSeq || (seq == member.readSeq && member.unreadBase > 0)
+    // So does the user's own mark, whatever they have read.
+    let isMarkedUnread = member.conversation.isMarkedUnread
+    guard moves || isMarkedUnread else { return }
     updateMember(member.userID, &turn) { member in
+      member.conversation.isMarkedUnread = false
+      guard moves else { return }
       member.readSeq = seq
       member.forgetUnheard(through: seq)
       // Without such a count, imported messages stay read.
@@ -70,6 +108,10 @@ extension GroupState {
       member.unreadBase = 0
     }
     if seq > member.readSeq { turn.send(.onConversationRead(readSeq: seq), to: [member.userID], except: turn.session) }
+    guard isMarkedUnread else { return }
+    var change = ConversationChange()
+    change.isMarkedUnread = false
+    turn.send(.onConversationChanged(change, clearedSeq: nil), to: [member.userID], except: turn.session)
   }
 
   /// Nil = the caller is an administrator, or has no record: nothing is unread.
@@ -85,7 +127,7 @@ extension GroupState {
     let counts = record.type.countsUnread && member.receiveOption != .notReceive
     let unread = member.unreadSinceSeq.map { max($0, member.readSeq, record.importedThroughSeq) } ?? member.readSeq
     // Counts of before a removal have another start, so they are not used again.
-    let after = counts ? max(unread, messages.firstSeq - 1) : lastSeq
+    let after = counts ? max(unread, messages.firstSeq - 1, member.clearedSeq) : lastSeq
     let managersOnly = member.receiveOption == .receiveFromManagers
     let unheard = member.unheardRanges.filter { $0.upperBound > after }
     let (question, known, through) = messages.unreadQuestion(
@@ -94,7 +136,8 @@ extension GroupState {
     return UnreadMessages(
       reader: member.userID, base: counts ? member.unreadBase : 0, known: known,
       ranges: through < lastSeq && known < limit ? (through + 1...lastSeq).without(unheard) : [], through: lastSeq,
-      managersOnly: managersOnly, limit: limit, question: question)
+      managersOnly: managersOnly, skipsFlagged: !record.messageFeatures.isDisjoint(with: .uncounted), limit: limit,
+      question: question)
   }
 
   /// An application administrator sets a member's unread count.
@@ -126,7 +169,7 @@ extension GroupState {
         member.unreadSinceSeq = newest
       }
     }
-    turn.perform(.setReceiveOption(user, option))
+    turn.perform(.setReceiveOption(user, option.delivered))
     turn.send(.onReceiveMessageOptChanged(option), to: [user], except: turn.session)
   }
 }

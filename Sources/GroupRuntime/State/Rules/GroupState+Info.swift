@@ -24,10 +24,11 @@ extension GroupState {
   }
 
   /// When the group or the member's own view of it last changed; the end of a mute is such a
-  /// change.
+  /// change, a message that the member does not receive is none.
   private func lastChange(for member: Member, at now: WallInstant) -> WallInstant {
     let muteEnds = [member.muteUntil, record.mute.muteUntil ?? .unset].filter { $0 <= now }
-    let changes = [record.lastInfoTime, record.changeTime, messages.lastTime, member.changeTime]
+    let lastMessage = member.receiveOption == .notReceive ? .unset : messages.lastTime
+    let changes = [record.lastInfoTime, record.changeTime, lastMessage, member.changeTime]
     return (changes + muteEnds).reduce(.unset, max)
   }
 
@@ -52,20 +53,34 @@ extension GroupState {
   }
 
   private func row(for reader: GroupInfo.Reader, _ turn: borrowing Turn) -> InfoRow {
-    let lastMessage = messages.lastMessage
-    return InfoRow(
+    let lastMessage = messages.lastMessage.flatMap { isVisible($0, to: reader) ? $0 : nil }
+    var row = InfoRow(
       info: GroupInfo(
         record: record, now: turn.wall, memberCount: roster.memberCount(usersSignedIn: turn.usersSignedIn),
-        onlineCount: roster.onlineCount(usersSignedIn: turn.usersSignedIn), lastSeq: messages.lastSeq,
-        firstSeq: messages.firstSeq, lastMessageTime: messages.lastTime,
-        lastMessage: lastMessage.flatMap { isVisible($0, to: reader) ? MessageInfo($0) : nil }, reader: reader))
+        onlineCount: roster.onlineCount(usersSignedIn: turn.usersSignedIn), lastSeq: live?.lastSeq ?? messages.lastSeq,
+        firstSeq: live == nil ? messages.firstSeq : nil, changeSeq: live?.changeSeq, epoch: live?.epoch,
+        lastMessageTime: messages.lastTime, lastMessage: lastMessage.map { MessageInfo($0) }, reader: reader))
+    // Replies are newer, and as a rule each becomes the last message.
+    if record.messageFeatures.contains(.replies), let seq = lastMessage?.seq, seq < messages.lastSeq {
+      row.replies = visibility(of: reader).map { scope(of: $0) }
+    }
+    return row
   }
 
   private func isVisible(_ message: Message, to reader: GroupInfo.Reader) -> Bool {
     switch reader {
     case .administrator: true
     case .outsider: false
-    case .member(let selfInfo): visibleHistory(of: selfInfo.member).contains(message.seq ?? 0)
+    case .member(let selfInfo): visibleHistory(of: selfInfo.member).contains(message)
+    }
+  }
+
+  /// The messages that a reader may see; nil = none at all.
+  private func visibility(of reader: GroupInfo.Reader) -> Visibility? {
+    switch reader {
+    case .administrator: Visibility(ofApplicationThrough: messages.lastSeq)
+    case .outsider: nil
+    case .member(let selfInfo): visibility(of: selfInfo.member)
     }
   }
 
@@ -76,8 +91,9 @@ extension GroupState {
     for action in actions(of: request) { try require(action, turn) }
     var edited = record
     var changes: [InfoChange] = []
-    try edited.apply(request, at: turn.wall, &changes)
-    try checkLimits(of: request, on: edited)
+    let maxMemberNum = wantedMaxMemberNum(request)
+    try edited.apply(request, maxMemberNum: maxMemberNum, at: turn.wall, &changes)
+    try checkLimits(of: edited, maxMemberNum: maxMemberNum)
     changeInfo(to: edited, changes, &turn)
   }
 
@@ -121,9 +137,14 @@ extension GroupState {
     return actions
   }
 
-  private func checkLimits(of request: SetGroupInfo, on edited: GroupRecord) throws(WireError) {
+  /// "setGroupInfo takes maxMemberNum 0 as the type's default"; nil where the request gives none.
+  private func wantedMaxMemberNum(_ request: SetGroupInfo) -> Int? {
+    request.fields.maxMemberNum.map { $0 == 0 ? rules.limits.maxMemberNum[record.type] ?? 0 : $0 }
+  }
+
+  private func checkLimits(of edited: GroupRecord, maxMemberNum wanted: Int?) throws(WireError) {
     guard edited.customInfo.count <= MapDomain.groupCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
-    guard let wanted = request.fields.maxMemberNum else { return }
+    guard let wanted else { return }
     guard let cap = rules.limits.maxMemberNum[record.type] else { throw .noMaxMemberNum(in: record.type) }
     guard wanted <= cap else { throw WireError(.tooManyMembers, field: "maxMemberNum") }
     guard wanted >= roster.count else { throw WireError(.maxMemberNumBelowCount, field: "maxMemberNum") }
@@ -135,12 +156,14 @@ struct InfoRow {
   let info: GroupInfo
   /// A member whose unread messages the store has to count; nil = memory holds all of the count.
   var uncounted: (member: Member, unread: UnreadMessages)?
+  /// What the reader sees of the group, where its last message may have replies; nil = it has none.
+  var replies: HistoryScope?
 }
 
 extension GroupRecord {
   /// Changes the fields that a request gives. "A field set to the value it has makes no entry."
   fileprivate mutating func apply(
-    _ request: SetGroupInfo, at now: WallInstant, _ changes: inout [InfoChange]
+    _ request: SetGroupInfo, maxMemberNum wanted: Int?, at now: WallInstant, _ changes: inout [InfoChange]
   ) throws(WireError) {
     let fields = request.fields
     set(\.name, to: request.groupName, "GroupName", &changes)
@@ -149,7 +172,7 @@ extension GroupRecord {
     set(\.faceURL, to: fields.faceURL, "FaceURL", &changes)
     changes += customInfo.mergeCustomInfo(fields.customInfo ?? [:]).map { .customInfo($0.key, $0.value) }
     set(\.serverCustomInfo, to: fields.serverCustomInfo, "ServerCustomInfo", &changes)
-    if let wanted = fields.maxMemberNum, wanted != maxMemberNum {
+    if let wanted, wanted != maxMemberNum {
       maxMemberNum = wanted
       changes.append(.maxMemberNum(wanted))
     }

@@ -5,14 +5,16 @@ import WireProtocol
 /// New members: joinGroup, inviteUserToGroup, and the decisions on applications (Protocol.md,
 /// "Joining a group", "Invitations" and "Applications").
 extension GroupState {
-  mutating func join(_ request: JoinGroup, _ turn: inout Turn) throws(WireError) -> JoinGroup.Result.Status {
+  mutating func join(_ request: JoinGroup, _ turn: inout Turn) throws(WireError) -> JoinGroup.Result {
     let user = try checkJoin(turn)
     if record.policy.joinMode == .auth {
       try submitJoinApplication(request.message ?? "", of: user, &turn)
-      return .pending
+      return JoinGroup.Result(status: .pending)
     }
+    // Messages that leave together with the notice of this join reach the new member.
+    let result = JoinGroup.Result(status: .joined, lastSeq: live?.lastSeq, epoch: live?.epoch)
     addJoiner(user, .join, &turn)
-    return .joined
+    return result
   }
 
   /// The user who may join, or apply for it.
@@ -106,12 +108,15 @@ extension GroupState {
   ) {
     addNewMembers(users, invitedBy: turn.caller.senderID, &turn)
     let list = users.map { memberInfo(of: $0) }
-    let tip = appendTips(.invite(list), &turn)
+    let isAccepted = application != nil
+    let tip = appendTips(.invite(list, isAccepted: isAccepted), &turn)
     markReadThroughNewest(users, &turn)
     let inviter = eventOperator(turn)
     // An inviter may have left before the invitation was accepted.
     let present = turn.callers.filter { roster[$0] != nil }
-    announce(.onMemberInvited(list, memberCount: roster.count, by: inviter, tip), whenOff: present + users, &turn)
+    announce(
+      .onMemberInvited(list, memberCount: roster.count, by: inviter, isAccepted: isAccepted, tip),
+      whenOff: present + users, &turn)
     notify(.invitedToGroup, users, about: application, &turn)
     postJoined(list, how, by: inviter, &turn)
   }

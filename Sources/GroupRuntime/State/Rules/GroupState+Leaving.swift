@@ -69,8 +69,11 @@ extension GroupState {
     let (isBan, reason) = (request.banTime != 0, request.reason ?? "")
     for member in removed {
       removeMember(
-        member, bannedUntil: isBan ? turn.wall + .seconds(request.banTime) : .unset, banReason: isBan ? reason : "", &turn)
+        member, bannedUntil: isBan ? turn.wall + .seconds(request.banTime) : .unset, banReason: isBan ? reason : "",
+        keepsRole: false, &turn)
     }
+    // The last that members of a live room hear of a user must be true.
+    for user in users { removeNotices(of: user) }
     let tip = appendTips(.kicked(list), &turn)
     announce(
       .onMemberKicked(list, memberCount: roster.count, reason: reason, by: opUser, tip), whenOff: users + turn.callers, &turn)

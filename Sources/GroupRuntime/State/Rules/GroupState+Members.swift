@@ -11,7 +11,14 @@ extension GroupState {
     _ request: GetGroupMemberList, _ turn: borrowing Turn
   ) throws(WireError) -> ShownAnswer {
     try requireMemberVisibility(turn)
-    return listed(roster.page(rank: request.filter.rank, after: request.nextSeq, count: request.count), turn)
+    let since = request.updatedSince
+    if since != nil, record.type.listsNewestMembers {
+      throw WireError(.badValue, "Groups of type \(record.type.rawValue) list no changes of members", field: "updatedSince")
+    }
+    let page = roster.page(rank: request.filter.rank, changedSince: since, after: request.nextSeq, count: request.count)
+    var departures: GetGroupMemberList.Departures?
+    if let since, request.nextSeq == 0 { departures = roster.former.departures(since: since, at: turn.wall) }
+    return .memberList(listed(page.members, turn), nextSeq: page.nextSeq, departures: departures)
   }
 
   /// "Individually muted only."
@@ -19,11 +26,8 @@ extension GroupState {
     _ request: GetGroupMutedMembers, _ turn: borrowing Turn
   ) throws(WireError) -> ShownAnswer {
     try requireMemberVisibility(turn)
-    return listed(roster.mutedPage(at: turn.wall, after: request.nextSeq, count: request.count), turn)
-  }
-
-  private func listed(_ page: MemberOrder.Page, _ turn: borrowing Turn) -> ShownAnswer {
-    .memberList(listed(page.members, turn), nextSeq: page.nextSeq)
+    let page = roster.mutedPage(at: turn.wall, after: request.nextSeq, count: request.count)
+    return .memberPage(listed(page.members, turn), nextSeq: page.nextSeq)
   }
 
   private func listed(_ members: [Member], _ turn: borrowing Turn) -> [ListedMember] {
@@ -77,7 +81,7 @@ extension GroupState {
     if !isOwn { for action in request.actions { try require(action, turn) } }
     let member = try requireTarget(request.userID)
     for action in request.actions where !isOwn || action != .editMember { try require(action, on: member, turn) }
-    try requireKnown(member, turn)
+    try requireKnown(member.userID, turn)
 
     var edited = member
     var change = try edited.apply(request, at: turn.wall)
@@ -91,14 +95,14 @@ extension GroupState {
       updateMember(member.userID, &turn) { $0 = edited }
       announce([change], &turn)
     }
-    if isGrantOrRevoke { changeRoles(of: [edited], to: role, &turn) }
+    if isGrantOrRevoke { changeRoles(of: [RoleTarget(userID: member.userID, role: member.role)], to: role, &turn) }
   }
 
   /// A member's change of the own name card or customInfo. The others are not told yet.
   /// - Returns: nil = nothing is different.
   mutating func editSelf(_ request: SetGroupMemberInfo, _ turn: inout Turn) throws(WireError) -> MemberChange? {
     var edited = try requireMember(turn)
-    try requireKnown(edited, turn)
+    try requireKnown(edited.userID, turn)
     let change = try edited.apply(request, at: turn.wall)
     if change.isEmpty { return nil }
     updateMember(edited.userID, &turn) { $0 = edited }
@@ -132,74 +136,84 @@ extension GroupState {
     return MuteGroupMember.Result(muteUntil: until, memberList: rows)
   }
 
-  private func requireKnown(_ member: Member, _ turn: borrowing Turn) throws(WireError) {
-    if !isKnown(member.userID, turn) { throw WireError(.userUnknown, field: "userID") }
+  private func requireKnown(_ user: UserID, _ turn: borrowing Turn) throws(WireError) {
+    if !isKnown(user, turn) { throw WireError(.userUnknown, field: "userID") }
   }
 
-  /// A user without a record is about to get one, and must be known where users must be.
+  /// A user without a record is about to get one, and must be known where users must be. Who has a
+  /// role without being a member was known when it was given.
   private func isKnown(_ user: UserID, _ turn: borrowing Turn) -> Bool {
-    roster[user] != nil || !turn.facts.unknown.contains(user)
-  }
-
-  /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the
-  /// one concerned and the operator". One event names all who changed.
-  mutating func announce(_ changes: [MemberChange], _ turn: inout Turn) {
-    guard !changes.isEmpty else { return }
-    let tip = appendTips(.memberInfoChange(changes), &turn)
-    let content = GroupEvent.Content.onGroupMemberInfoChanged(changes, by: eventOperator(turn), tip)
-    let concerned = (changes.map(\.userID) + turn.callers).uniqued()
-    if record.type.announcesMemberInfo {
-      announce(content, whenOff: concerned, &turn)
-    } else {
-      turn.send(content, to: concerned)
-    }
-    let event = turn.event(content)
-    turn.post(.memberInfoChanged, .event(event))
+    roster[user] != nil || roster.former[user]?.role != nil || !turn.facts.unknown.contains(user)
   }
 
   // MARK: Roles
 
+  /// A user whose role changes, a member or not, with the role until then.
+  private struct RoleTarget {
+    let userID: UserID
+    let role: Role
+  }
+
   /// - Returns: nil where the request gave no list.
   mutating func setRoles(_ request: SetGroupMemberRole, _ turn: inout Turn) throws(WireError) -> [MemberResult]? {
+    // Only where any user may be named is a name that nobody can have a row of the answer.
+    guard request.refusedNames.isEmpty || record.type.keepsRolesOfAbsent else { throw .noUserID(in: "userIDList") }
     try require(.changeRole, turn)
     switch request.targets {
     case .one(let user):
-      let member = try requireTarget(user)
-      try require(.changeRole, on: member, turn)
-      try requireKnown(member, turn)
-      changeRoles(of: [member], to: request.role, &turn)
+      guard let role = presentRole(of: user) else {
+        throw WireError(.noRight, "userID is not a member", field: "userID")
+      }
+      try require(.changeRole, on: role, of: user, turn)
+      try requireKnown(user, turn)
+      changeRoles(of: [RoleTarget(userID: user, role: role)], to: request.role, &turn)
       return nil
     case .list(let users):
-      var rows = outcomes(of: .changeRole, on: users, turn)
-      for (index, row) in rows.enumerated() where row.result == .success && !isKnown(row.userID, turn) {
-        rows[index] = MemberResult(userID: row.userID, result: .fail)
+      let rows = users.map { user in
+        let result = outcome(of: .changeRole, on: presentRole(of: user), of: user, turn)
+        return MemberResult(userID: user, result: result == .success && !isKnown(user, turn) ? .fail : result)
       }
-      changeRoles(of: rows.succeeded.compactMap { roster.member($0) }, to: request.role, &turn)
-      return rows
+      let targets = rows.succeeded.compactMap { user in presentRole(of: user).map { RoleTarget(userID: user, role: $0) } }
+      changeRoles(of: targets, to: request.role, &turn)
+      return rows + request.refusedNames.map { MemberResult(refusedName: $0) }
     }
+  }
+
+  /// The role of a user who may be given another one; nil = none may. Where roles outlive leaving, any
+  /// user may.
+  private func presentRole(of user: UserID) -> Role? {
+    roster.member(user)?.role ?? (record.type.keepsRolesOfAbsent ? roster.roleOfAbsent(user) : nil)
   }
 
   /// "Setting the role somebody has changes nothing and sends nothing." One event of each kind names
   /// all who changed.
-  private mutating func changeRoles(of members: [Member], to role: Role, _ turn: inout Turn) {
-    let changed = members.filter { $0.role != role }
-    for member in changed { updateMember(member.userID, &turn) { $0.role = role } }
+  private mutating func changeRoles(of targets: [RoleTarget], to role: Role, _ turn: inout Turn) {
+    let changed = targets.filter { $0.role != role }
+    for target in changed { setRole(of: target.userID, to: role, &turn) }
     guard role != .admin else { return announceAdmins(changed.map(\.userID), are: role, &turn) }
     announceAdmins(changed.filter { $0.role == .admin }.map(\.userID), are: role, &turn)
     announce(changed.filter { $0.role != .admin }.map { MemberChange(userID: $0.userID, role: role) }, &turn)
+  }
+
+  private mutating func setRole(of user: UserID, to role: Role, _ turn: inout Turn) {
+    guard !roster.isMember(user) else { return updateMember(user, &turn) { $0.role = role } }
+    store(roster.setRole(ofAbsent: user, to: role, at: turn.wall), &turn)
   }
 
   /// onGrantAdministrator to new admins, onRevokeAdministrator to former ones; the application is
   /// told of their roles.
   private mutating func announceAdmins(_ users: [UserID], are role: Role, _ turn: inout Turn) {
     guard !users.isEmpty else { return }
+    // A change from before that still waits would be told behind this one.
+    for user in users { memberNotices.removeRole(of: user) }
     let isGrant = role == .admin
-    let list = users.map { memberInfo(of: $0) }
+    // The event tells the new role also of users who have it for the time of their next membership.
+    let list = users.map { roster.isMember($0) ? memberInfo(of: $0) : .absent($0, role: role) }
     let tip = appendTips(isGrant ? .setAdmin(list) : .cancelAdmin(list), &turn)
     let by = eventOperator(turn)
     let content: GroupEvent.Content =
       isGrant ? .onGrantAdministrator(list, by: by, tip) : .onRevokeAdministrator(list, by: by, tip)
-    announce(content, whenOff: turn.callers + users, &turn)
+    announce(content, whenOff: turn.callers + users.filter { roster.isMember($0) }, &turn)
     notify(isGrant ? .grantAdmin : .cancelAdmin, users, &turn)
     let event = turn.event(.onGroupMemberInfoChanged(users.map { MemberChange(userID: $0, role: role) }, by: by, tip))
     turn.post(.memberInfoChanged, .event(event))
@@ -214,7 +228,7 @@ extension GroupState {
   ) -> Member {
     let (member, wasFormer) = roster.add(user, role: role, joinTime: joinTime, complete)
     if wasFormer { turn.store(.forgetFormer(user, in: record.id)) }
-    turn.perform(.attach(user, receiving: member.receiveOption))
+    turn.perform(.attach(user, receiving: member.receiveOption.delivered))
     return member
   }
 
@@ -222,31 +236,40 @@ extension GroupState {
   mutating func updateMember(_ user: UserID, _ turn: inout Turn, _ change: (inout Member) -> Void) {
     let now = turn.now
     let changed = roster.update(user) { member in
+      let known = member
       change(&member)
       member.changeTime = now
+      if !member.hasSameInfo(as: known) { member.infoTime = now }
     }
     if let changed { turn.store(.putMember(changed, in: record.id, isKnown: true)) }
   }
 
   /// Removes a member, and stores the record of the former member where one is of use.
-  /// - Parameter hasQuit: the user ends the membership, nobody else does.
+  /// - Parameters:
+  ///   - hasQuit: the user ends the membership, nobody else does.
+  ///   - keepsRole: false = the role ends with the membership also where roles outlive leaving.
   mutating func removeMember(
-    _ member: Member, bannedUntil: WallInstant = .unset, banReason: String = "", hasQuit: Bool = false, _ turn: inout Turn
+    _ member: Member, bannedUntil: WallInstant = .unset, banReason: String = "", hasQuit: Bool = false, keepsRole: Bool = true,
+    _ turn: inout Turn
   ) {
     let user = member.userID
     let removal = roster.remove(
       user, visibleRange: visibleRange(of: member), bannedUntil: bannedUntil, banReason: banReason, hasQuit: hasQuit,
-      at: turn.wall)
-    if let former = removal.former { turn.store(.putFormer(former, in: record.id)) }
-    for user in removal.forgotten { turn.store(.forgetFormer(user, in: record.id)) }
+      keepsRole: keepsRole, at: turn.wall)
+    store(removal, &turn)
     turn.store(.removeMember(user, from: record.id, at: turn.now))
   }
 
-  /// The messages that this membership has shown; nil where there are none, or the type hides
-  /// nothing.
+  private mutating func store(_ removal: Roster.Removal, _ turn: inout Turn) {
+    if let former = removal.former { turn.store(.putFormer(former, in: record.id)) }
+    for user in removal.forgotten { turn.store(.forgetFormer(user, in: record.id)) }
+    // Those who ask who has left are told since when that is known.
+    if !removal.forgotten.isEmpty, record.type.storesMessages { turn.store(recordChange()) }
+  }
+
+  /// The messages since the beginning of this membership; nil where there are none.
   func visibleRange(of member: Member) -> ClosedRange<Int64>? {
-    guard record.type.storesMessages, !record.type.showsHistoryFromBeforeJoining, member.firstVisibleSeq <= messages.lastSeq
-    else { return nil }
+    guard record.type.storesMessages, member.firstVisibleSeq <= messages.lastSeq else { return nil }
     return member.firstVisibleSeq...messages.lastSeq
   }
 }

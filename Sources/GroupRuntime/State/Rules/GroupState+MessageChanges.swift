@@ -13,6 +13,7 @@ extension GroupState {
     switch lookUp.purpose {
     case .revoke: try revoke(found, seq: lookUp.seq, &turn)
     case .modify(let request, let step): try modify(found, request, step, &turn)
+    case .reply(let content, let options, let step): try reply(content, options, step, over: .stored(found), &turn)
     case .pin(let isPinned): try pin(found, seq: lookUp.seq, isPinned, &turn)
     case .react(let reaction, let isAdded): try react(found, reaction, to: lookUp.seq, isAdded: isAdded, &turn)
     case .announce(let announcement): announceAgain(announcement, found, &turn)
@@ -27,9 +28,15 @@ extension GroupState {
     return message
   }
 
+  /// The same, where the caller may see it.
+  func current(_ found: FoundMessage?, seq: Int64, _ turn: borrowing Turn) throws(WireError) -> Message? {
+    let visible = try visibility(turn)
+    return current(found, seq: seq).flatMap { visible.contains($0) ? $0 : nil }
+  }
+
   /// "10033 after membership", and 10030 for what the caller may not see.
-  private func requireVisible(_ seq: Int64, _ turn: borrowing Turn) throws(WireError) {
-    guard try storedHistory(turn).contains(seq) else { throw WireError(.messageUnknown, field: "seq") }
+  func requireVisible(_ seq: Int64, field: String = "seq", _ turn: borrowing Turn) throws(WireError) {
+    guard try storedHistory(turn).contains(seq) else { throw WireError(.messageUnknown, field: field) }
   }
 
   /// The messages that the caller may see; 10033 where the type stores none.
@@ -42,25 +49,30 @@ extension GroupState {
   // MARK: Edits
 
   func modify(
-    _ request: ModifyGroupMessage, _ step: MessageLookUp.EditStep, _ turn: borrowing Turn
+    _ request: ModifyGroupMessage, _ step: MessageLookUp.Step, _ turn: borrowing Turn
   ) throws(WireError) -> LookUp {
     try requireVisible(request.seq, turn)
     return .message(MessageLookUp(seq: request.seq, purpose: .modify(request, step)))
   }
 
-  /// "The order: 10033, 10030, 10032, another kind 10004, 10031, 10017, the same content."
+  /// "The order: 10033, 10030, 10032, another kind 10004, 10031, 10017, the same content": what the
+  /// request does not give stays.
   private mutating func modify(
-    _ found: FoundMessage?, _ request: ModifyGroupMessage, _ step: MessageLookUp.EditStep, _ turn: inout Turn
+    _ found: FoundMessage?, _ request: ModifyGroupMessage, _ step: MessageLookUp.Step, _ turn: inout Turn
   ) throws(WireError) {
     let (seq, isUser) = (request.seq, turn.userID != nil)
     try requireVisible(seq, turn)
-    guard var message = current(found, seq: seq), !message.isRevoked else { throw WireError(.messageUnknown, field: "seq") }
+    guard var message = try current(found, seq: seq, turn), !message.isRevoked else {
+      throw WireError(.messageUnknown, field: "seq")
+    }
     guard message.isChat, !isUser || message.sender == turn.userID else { throw WireError(.recallNotYours) }
-    try request.content.requireKind(of: message.content)
+    try request.content?.requireKind(of: message.content)
     let window = rules.limits.editWindow
     if isUser, window > .zero, turn.now - message.timestamp > window { throw WireError(.recallTooLate) }
     try requireNotMuted(turn)
-    if request.content.isSame(as: message.content) { return turn.answer(editTime: nil) }
+    var extras = message.extras
+    if let text = request.extension { extras = extras.with(extension: text) }
+    if request.content?.isSame(as: message.content) ?? true, extras == message.extras { return turn.answer(editTime: nil) }
     switch step {
     case .check: return turn.answer(.message(MessageInfo(message)))
     case .drop: return turn.answer(editTime: turn.now)
@@ -68,7 +80,8 @@ extension GroupState {
     }
     try requireRoomForEvent()
     turn.answer(editTime: turn.now)
-    message.content = request.content
+    if let content = request.content { message.content = content }
+    message.extras = extras
     message.editTime = turn.now
     noteChange(of: &message, seq: seq, &turn)
     turn.store(.revise(message))
@@ -85,7 +98,7 @@ extension GroupState {
 
   private mutating func pin(_ found: FoundMessage?, seq: Int64, _ isPinned: Bool, _ turn: inout Turn) throws(WireError) {
     try requirePinRight(over: seq, isPinned, turn)
-    let known = current(found, seq: seq)
+    let known = try isPinned ? current(found, seq: seq, turn) : current(found, seq: seq)
     if known?.isChat == false { throw WireError(.recallNotYours, "Tips are not pinned") }
     guard var message = known, !message.isRevoked else {
       if isPinned { throw WireError(.messageUnknown, field: "seq") }
@@ -113,7 +126,13 @@ extension GroupState {
 
   func pinnedMessages(_ turn: borrowing Turn) throws(WireError) -> StoredAnswer {
     let visible = try storedHistory(turn)
-    return .pinned(pinned.filter(visible.contains), epoch: record.epoch, reader: turn.userID)
+    return .pinned(pinned.filter(visible.contains), scope(of: visible.visibility))
+  }
+
+  /// "Those I may see, as they are now, in the order of seqList, each once; else 10033."
+  func chosenMessages(_ request: GetGroupMessages, _ turn: borrowing Turn) throws(WireError) -> StoredAnswer {
+    let visible = try storedHistory(turn)
+    return .messages(request.seqs.filter(visible.contains), scope(of: visible.visibility))
   }
 
   // MARK: Reactions
@@ -130,7 +149,9 @@ extension GroupState {
   ) throws(WireError) {
     try requireVisible(seq, turn)
     guard let user = turn.userID else { throw WireError(.noRight, "Only users react to messages") }
-    guard var message = current(found, seq: seq), !message.isRevoked else { throw WireError(.messageUnknown, field: "seq") }
+    guard var message = try current(found, seq: seq, turn), !message.isRevoked else {
+      throw WireError(.messageUnknown, field: "seq")
+    }
     guard message.isChat else { throw WireError(.recallNotYours, "Tips have no reactions") }
     try requireNotMuted(turn)
     var reactions = messages.recentChanges[seq]?.reactions ?? ReactionsOfMessage(found?.reactions ?? [])
@@ -159,8 +180,7 @@ extension GroupState {
   /// "getMessageReactions leaves out unknown and invisible seqs."
   func reactions(_ request: GetMessageReactions, _ turn: borrowing Turn) throws(WireError) -> StoredAnswer {
     let visible = try storedHistory(turn)
-    return .reactions(
-      request.seqs.filter(visible.contains), users: request.userCount, epoch: record.epoch, reader: turn.userID)
+    return .reactions(request.seqs.filter(visible.contains), users: request.userCount, scope(of: visible.visibility))
   }
 
   // MARK: Numbers and events
@@ -191,7 +211,9 @@ extension GroupState {
   ) -> GroupEvent {
     let event = turn.event(content)
     if !announcements.isWaiting(kind) { charge(event, &turn) }
-    announcements.add(content, kind, seq: seq, changeSeq: record.changeSeq)
+    // The change was noted, so the message is among the recent ones.
+    let audience = messages.recentChanges[seq].flatMap { ChangeAnnouncements.Audience(of: $0.message) }
+    announcements.add(content, kind, seq: seq, changeSeq: record.changeSeq, audience: audience)
     publishChanges(&turn)
     return event
   }
@@ -199,21 +221,12 @@ extension GroupState {
   /// Sends the events of changes that are due.
   mutating func publishChanges(_ turn: inout Turn) {
     while let due = announcements.popDue(at: turn.monotonic) {
-      guard let readers = readers(of: due.seq) else {
+      guard let readers = readers(of: due.seq, due.audience) else {
         turn.publish(due.content)
         continue
       }
       if !readers.isEmpty { turn.send(due.content, to: readers) }
     }
-  }
-
-  /// The members who may see a message; nil = all.
-  private func readers(of seq: Int64) -> [UserID]? {
-    if record.type.showsHistoryFromBeforeJoining { return nil }
-    let readers = roster.all.filter { member in
-      member.firstVisibleSeq <= seq || member.earlierVisibleRanges.contains { $0.contains(seq) }
-    }
-    return readers.count == roster.count ? nil : readers.map(\.userID)
   }
 
   /// The event of a change was lost with the state, because a later commit failed. It is made again
@@ -225,7 +238,8 @@ extension GroupState {
     guard let message = current(found, seq: seq), message.changeSeq > 0 else { return }
     let reactions = messages.recentChanges[seq]?.reactions?.kinds ?? found?.reactions ?? []
     guard let (content, kind) = lost.content.again(for: message, reactions) else { return }
-    announcements.add(content, kind, seq: seq, changeSeq: message.changeSeq)
+    announcements.add(
+      content, kind, seq: seq, changeSeq: message.changeSeq, audience: ChangeAnnouncements.Audience(of: message))
     publishChanges(&turn)
   }
 }
@@ -254,6 +268,13 @@ extension GroupEvent.Content {
       return (.onGroupMessagePinned(seq: seq, changeSeq: changeSeq, info, by: by), .single(changeSeq: changeSeq))
     default: return nil
     }
+  }
+}
+
+extension MessageExtras? {
+  /// The same with another extension; an empty one is none.
+  fileprivate func with(extension text: String) -> MessageExtras? {
+    self?.with(extension: text) ?? MessageExtras(extension: text)
   }
 }
 

@@ -6,46 +6,79 @@ import WireProtocol
 /// "Recall" and "Application methods").
 extension GroupState {
   mutating func send(_ content: Message.Content, _ options: MessageOptions, _ turn: inout Turn) throws(WireError) {
+    if let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .perform, &turn) }
+    try send(content, options, answering: nil, &turn)
+  }
+
+  /// - Parameter answered: the message that this one answers; nil = it is no reply.
+  mutating func send(
+    _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage?, _ turn: inout Turn
+  ) throws(WireError) {
     let sender = try checkedSender(options, turn)
     if let id = options.clientMsgID, let first = messages.receipt(of: id, from: turn.caller.senderID, at: turn.monotonic) {
       return turn.answer(.receipt(first))
     }
+    let extras = try options.extras == nil ? nil : self.extras(options, answering: answered, turn)
     try requireNotMuted(sender, at: turn.wall)
     if options.needReadReceipt { try requireFewMembers() }
     if let wait = messageRate?.acquire(at: turn.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
     let seq = isStored ? messages.lastSeq + 1 : nil
-    let message = makeMessage(content, options, seq: seq, by: sender, turn)
+    var message = makeMessage(content, options, extras, seq: seq, by: sender, turn)
     if rateLimiter != nil { return offer(message, isForOnlineUsers: options.onlineUserOnly, &turn) }
+    // Not before: the msgID of a message in memory goes on when the room's seq begins anew.
+    if live != nil, !options.onlineUserOnly { message.seq = live?.nextSeq() }
     acknowledge(message, isStored ? .stored : .delivered, &turn)
     if isStored {
-      messages.append(message)
       turn.decision.changes = [.append(message)]
+      if message.extras != nil { noteExtras(of: message, &turn) }
+      messages.append(message)
     }
     turn.decision.effects = [publication(of: message, by: turn.caller.profile, from: turn.session, turn)]
     turn.decision.counts = [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])]
     turn.decision.showsMembers = false
-    turn.decision.fanOut = fanOut(of: content, turn)
+    turn.decision.fanOut = fanOut(of: message, turn)
     storeReceiptMembers(at: message, &turn)
     if !rules.webhooks.isEmpty { postPublished(isDurable: isStored, pushes: !options.onlineUserOnly, &turn) }
+    if isStored { endHidden(&turn) }
   }
 
-  /// What a message sends to the members who are online.
+  /// Notes in the record what messages the group has, and the last message where this one may not be
+  /// it. Called before the message is the newest.
+  mutating func noteExtras(of message: Message, _ turn: inout Turn) {
+    guard let extras = message.extras else { return }
+    let isBehind = !message.movesLastMessage && record.lastShownSeq != messages.lastShownSeq
+    if isBehind { (record.lastShownSeq, record.lastShownTime) = (messages.lastShownSeq, messages.lastTime) }
+    if !record.messageFeatures.isSuperset(of: extras.features) {
+      record.messageFeatures.formUnion(extras.features)
+      turn.store(recordChange())
+    } else if isBehind {
+      turn.store(.putLastShown(seq: record.lastShownSeq, at: record.lastShownTime, in: record.id))
+    }
+  }
+
+  /// What a message sends to those of its members who are online.
   @inline(__always)
-  func fanOut(of content: Message.Content, _ turn: borrowing Turn) -> FanOut {
-    FanOut(to: roster.onlineCount(usersSignedIn: turn.usersSignedIn), ofBytes: 448 + content.byteCount)
+  func fanOut(of message: Message, _ turn: borrowing Turn) -> FanOut {
+    let receivers =
+      message.isTargeted
+      ? roster.receivers(of: message).count { roster.isOnline($0) } : roster.onlineCount(usersSignedIn: turn.usersSignedIn)
+    return FanOut(to: receivers, ofBytes: 448 + message.byteCount)
   }
 
   @inline(__always)
   private mutating func makeMessage(
-    _ content: Message.Content, _ options: MessageOptions, seq: Int64?, by sender: Sender, _ turn: borrowing Turn
+    _ content: Message.Content, _ options: MessageOptions, _ extras: MessageExtras?, seq: Int64?, by sender: Sender,
+    _ turn: borrowing Turn
   ) -> Message {
-    Message(
+    var message = Message(
       msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: turn.caller.senderID,
       nameCard: sender.nameCard, timestamp: turn.now, content: content, priority: options.priority,
       clientMsgID: options.clientMsgID, atUserIDList: options.atUserIDList, platform: turn.caller.platform,
       isFromManager: sender.isManager, needReadReceipt: options.needReadReceipt)
+    message.extras = extras
+    return message
   }
 
   /// The sender, or the error of membership, rights and mentions.
@@ -59,15 +92,25 @@ extension GroupState {
     return sender
   }
 
+  /// The receipt of a message that is sent again, or the error of membership, rights and mentions,
+  /// which come before it; nil = the message is new.
+  func firstReceipt(_ options: MessageOptions, _ turn: borrowing Turn) throws(WireError) -> MessageReceipt? {
+    _ = try checkedSender(options, turn)
+    return messages.receipt(of: options.clientMsgID, from: turn.caller.senderID, at: turn.monotonic)
+  }
+
   // MARK: Asking the application first
 
   /// The checks of sending before the application is asked. Nothing counts for a rate yet.
   /// - Returns: the receipt of a message that is sent again; nil = the application is to be asked.
-  func checkSend(_ options: MessageOptions, _ turn: borrowing Turn) throws(WireError) -> MessageReceipt? {
+  func checkSend(
+    _ options: MessageOptions, answering answered: AnsweredMessage?, _ turn: borrowing Turn
+  ) throws(WireError) -> MessageReceipt? {
     let sender = try checkedSender(options, turn)
     if let id = options.clientMsgID, let first = messages.receipt(of: id, from: turn.caller.senderID, at: turn.monotonic) {
       return first
     }
+    if options.extras != nil { _ = try extras(options, answering: answered, turn) }
     try requireNotMuted(sender, at: turn.wall)
     if options.needReadReceipt { try requireFewMembers() }
     if let wait = messageRate?.wait(at: turn.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
@@ -77,9 +120,18 @@ extension GroupState {
   /// Answers a message as if it were sent, with the status Dropped: the application said so. It
   /// takes no `seq`, counts for no rate, and its clientMsgID is not remembered.
   mutating func drop(_ content: Message.Content, _ options: MessageOptions, _ turn: inout Turn) throws(WireError) {
-    if let first = try checkSend(options, turn) { return turn.answer(.receipt(first)) }
+    if let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .drop, &turn) }
+    try drop(content, options, answering: nil, &turn)
+  }
+
+  /// - Parameter answered: the message that it answers; nil = it is no reply.
+  mutating func drop(
+    _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage?, _ turn: inout Turn
+  ) throws(WireError) {
+    if let first = try checkSend(options, answering: answered, turn) { return turn.answer(.receipt(first)) }
     let profile = turn.caller.profile
-    let message = makeMessage(content, options, seq: nil, by: sender(turn.caller), turn)
+    let extras = try options.extras == nil ? nil : self.extras(options, answering: answered, turn)
+    let message = makeMessage(content, options, extras, seq: nil, by: sender(turn.caller), turn)
     acknowledge(message, .dropped, &turn)
     count(message, [.accepted, .dropped], &turn)
     turn.post(
@@ -94,16 +146,16 @@ extension GroupState {
     turn.answer(.receipt(receipt))
   }
 
-  /// The event of a message to "all members but the sending session".
+  /// The event of a message to "all members but the sending session", or to those whom it names.
   func publication(
     of message: Message, by profile: UserProfile?, from session: SessionKey?, _ turn: borrowing Turn
   ) -> Effect {
     let kind: EventClass =
       record.type.storesMessages
       ? .storedChat(fromManager: message.isFromManager) : .liveChat(fromManager: message.isFromManager)
-    return .publish(
-      GroupEvent(groupID: record.id, opTime: turn.now, .onRecvNewMessage(message), senderProfile: profile), kind,
-      except: session)
+    let event = GroupEvent(groupID: record.id, opTime: turn.now, .onRecvNewMessage(message), senderProfile: profile)
+    return message.isTargeted
+      ? .send(event, to: roster.receivers(of: message), except: session) : .publish(event, kind, except: session)
   }
 
   /// The caller's record, looked up once per message. Inlined, as `requireNotMuted`: a call
@@ -143,12 +195,10 @@ extension GroupState {
   /// - Parameter found: as the store had it a moment ago; the caller may have lost the right since.
   mutating func revoke(_ found: FoundMessage?, seq: Int64, _ turn: inout Turn) throws(WireError) {
     try checkRecall(of: seq, turn)
-    guard var message = current(found, seq: seq) else { throw WireError(.messageUnknown, field: "seq") }
+    guard var message = try current(found, seq: seq, turn) else { throw WireError(.messageUnknown, field: "seq") }
     try requireRecallRight(over: message, turn)
     guard !message.isRevoked else { return }
-    if message.sender == turn.userID, turn.now - message.timestamp > rules.limits.revokeWindow {
-      throw WireError(.recallTooLate)
-    }
+    try requireRecallWindow(of: message.sender, since: message.timestamp, turn)
     // A message that never changed has no reactions.
     if message.changeSeq > 0 { turn.store(.removeReactions(seq: seq, in: record.id)) }
     message.revoke()
@@ -162,22 +212,37 @@ extension GroupState {
     turn.post(.messageRevoked, .event(event))
   }
 
-  /// "Unknown or invisible 10030"; 10033 where the type has no recall.
-  private func checkRecall(of seq: Int64, _ turn: borrowing Turn) throws(WireError) {
+  /// Membership; 10033 where messages cannot be recalled.
+  func requireRecallSupport(_ turn: borrowing Turn) throws(WireError) {
     try requireMembership(turn)
     if rules.permissions.requirement(for: .recallOthers, in: record.type) == .nobody { throw WireError(.recallUnsupported) }
+  }
+
+  /// "Unknown or invisible 10030"; 10033 where the type has no recall.
+  private func checkRecall(of seq: Int64, _ turn: borrowing Turn) throws(WireError) {
+    try requireRecallSupport(turn)
     guard try visibleHistory(turn).contains(seq) else { throw WireError(.messageUnknown, field: "seq") }
   }
 
   /// "Others' by the table, any time; a tip 10032."
   private func requireRecallRight(over message: Message, _ turn: borrowing Turn) throws(WireError) {
     guard message.isChat else { throw WireError(.recallNotYours, "Tips cannot be recalled") }
-    if message.sender == turn.userID { return }
+    try requireRecallRight(over: message.sender, turn)
+  }
+
+  /// "Own within limits.revokeWindow."
+  func requireRecallWindow(of sender: UserID, since timestamp: WallInstant, _ turn: borrowing Turn) throws(WireError) {
+    if sender == turn.userID, turn.now - timestamp > rules.limits.revokeWindow { throw WireError(.recallTooLate) }
+  }
+
+  /// The right to recall what somebody has said.
+  func requireRecallRight(over sender: UserID, _ turn: borrowing Turn) throws(WireError) {
+    if sender == turn.userID { return }
     try require(.recallOthers, turn)
     // Application administrators stand above all members.
     if turn.userID == nil { return }
-    if message.sender == .administrator { throw WireError(.noRight, "Sent by the application") }
-    let role = roster[message.sender]?.role ?? .member
+    if sender == .administrator { throw WireError(.noRight, "Sent by the application") }
+    let role = roster[sender]?.role ?? .member
     guard isAllowed(.recallOthers, on: role, turn) else {
       throw WireError(.noRight, DenialReason.lowRoleForTarget.sentence(in: record.type))
     }
@@ -222,5 +287,6 @@ extension Message {
     case .custom: content = .custom("")
     case .tips: break
     }
+    extras = extras?.with(extension: nil)
   }
 }

@@ -21,9 +21,11 @@ extension GroupState {
   }
 
   /// Stores the members at a message, unless the newest list is of the same ones: "who is a member
-  /// when it is sent counts".
+  /// when it is sent counts". A message that names its readers has them in itself.
   mutating func storeReceiptMembers(at message: Message, _ turn: inout Turn) {
-    guard message.needReadReceipt, let seq = message.seq, receiptRosterVersion != roster.version else { return }
+    guard message.needReadReceipt, !message.isTargeted, let seq = message.seq, receiptRosterVersion != roster.version else {
+      return
+    }
     receiptRosterVersion = roster.version
     turn.store(.putReceiptMembers(roster.userIDs.sorted(), from: seq, in: record.id))
   }
@@ -55,7 +57,7 @@ extension GroupState {
   /// onRecvMessageReadReceipts: "to the sender's sessions", of those who are members and see the
   /// message.
   func receiptEvents(_ counts: [ReceiptCount], at now: WallInstant) -> [Effect] {
-    let opTime = max(now, messages.lastMessage?.timestamp ?? .unset)
+    let opTime = max(now, messages.newestTime)
     return Dictionary(grouping: counts, by: \.sender).sorted { $0.key < $1.key }.compactMap { sender, counts in
       guard let member = roster[sender] else { return nil }
       let visible = visibleHistory(of: member)
@@ -88,10 +90,11 @@ extension GroupState {
   func readMembers(
     _ request: GetGroupMessageReadMemberList, found: MessageReaders?, epoch: String, _ turn: borrowing Turn
   ) throws(WireError) -> ShownAnswer {
-    guard epoch == record.epoch, try historyWithReceipts(turn).contains(request.seq), let found, !found.isRevoked,
-      !messages.isRecentlyRecalled(request.seq)
+    let visible = try historyWithReceipts(turn)
+    guard epoch == record.epoch, visible.contains(request.seq), let found, !found.isRevoked,
+      !messages.isRecentlyRecalled(request.seq), visible.visibility.isAddressed(to: found.targets, from: found.sender)
     else { throw WireError(.messageUnknown, field: "seq") }
-    guard found.sender == turn.userID, let members = found.members else {
+    guard found.sender == turn.userID, let members = found.members?.sorted() else {
       throw WireError(.recallNotYours, "Not a message of one's own with read receipts", field: "seq")
     }
     let isWanted = { (user: UserID) in user != found.sender && found.readers.contains(user) == (request.filter == .read) }
@@ -107,7 +110,7 @@ extension GroupState {
       listed.append(
         member.map { ListedMember($0, isOnline: roster.isOnline(user), isReader: false) } ?? ListedMember(former: user))
     }
-    return .memberList(listed, nextSeq: next)
+    return .memberPage(listed, nextSeq: next)
   }
 
   /// The messages that the caller may see; 10033 where the type stores none.

@@ -36,10 +36,15 @@ extension GroupState {
   /// Throws what the table denies the caller towards a member: callers act on lower roles only, and
   /// never on themselves (rule 1).
   func require(_ action: GroupAction, on target: Member, _ turn: borrowing Turn) throws(WireError) {
-    let (principal, isSelf) = (principal(of: turn.caller), target.userID == turn.userID)
+    try require(action, on: target.role, of: target.userID, turn)
+  }
+
+  /// The same towards a user with a role, a member or not.
+  func require(_ action: GroupAction, on role: Role, of user: UserID, _ turn: borrowing Turn) throws(WireError) {
+    let (principal, isSelf) = (principal(of: turn.caller), user == turn.userID)
     let denial = rules.permissions.denial(
-      of: action, in: record.type, policy: record.policy, by: principal, on: target.role, isSelf: isSelf)
-    if let denial { throw error(of: denial, action, by: principal, on: target.role, isSelf: isSelf) }
+      of: action, in: record.type, policy: record.policy, by: principal, on: role, isSelf: isSelf)
+    if let denial { throw error(of: denial, action, by: principal, on: role, isSelf: isSelf) }
   }
 
   /// The error of a denial, with its reason.
@@ -60,11 +65,17 @@ extension GroupState {
   /// The outcome of an action for each of several targets, as far as rights go: no member is Invalid,
   /// oneself and an equal or higher role Fail.
   func outcomes(of action: GroupAction, on users: [UserID], _ turn: borrowing Turn) -> [MemberResult] {
-    users.map { user in
-      guard user != turn.userID else { return MemberResult(userID: user, result: .fail) }
-      guard let member = roster.member(user) else { return MemberResult(userID: user, result: .invalid) }
-      return MemberResult(userID: user, result: isAllowed(action, on: member.role, turn) ? .success : .fail)
-    }
+    users.map { MemberResult(userID: $0, result: outcome(of: action, on: roster.member($0)?.role, of: $0, turn)) }
+  }
+
+  /// The outcome for one target.
+  /// - Parameter role: the target's; nil = it is no member.
+  func outcome(
+    of action: GroupAction, on role: Role?, of user: UserID, _ turn: borrowing Turn
+  ) -> MemberResult.Outcome {
+    guard user != turn.userID else { return .fail }
+    guard let role else { return .invalid }
+    return isAllowed(action, on: role, turn) ? .success : .fail
   }
 
   /// The member that a request is about; "a single target that is not a member is 10007".
@@ -75,7 +86,7 @@ extension GroupState {
 
   /// The owner and the admins.
   var managers: [UserID] {
-    // A type without admins has the owner only, and may have very many members to look at.
+    // Admins from before the role could not be given any more decide nothing.
     rules.permissions.allowsAdmins(in: record.type) ? roster.managers : [record.owner]
   }
 }

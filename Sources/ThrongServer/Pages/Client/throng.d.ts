@@ -87,7 +87,7 @@ export interface LocalMessage extends SendOptions {
   /** When it was sent first, by this machine's clock. */
   createdAt: number;
   msgID?: string;
-  /** In groups that keep messages. */
+  /** In groups that keep messages, and in live rooms that remember the last ones. */
   seq?: number;
   /** When the server took it. */
   timestamp?: number;
@@ -112,7 +112,8 @@ export interface ConnectionState {
 /**
  * One group after a new connection, or one page of it (`more`: another one follows). Recovered: what came, and what
  * has changed, since the last event; the group's other events follow. Not recovered: the application forgets what it
- * has of the group and reads its history. Live rooms keep none, so they are never recovered.
+ * has of the group and reads its history. Live rooms are recovered where they remember their last messages. A room
+ * whose memory is lost while the connection lives is told as not recovered at that time.
  */
 export interface GroupSync {
   groupID: string;
@@ -129,7 +130,10 @@ export interface GroupSync {
 /** The session is in step with its groups, after each sign-in. */
 export interface Ready {
   isFirst: boolean;
-  /** The groups of the user at the first sign-in; afterwards those that have changed. Without live rooms. */
+  /**
+   * The groups of the user at the first sign-in; afterwards those that have changed. Without live rooms. Changes that
+   * onConversationChanged has told meanwhile are in them.
+   */
   groups: GroupInfo[];
   /** groupIDs: new ones, those left, those that are recovered and those that are not. */
   joined: string[];

@@ -158,7 +158,7 @@ const isMessage = isOf({
 const isMember = isOf({ userID: isText });
 const isGroupInfo = isOf({
   groupID: isIdentifier, groupType: isText, epoch: isAbsentOr(isIdentifier), lastSeq: optionalInteger,
-  changeSeq: optionalInteger, selfInfo: isAbsentOr(isObject),
+  firstSeq: optionalInteger, changeSeq: optionalInteger, selfInfo: isAbsentOr(isObject),
 });
 
 /** The results of the client's own requests. */
@@ -254,6 +254,28 @@ function boundedSession(session) {
   };
 }
 
+/** Whether a group is a live room, and one that remembers its last messages: alone among groups it has no `firstSeq`. */
+const isLiveRoom = ({ groupType }) => groupType === "AVChatRoom";
+const remembersMessages = (info) => isLiveRoom(info) && isText(info.epoch) && !Number.isInteger(info.firstSeq);
+
+/** The members of an event that stand in `selfInfo`, where they are true, or a list that is not empty. */
+const conversationFlags = ["isPinned", "isHidden", "isMarkedUnread"];
+
+/** A group's info with what onConversationChanged tells. */
+function changeConversation(info, change) {
+  if (!isObject(info?.selfInfo)) return;
+  for (const name of conversationFlags) {
+    if (change[name] === true) info.selfInfo[name] = true;
+    else if (change[name] === false) delete info.selfInfo[name];
+  }
+  if (Array.isArray(change.marks) && change.marks.length > 0) info.selfInfo.marks = [...change.marks];
+  else if (Array.isArray(change.marks)) delete info.selfInfo.marks;
+  if (!Number.isInteger(change.clearedSeq)) return;
+  info.firstSeq = Math.max(counted(info.firstSeq), counted(change.clearedSeq) + 1);
+  info.selfInfo.unreadCount = 0;
+  if (isObject(info.lastMessage) && counted(info.lastMessage.seq) <= counted(change.clearedSeq)) delete info.lastMessage;
+}
+
 /** The place that a page of a history reaches; never one before the place that was asked from. */
 function readPage(ask, row) {
   let { seq } = ask;
@@ -306,8 +328,8 @@ const backoffAfter = (failures, random) =>
 
 /** Events whose `seq` is that of a tip, which the history keeps. */
 const tipEvents = new Set([
-  "onMemberEnter", "onMemberLeave", "onMemberInvited", "onMemberKicked", "onGrantAdministrator", "onRevokeAdministrator",
-  "onGroupInfoChanged", "onGroupMemberInfoChanged",
+  "onGroupCreated", "onMemberEnter", "onMemberLeave", "onMemberInvited", "onMemberKicked", "onGrantAdministrator",
+  "onRevokeAdministrator", "onGroupInfoChanged", "onGroupMemberInfoChanged",
 ]);
 const changeEvents = new Set([
   "onRecvMessageRevoked", "onRecvMessageModified", "onRecvMessageReactionsChanged", "onGroupMessagePinned",
@@ -333,8 +355,14 @@ class TrackedGroup {
   /** Own messages of this session beyond `seq`, which no event brings. */
   #own = new Set();
 
-  constructor(groupID, { epoch, seq = 0, changeSeq = 0, isLive = false }) {
-    Object.assign(this, { groupID, epoch, seq: counted(seq), changeSeq: counted(changeSeq), isLive });
+  /** `remembers`: a live room whose last messages a sync brings. */
+  constructor(groupID, { epoch, seq = 0, changeSeq = 0, isLive = false, remembers = false }) {
+    Object.assign(this, { groupID, epoch, seq: counted(seq), changeSeq: counted(changeSeq), isLive, remembers });
+  }
+
+  /** Whether a sync may bring what was missed. */
+  get hasHistory() {
+    return !this.isLive || this.remembers;
   }
 
   /** Events of a group come in their order: one tells that those before it have come. */
@@ -350,7 +378,7 @@ class TrackedGroup {
   }
 
   addOwn(seq) {
-    if (this.isLive || seq <= this.seq) return;
+    if (!this.hasHistory || seq <= this.seq) return;
     this.#own.add(seq);
     // Others' messages need not come: the next sync brings those before again, and the outbox knows them.
     if (this.#own.size > mostOwnMessages) this.#own.delete(this.#own.values().next().value);
@@ -363,14 +391,19 @@ class TrackedGroup {
     this.#own.clear();
   }
 
-  /** Events wait until the group is in step. A live room keeps nothing that a sync could bring. */
+  /** Events wait until the group is in step, unless no sync could bring anything. */
   hold() {
-    if (!this.isLive) this.held ??= [];
+    if (this.hasHistory) this.held ??= [];
   }
 
   /** Whether the application has been told of what an event tells. */
   knows({ seq, changeSeq }) {
     return (seq > 0 && seq <= this.seq) || (changeSeq > 0 && changeSeq <= this.changeSeq);
+  }
+
+  /** Whether an event shows that the room's memory was lost: its places begin anew, under another epoch. */
+  beginsAnew(place) {
+    return this.isLive && this.remembers && this.held === null && this.knows(place);
   }
 }
 
@@ -561,7 +594,9 @@ class Outbox {
     delete record.message.error;
     this.#waiting = this.#waiting.filter((other) => other !== record);
     const hasSeq = Number.isInteger(seq);
-    this.#settle(record, hasSeq ? "stored" : "delivered", { msgID, timestamp, ...(hasSeq ? { seq } : {}) });
+    // A live room's messages have a place as well, where it remembers them.
+    const isStored = hasSeq && !this.#client.positionOf(record.message.groupID)?.isLive;
+    this.#settle(record, isStored ? "stored" : "delivered", { msgID, timestamp, ...(hasSeq ? { seq } : {}) });
   }
 
   /** Where a sync of the group has to begin so that it holds whatever is under way. */
@@ -573,8 +608,12 @@ class Outbox {
     return this.#waiting.filter((record) => record.sentAt > 0 && record.message.groupID === groupID);
   }
 
-  /** The group is in step: what its history does not hold was never stored, so it is a new message. */
-  proveAbsent(groupID) {
+  /**
+   * The group is in step: what its history does not hold was never stored, so it is a new message. In a live room it may
+   * still wait for its place; there the server is asked by sending it again.
+   */
+  proveAbsent({ groupID, isLive }) {
+    if (isLive) return;
     for (const record of this.#unanswered(groupID)) {
       if (record.after !== undefined) Object.assign(record, { sentAt: 0, isUncertain: false });
     }
@@ -664,6 +703,8 @@ export class ThrongClient {
   #joined = new Set();
   /** The last places that were told of groups that are not tracked yet. */
   #untracked = new Map();
+  /** The groups that the resume under way has read, which `ready` tells. */
+  #infos = new Map();
   /** The server's clock at the last frame that shows it, and at the end of the last session that was in step. */
   #serverTime = 0;
   #toldUntil = 0;
@@ -1132,6 +1173,8 @@ export class ThrongClient {
     if (name === "onUserSigExpired") this.#renewSoon();
     if (name === "onMessageDropped") this.#outbox.drop(params);
     const group = this.#groups.get(params.groupID);
+    // A resume that is under way finds it by itself.
+    if (this.#isReady && group?.beginsAnew(placeOf(name, params))) this.#rereadRoom(group);
     if (group?.held) this.#hold(group, [name, params], size);
     else this.#tell(name, params);
   }
@@ -1160,6 +1203,8 @@ export class ThrongClient {
     if (group) group.reach(place);
     else if (place.seq > 0 || place.changeSeq > 0) this.#noteUntracked(params.groupID, place);
     if (name === "onRecvNewMessage" && this.#findOwn(params.message)) return;
+    // The list that the resume has read is told behind this event.
+    if (name === "onConversationChanged") changeConversation(this.#infos.get(params.groupID), params);
     this.#emit(name, params);
     this.#emit("event", name, params);
     const namesMe = params.memberList?.some(({ userID }) => userID === this.userID) ?? false;
@@ -1207,9 +1252,11 @@ export class ThrongClient {
   }
 
   /** Begins with the group as it is: the application reads what is before from its history. */
-  #track({ groupID, groupType, epoch, lastSeq, changeSeq }) {
+  #track(info) {
+    const { groupID, epoch, lastSeq, changeSeq } = info;
     if (this.#groups.has(groupID) || this.#groups.size >= mostGroups) return false;
-    const group = new TrackedGroup(groupID, { epoch, seq: lastSeq, changeSeq, isLive: groupType === "AVChatRoom" });
+    const [isLive, remembers] = [isLiveRoom(info), remembersMessages(info)];
+    const group = new TrackedGroup(groupID, { epoch, seq: lastSeq, changeSeq, isLive, remembers });
     group.reach(this.#untracked.get(groupID) ?? { seq: 0, changeSeq: 0 });
     this.#untracked.delete(groupID);
     this.#groups.set(groupID, group);
@@ -1227,6 +1274,7 @@ export class ThrongClient {
       const told = await this.#catchUp(this.#toldUntil);
       this.#isReady = true;
       this.#joined.clear();
+      this.#infos = new Map();
       this.#outbox.failUncertain();
       this.#emit("ready", told);
       if (this.#socket === socket) this.#outbox.open();
@@ -1251,15 +1299,18 @@ export class ThrongClient {
     const isFirst = since === 0;
     const known = new Set(this.#groups.keys());
     const { infos, gone } = await this.#readJoined(isFirst ? undefined : Math.max(0, since - lookBack));
+    this.#infos = infos;
     const left = new Set([...gone].filter((groupID) => known.has(groupID)));
     if (isFirst) for (const groupID of known) if (!infos.has(groupID) && !this.#groups.get(groupID)?.isLive) left.add(groupID);
     for (const [groupID, info] of infos) if (this.#track(info)) this.#joined.add(groupID);
     const kept = [...known].map((groupID) => this.#groups.get(groupID)).filter((group) => group && !left.has(group.groupID));
-    const told = { isFirst, infos, left, recovered: new Set(), notRecovered: new Set(), repeats: new Map() };
+    const told = { ...newlyTold(), infos, left };
     const live = kept.filter(({ isLive }) => isLive).map(({ groupID }) => groupID);
     const entered = [...this.#enteredBefore].filter((groupID) => !this.#groups.has(groupID));
     for (const groupIDs of slices([...live, ...entered], groupsPerSync)) await this.#checkLive(groupIDs, told);
-    for (const groups of slices(kept.filter(({ isLive }) => !isLive), groupsPerSync)) await this.#sync(groups, told);
+    const rooms = [...told.rooms.keys()].map((groupID) => this.#groups.get(groupID)).filter(Boolean);
+    const inSync = [...kept.filter(({ isLive }) => !isLive), ...rooms];
+    for (const groups of slices(inSync, groupsPerSync)) await this.#sync(groups, told);
     for (const groupID of told.left) this.#leave(groupID);
     const { recovered, notRecovered } = told;
     return {
@@ -1286,7 +1337,7 @@ export class ThrongClient {
     return { infos, gone };
   }
 
-  /** Live rooms keep nothing, and forget members who stay away too long. */
+  /** Live rooms forget members who stay away too long. Those that remember their last messages are left to a sync. */
   async #checkLive(groupIDList, told) {
     const { resultList } = await this.#request("getGroupsInfo", { groupIDList }, results.infos);
     const asked = new Set(groupIDList);
@@ -1297,9 +1348,49 @@ export class ThrongClient {
         told.left.add(groupID);
         continue;
       }
-      this.#track(info);
+      const isNew = this.#track(info);
+      const group = this.#groups.get(groupID);
+      const hasRemembered = !isNew && group?.isLive && group.remembers;
+      if (group?.isLive) group.remembers = remembersMessages(info);
+      if (hasRemembered && group.remembers) {
+        told.rooms.set(groupID, info);
+        continue;
+      }
+      // Its memory, or the lack of one, begins with the server's new configuration.
+      if (!isNew && group?.isLive) group.restart(info);
       told.notRecovered.add(groupID);
       this.#emit("sync", { groupID, info, recovered: false, changeList: [], messageList: [], more: false });
+      if (group?.isLive) this.#release(group);
+    }
+  }
+
+  /** The places of a room do not ascend: its memory was lost while the connection lived, or an answer overtook an event. */
+  async #rereadRoom(group, tries = 0) {
+    const { groupID } = group;
+    const socket = this.#socket;
+    const told = newlyTold();
+    group.hold();
+    try {
+      const { resultList } = await this.#request("getGroupsInfo", { groupIDList: [groupID] }, results.infos);
+      if (this.#groups.get(groupID) !== group) return;
+      const { code, info } = resultList.find((one) => one.groupID === groupID) ?? refuse("a row is missing");
+      if (code !== 0 || !info.selfInfo) return this.#leave(groupID);
+      const isSame = info.epoch === group.epoch;
+      group.remembers = remembersMessages(info);
+      if (!isSame) {
+        group.restart(info);
+        this.#emit("sync", { groupID, info, recovered: false, changeList: [], messageList: [], more: false });
+      }
+      if (!group.hasOverflowed || !group.remembers) return this.#release(group, isSame);
+      told.rooms.set(groupID, info);
+      await this.#sync([group], told);
+      if (told.left.has(groupID)) this.#leave(groupID);
+    } catch (error) {
+      // Without a connection the next resume looks at the room.
+      if (this.#socket !== socket || (error instanceof ClientError && error.reason !== "BadAnswer")) return;
+      if (!(error instanceof ThrongError)) return this.#break(error);
+      const backoff = backoffAfter(tries, this.#options.random);
+      this.#start(`room ${groupID}`, () => this.#rereadRoom(group, tries + 1), Math.max(error.retryAfterMs, backoff));
     }
   }
 
@@ -1333,7 +1424,7 @@ export class ThrongClient {
       told.left.add(groupID);
       return false;
     }
-    const info = told.infos.get(groupID);
+    const info = told.infos.get(groupID) ?? told.rooms.get(groupID);
     if (row.recovered !== true) {
       group.restart(row);
       told.notRecovered.add(groupID);
@@ -1353,7 +1444,7 @@ export class ThrongClient {
       if (one.pages >= mostHistoryPages) refuse("a history without an end");
       return true;
     }
-    this.#outbox.proveAbsent(groupID);
+    this.#outbox.proveAbsent(group);
     if (this.#releaseOrRepeat(one, told)) return true;
     if (!told.notRecovered.has(groupID)) told.recovered.add(groupID);
     return false;
@@ -1389,12 +1480,12 @@ export class ThrongClient {
     return { changeList, messageList };
   }
 
-  /** The group is in step: events that came meanwhile are told, those that the sync held are not. */
-  #release(group) {
+  /** The group is in step: events that came meanwhile are told, those that the sync held are not unless `all` are. */
+  #release(group, all = false) {
     const held = group.held ?? [];
     this.#forgetHeld(group);
     Object.assign(group, { held: null, heldSize: 0, hasOverflowed: false });
-    for (const [name, params] of held) if (!group.knows(placeOf(name, params))) this.#tell(name, params);
+    for (const [name, params] of held) if (all || !group.knows(placeOf(name, params))) this.#tell(name, params);
   }
 
   #leave(groupID) {
@@ -1403,6 +1494,11 @@ export class ThrongClient {
     this.#groups.delete(groupID);
   }
 }
+
+/** What a resume has found: groups by their fate, infos of live rooms that a sync is asked about, repeats by group. */
+const newlyTold = () => ({
+  infos: new Map(), rooms: new Map(), left: new Set(), recovered: new Set(), notRecovered: new Set(), repeats: new Map(),
+});
 
 /** Whether a message was sent so long ago, without an answer, that the server would take it for a new one. */
 function isUncertain({ sentAt }) {

@@ -1,16 +1,26 @@
 // The bans of the group that is shown.
 
 async function showBans({ groupID, groupType }) {
-  if (keepsNothing(groupType)) {
+  if (groupType === "BChatRoom") {
     byID("bans").replaceChildren(element("p", { class: "empty" }, `${groupType} has no bans.`));
     return;
   }
   await showPages(byID("bans"), "Nobody", async (nextSeq = 0) => {
-    const page = await rpc("getGroupBannedMembers", { groupID, nextSeq, count: 50 });
+    const page = await readBans({ groupID, groupType, nextSeq });
     const names = await nickNames(page.memberList.map(({ userID }) => userID));
     const row = (ban) => banRow(groupID, { ...ban, nickName: names.get(ban.userID) });
     return { rows: page.memberList.map(row), next: page.nextSeq || undefined };
   });
+}
+
+/** A live room has bans where the server gives it moderators. */
+async function readBans({ groupID, groupType, nextSeq }) {
+  try {
+    return await rpc("getGroupBannedMembers", { groupID, nextSeq, count: 50 });
+  } catch (error) {
+    if (groupType === "AVChatRoom" && error.code === 10007) throw new Error("AVChatRoom has no bans.");
+    throw error;
+  }
 }
 
 function banRow(groupID, { userID, nickName, bannedUntil, reason }) {

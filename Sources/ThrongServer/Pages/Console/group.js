@@ -46,7 +46,8 @@ async function refreshGroup() {
 
 function showInfo({ info, names }) {
   const policies = ["joinMode", "inviteMode", "beInviteMode", "updateInfoMode", "updateCustomMode", "ownerQuitMode",
-    "memberChangeNotification", "isSearchable", "isMemberVisible"].filter((name) => info[name] !== undefined);
+    "memberChangeNotification", "isSearchable", "isMemberVisible", "historyVisibility",
+  ].filter((name) => info[name] !== undefined);
   const rows = [
     ["Owner", info.owner && userName({ userID: info.owner, nickName: names.get(info.owner) })],
     ["Members", `${info.memberCount}, ${info.onlineCount} online${info.maxMemberNum ? `, at most ${info.maxMemberNum}` : ""}`],
@@ -81,6 +82,7 @@ function groupActs(info) {
   return [
     button("Send message", () => sendMessage(info)), button("Edit", () => editGroup(info)), button("Mute", () => muteGroup(info)),
     button("Transfer", () => transferGroup(info)),
+    ...(info.groupType === "AVChatRoom" ? [button("Moderators", () => setModerator(info))] : []),
     button("Recycle", () => endGroup(info, {
       method: "recycleGroup", action: "Recycle",
       tells: "The members are told that the application has taken the group back (onGroupRecycled).",
@@ -135,6 +137,19 @@ function muteGroup(info) {
       const chosen = list.length > 0 ? list : undefined;
       return act("muteGroup", given({ groupID: info.groupID, mode, duration: seconds(minutes), roles: chosen }));
     },
+  });
+}
+
+/** A role of a live room may be somebody's who is not there: it is theirs when they come. */
+function setModerator(info) {
+  return changeGroup({
+    title: ["Moderators of ", chosenText(info.groupName)], action: "Apply",
+    text: "A moderator removes, bans and mutes members, and takes messages away. The user need not be there.",
+    fields: [
+      { name: "userID", label: "User", required: true, placeholder: "userID" },
+      { name: "role", label: "The user is", options: [["Admin", "a moderator"], ["Member", "no moderator"]], value: "Admin" },
+    ],
+    run: ({ userID, role }) => act("setGroupMemberRole", { groupID: info.groupID, userID: userID.trim(), role }),
   });
 }
 

@@ -1,12 +1,15 @@
 // The messages of the group that is shown.
 
-/** Live types keep no messages, and no bans. */
+/** Live types store no messages. */
 const keepsNothing = (groupType) => ["AVChatRoom", "BChatRoom"].includes(groupType);
+
+/** A live room that remembers its last messages: alone among groups it has no `firstSeq`. */
+const remembers = ({ groupType, epoch, firstSeq }) => groupType === "AVChatRoom" && epoch !== undefined && firstSeq === undefined;
 
 async function showMessages(info) {
   byID("group-search-link").hidden = searchesMessages === false || keepsNothing(info.groupType);
   byID("group-search-link").href = `#search/${encodeURIComponent(info.groupID)}`;
-  if (keepsNothing(info.groupType)) {
+  if (keepsNothing(info.groupType) && !remembers(info)) {
     byID("messages").replaceChildren(element("p", { class: "empty" }, `${info.groupType} keeps no messages.`));
     return;
   }
@@ -16,7 +19,8 @@ async function showMessages(info) {
     const rows = page.messageList.map((message) => {
       const isContent = !message.isRevoked && message.type !== "GroupTips";
       const recall = () => smallButton("Recall", () => recallMessage(groupID, message), "danger");
-      return messageRow(message, isContent ? [pinButton(groupID, message), recall()] : []);
+      const acts = keepsNothing(info.groupType) ? [recall()] : [pinButton(groupID, message), recall()];
+      return messageRow(message, isContent ? acts : []);
     });
     return { rows, next: page.isFinished ? undefined : page.messageList.at(-1)?.seq };
   });

@@ -34,16 +34,22 @@ function timeLeftToChange(item) {
   return Math.min(...ends.filter((left) => left >= 0));
 }
 
-/** Whether a message may be recalled: an own one for some time, those of others where the role has the right. */
-function mayRecall(group, { isOwn, seq, sender, ...item }) {
-  if (seq === undefined || sender === "administrator") return false;
+/**
+ * Whether a message may be recalled: an own one for some time, those of others where the role has the right. An own message
+ * that has waited in a live room has no `seq` here, and one that waits still has none: its ID names it.
+ */
+function mayRecall(group, item) {
+  const { isOwn, seq, msgID, sender, state } = item;
+  const isNamed = group.isRemembered && msgID !== undefined && (state === undefined || state === "queued");
+  if ((seq === undefined && !isNamed) || sender === "administrator") return false;
   if (isOwn) return timeLeftToRecall(item) >= 0;
   return group.mayOn("recallOthers", group.members.get(sender) ?? { userID: sender, role: "Member" });
 }
 
 function recall(group, item) {
   return attempt(async () => {
-    await call("revokeGroupMessage", { groupID: group.id, seq: item.seq });
+    const target = item.seq === undefined ? { msgID: item.msgID } : { seq: item.seq };
+    await call("revokeGroupMessage", { groupID: group.id, ...target });
     group.timeline.update(item, recalled());
   });
 }
@@ -112,15 +118,22 @@ function pin(group, { seq, isPinned }) {
   return attempt(() => call("pinGroupMessage", { groupID: group.id, seq, isPinned: !isPinned }));
 }
 
-/** Takes an event of a change into the timeline. */
+/** Takes an event of a change into the timeline, and into what is shown of the message above its answers. */
 function changeMessage(group, seq, changeSeq, news) {
   group.timeline.change(seq, changeSeq, news);
+  const quoted = group.quoted.get(seq);
+  if (quoted) Object.assign(quoted, news(quoted));
+  group.timeline.redrawAnswers(seq);
 }
 
 /** Handlers of the events of changes. */
 const changeEvents = {
-  onRecvMessageRevoked(group, { seq, changeSeq }) {
+  onRecvMessageRevoked(group, { seq, msgID, changeSeq }) {
+    // An own message that has waited in a live room is known by its ID alone.
+    const waited = group.timeline.named(msgID);
+    if (waited && waited.seq === undefined) group.timeline.update(waited, recalled());
     changeMessage(group, seq, changeSeq, recalled);
+    if (group.answered?.seq === seq) group.answered = null;
     changePins(group, (pins) => pins.filter((pinned) => pinned.seq !== seq));
     askUnread(group);
   },
@@ -193,17 +206,17 @@ byID("pin-list").addEventListener("click", ({ target }) => {
   const button = target.closest("button");
   if (!button) return;
   const seq = Number(button.closest("[data-id]").dataset.id);
-  if (button.dataset.key === "show") showPinned(chat.current, seq);
+  if (button.dataset.key === "show") showMessage(chat.current, seq);
   else pin(chat.current, { seq, isPinned: true });
 });
 
-/** How many pages of older messages are read for one that is pinned. */
-const mostPagesForPinned = 20;
+/** How many pages of older messages are read for one that is pinned, or answered. */
+const mostPagesForOne = 20;
 
-/** Brings a pinned message into view, with older history up to it. */
-function showPinned(group, seq) {
+/** Brings a message into view, with older history up to it. */
+function showMessage(group, seq) {
   return attempt(async () => {
-    for (let page = 0; !group.timeline.at(seq) && group.hasOlder && page < mostPagesForPinned; page += 1) await loadOlder(group);
+    for (let page = 0; !group.timeline.at(seq) && group.hasOlder && page < mostPagesForOne; page += 1) await loadOlder(group);
     const node = group.timeline.at(seq)?.node;
     if (!node || group !== chat.current) return;
     node.tabIndex = -1;

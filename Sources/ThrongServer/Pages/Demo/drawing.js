@@ -12,7 +12,7 @@ function itemContent(item, acts) {
   const kinds = ["message", item.isOwn && "own", item.isRevoked && "gone", isLost && "failed"];
   const text = element("p", { class: "text", dir: "auto" }, withLinks(textOf(item)));
   return element("div", { class: kinds.filter(Boolean).join(" ") },
-    styled("sender", chosenText(senderOf(item))), element("div", { class: "bubble" }, text, metaOf(item)),
+    styled("sender", chosenText(senderOf(item))), element("div", { class: "bubble" }, quoteOf(item, acts), text, metaOf(item)),
     buttonsBeside(item, acts), reactionChips(item, acts), item.isOpen && actionMenu(item, acts));
 }
 
@@ -60,8 +60,10 @@ const isLasting = (item) => item.seq !== undefined && !item.isRevoked;
 
 /** Whether there is something to do: also with the sender of a message of which nothing is kept. */
 function hasMenu(item, acts) {
+  if (item.isRevoked) return false;
   const person = acts.person(item);
-  return isLasting(item) || (!item.isRevoked && Boolean(person.mayMute || person.mayRemove));
+  const isChangeable = (isLasting(item) && acts.isKept()) || acts.mayReply(item) || acts.mayRecall(item);
+  return isChangeable || Boolean(person.mayMute || person.mayRemove);
 }
 
 function menuButton(item, acts) {
@@ -94,6 +96,7 @@ function actionMenu(item, acts) {
   const button = (words, label, act, kind = "") =>
     messageButton(words, { class: `plain small ${kind}`, "aria-label": label }, words, choose(act));
   const buttons = [
+    acts.mayReply(item) && button("Reply", item.isOwn ? "Reply to your message" : `Reply to ${name}`, () => acts.reply(item)),
     acts.mayEdit(item) && button("Edit", "Edit your message", () => acts.edit(item)),
     acts.mayPin() && button(item.isPinned ? "Unpin" : "Pin", null, () => acts.pin(item)),
     receiptWords(item) && button("Readers", "Who has read it", () => acts.readers(item)),
@@ -104,7 +107,7 @@ function actionMenu(item, acts) {
     acts.mayRecall(item) && button("Recall", "Recall this message", () => acts.recall(item), "danger"),
   ];
   return element("div", { class: "menu", role: "group", "aria-label": "Actions", "aria-live": "off", "data-arrows": "button" },
-    isLasting(item) && element("div", { class: "faces", role: "group", "aria-label": "React" }, faces),
+    isLasting(item) && acts.isKept() && element("div", { class: "faces", role: "group", "aria-label": "React" }, faces),
     buttons.some(Boolean) && element("div", { class: "choices" }, buttons));
 }
 

@@ -11,8 +11,9 @@ const groupEvents = {
     if (message.sender !== chat.me) group.hasNews = true;
     askUnread(group);
   },
-  // Another session of the user has read it.
+  // Another session of the user has read it, or has pinned, marked or cleared the group.
   onConversationRead: (group) => askUnread(group),
+  onConversationChanged: takeConversation,
   ...changeEvents,
   onRecvMessageReadReceipts(group, { receiptList }) {
     group.timeline.count(receiptList);

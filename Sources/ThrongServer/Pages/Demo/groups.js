@@ -48,6 +48,14 @@ class Group {
   missed = 0;
   /** How many messages are unread, as the server counts. */
   unread = 0;
+  /** The message that the user is answering. */
+  answered = null;
+  /** Answered messages that the timeline does not hold, by `seq`; those that were asked for, and answers that wait for it. */
+  quoted = new Map();
+  asked = new Set();
+  unquoted = [];
+  /** The user has cleared what was said before. */
+  isCleared = false;
   /** Whether something has been said since the group was last looked at. */
   hasNews = false;
   timeline = new Timeline({
@@ -55,8 +63,11 @@ class Group {
     readers: (item) => showReaders(this, item), edit: (item) => edit(this, item), pin: (item) => pin(this, item),
     mayPin: () => this.may("pinMessage"),
     react: (item, reaction, isAdded) => react(this, item, reaction, isAdded),
-    mayEdit: (item) => item.isOwn && item.text !== undefined && timeLeftToEdit(item) >= 0,
+    mayEdit: (item) => this.isKept && item.isOwn && item.text !== undefined && timeLeftToEdit(item) >= 0,
     mayRecall: (item) => mayRecall(this, item), timeLeft: timeLeftToChange,
+    isKept: () => this.isKept, reply: (item) => answer(this, item),
+    mayReply: ({ seq, isRevoked }) => this.hasHistory && seq !== undefined && !isRevoked,
+    quoted: (item) => quotedBy(this, item), show: (seq) => showMessage(this, seq),
     person: ({ sender }) => rightsOver(this, sender), mute: (userID) => mute(this, userID),
     unmute: (userID) => unmute(this, userID), remove: (userID) => removeMember(this, userID),
   });
@@ -84,6 +95,24 @@ class Group {
   /** Whether the group keeps its messages. */
   get isKept() {
     return this.info.groupType !== "AVChatRoom";
+  }
+
+  /** Whether it is a live room that remembers its last messages: alone among groups it has no `firstSeq`. */
+  get isRemembered() {
+    return !this.isKept && this.info.epoch !== undefined && this.info.firstSeq === undefined;
+  }
+
+  /** Whether there are messages from before to be read. */
+  get hasHistory() {
+    return this.isKept || this.isRemembered;
+  }
+
+  get isPinned() {
+    return Boolean(this.info.selfInfo.isPinned);
+  }
+
+  get isMarkedUnread() {
+    return Boolean(this.info.selfInfo.isMarkedUnread);
   }
 
   /** Whether own messages ask who reads them. */
@@ -213,7 +242,7 @@ function leaveBehind(groupID, words) {
 
 /** Reads the next page of older messages. */
 async function loadOlder(group) {
-  if (!group.isKept || group.isLoading) return;
+  if (!group.hasHistory || group.isLoading) return;
   group.isLoading = true;
   group.timeline.beginReading();
   try {
@@ -238,7 +267,7 @@ function takeSync({ groupID, recovered, messageList, changeList, info, more }) {
   if (!group) return;
   if (info) group.take(info);
   learnSenders([...changeList, ...messageList]);
-  if (!recovered && !group.isKept) return tellUnkept(group);
+  if (!recovered && !group.hasHistory) return tellUnkept(group);
   if (!recovered) {
     group.changeSeq = info?.changeSeq ?? 0;
     return void attempt(() => readAnew(group));
@@ -262,16 +291,23 @@ function tellUnkept(group) {
   addItem(group, { time: serverNow(), words: () => ["Connected again. This room keeps nothing of what was said meanwhile."] });
 }
 
+/** What a live room remembers takes the place of what was shown of it. */
+async function comeBack(group) {
+  await refresh([group]);
+  if (group.isRemembered) await readAnew(group);
+  else tellUnkept(group);
+}
+
 /** Enters a live room again, which forgets who stays away too long. */
 async function reenter(group) {
   try {
     const { status } = await call("joinGroup", { groupID: group.id });
-    if (status === "Joined") return tellUnkept(group);
+    if (status === "Joined") return await comeBack(group);
     leaveBehind(group.id, "you were away too long. You have knocked; the room opens here when somebody lets you in.");
     chat.knocking.add(group.id);
   } catch (error) {
     if (error instanceof ClientError) throw error;
-    if (error.code === ErrorCode.alreadyMember) return tellUnkept(group);
+    if (error.code === ErrorCode.alreadyMember) return await comeBack(group);
     const isGone = error.code === ErrorCode.noSuchGroup;
     leaveBehind(group.id, isGone ? "the room was closed while you were away." : `you were away too long. ${inWords(error)}`);
   }

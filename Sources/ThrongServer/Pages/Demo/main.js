@@ -107,6 +107,9 @@ onClick("like", like);
 onClick("mute-all", muteAll);
 onClick("ask-first", askFirst);
 onClick("send-burst", sendBurst);
+onClick("pin-conversation", pinConversation);
+onClick("mark-unread", markUnread);
+onClick("clear", clearHistory);
 onClick("more-members", (group) => loadMembers(group, true));
 onClick("copy", async (group) => {
   const link = new URL(linkTo(group.id), location.href).href;

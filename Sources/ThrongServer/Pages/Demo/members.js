@@ -61,7 +61,7 @@ function memberRow(group, member) {
   const isMe = userID === chat.me;
   const online = isMe || member.isOnline ? "online" : "offline";
   const rights = rightsOver(group, userID);
-  const hasActs = rights.mayMute || rights.mayRemove;
+  const hasActs = rights.mayMute || rights.mayRemove || rights.mayChangeRole;
   const isOpen = hasActs && openMember === userID;
   const name = nameOf(member);
   return element("li", { "data-id": userID },
@@ -74,16 +74,21 @@ function memberRow(group, member) {
       type: "button", class: "plain small menu-button", "data-key": "menu", "aria-label": `Actions on ${plainText(name)}`,
       "aria-expanded": String(isOpen),
     }, "⋯"),
-    isOpen && memberMenu(name, rights));
+    isOpen && memberMenu(group, member, rights));
 }
 
-function memberMenu(name, { mayMute, mayRemove, isMuted }) {
+function memberMenu(group, { role, ...member }, { mayMute, mayRemove, mayChangeRole, isMuted }) {
+  const name = nameOf(member);
+  const manager = group.isKept ? "admin" : "moderator";
   const button = (words, label, act, kind = "") => element("button", {
     type: "button", class: `plain small ${kind}`, "data-key": act, "data-act": act,
     "aria-label": label.replace("…", () => plainText(name)),
   }, words);
   return element("div", { class: "menu", role: "group", "aria-label": "Actions", "data-arrows": "button" },
     element("div", { class: "choices" },
+      mayChangeRole && (role === "Admin"
+        ? button(`No ${manager}`, `… is no longer ${manager}`, "demote")
+        : button(`Make ${manager}`, `Make … ${manager}`, "promote")),
       mayMute && (isMuted ? button("Unmute", "Let … speak again", "unmute") : button("Mute", "Mute …", "mute")),
       mayRemove && button("Remove", "Remove … from the group", "remove", "danger")));
 }
@@ -100,7 +105,7 @@ byID("member-list").addEventListener("click", ({ target }) => {
   const button = target.closest("button");
   if (!button) return;
   const userID = button.closest("[data-id]").dataset.id;
-  const acts = { mute, unmute, remove: removeMember };
+  const acts = { mute, unmute, remove: removeMember, promote, demote };
   toggleMember(userID);
   if (button.dataset.act) acts[button.dataset.act](chat.current, userID);
 });
@@ -113,6 +118,7 @@ function rightsOver(group, userID) {
   const isPerson = userID !== undefined && userID !== "administrator";
   return {
     mayMute: isPerson && group.mayOn("muteMember", member), mayRemove: isPerson && group.mayOn("remove", member),
+    mayChangeRole: isPerson && group.mayOn("changeRole", member),
     isMuted: member.muteUntil > serverNow(),
   };
 }
@@ -140,6 +146,18 @@ async function setMute(group, userID, muteTime) {
     throw gone(group, userID, error);
   }
   render();
+}
+
+const promote = (group, userID) => attempt(() => setRole(group, userID, "Admin"));
+const demote = (group, userID) => attempt(() => setRole(group, userID, "Member"));
+
+/** The event tells everybody, this page too. */
+async function setRole(group, userID, role) {
+  try {
+    await call("setGroupMemberRole", { groupID: group.id, userID, role });
+  } catch (error) {
+    throw gone(group, userID, error);
+  }
 }
 
 /** A refusal about somebody who has left meanwhile says so. */

@@ -6,15 +6,16 @@ function addMessage(group, message) {
   const sent = item.isOwn ? group.timeline.sent(item.clientMsgID) : undefined;
   if (sent && sent.seq === undefined) group.timeline.update(sent, { ...item, state: undefined });
   else addItem(group, item);
+  askQuoted(group, item);
 }
 
 function itemOf(group, message) {
   const { seq, msgID, timestamp, sender, tips, changeSeq = 0, reactions = [] } = message;
   if (tips) return { seq, msgID, time: timestamp, words: () => sentences(group, tips.type, tips), changeSeq };
-  const { clientMsgID, nameCard, text, isRevoked, needReadReceipt, editTime, isPinned } = message;
+  const { clientMsgID, nameCard, text, replyTo, isRevoked, needReadReceipt, editTime, isPinned } = message;
   return {
-    seq, msgID, clientMsgID, time: timestamp, sender, nameCard, text, isRevoked, needReadReceipt, editTime, isPinned, changeSeq,
-    reactions, mine: ownReactions(reactions), isOwn: sender === chat.me,
+    seq, msgID, clientMsgID, time: timestamp, sender, nameCard, text, replyTo, isRevoked, needReadReceipt, editTime, isPinned,
+    changeSeq, reactions, mine: ownReactions(reactions), isOwn: sender === chat.me,
   };
 }
 
@@ -34,6 +35,8 @@ function send(group, text) {
   composerFault("");
   // A live room may be too busy for some; a group that keeps messages takes all.
   const options = group.isKept ? { needReadReceipt: group.hasReceipts } : { priority: chosenPriority() };
+  if (group.answered) options.replyTo = group.answered.seq;
+  group.answered = null;
   chat.client.sendText(group.id, text, options);
 }
 
@@ -50,7 +53,9 @@ function showSent(sent) {
   }
   if (!item) {
     const fresh = { time: sent.createdAt, sender: chat.me, isOwn: true, changeSeq: 0, reactions: [], mine: new Set() };
-    addItem(group, { ...fresh, sent, clientMsgID, text, state, needReadReceipt });
+    // The own message names the place alone of what it answers.
+    const replyTo = sent.replyTo && { seq: sent.replyTo, sender: group.timeline.at(sent.replyTo)?.sender };
+    addItem(group, { ...fresh, sent, clientMsgID, text, replyTo, state, needReadReceipt });
   } else if (seq !== undefined && item.seq === undefined) {
     group.timeline.update(item, { msgID, seq, time: timestamp, state, needReadReceipt });
   } else {

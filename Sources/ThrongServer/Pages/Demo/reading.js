@@ -54,7 +54,7 @@ async function markRead(group) {
   group.hasNews = false;
   render();
   confirmReading(group);
-  if (!group.type.countsUnread || group.isMarking) return;
+  if (!(group.type.countsUnread || group.isMarkedUnread) || group.isMarking) return;
   group.isMarking = true;
   try {
     let marked;
@@ -62,7 +62,9 @@ async function markRead(group) {
       marked = group.timeline.newest;
       await call("markGroupMessageAsRead", { groupID: group.id, ...(marked > 0 ? { seq: marked } : {}) });
     } while (marked < group.timeline.newest && isLookedAt(group));
+    delete group.info.selfInfo.isMarkedUnread;
     askUnread(group);
+    render();
   } catch (error) {
     // The next connection marks it.
     if (!(error instanceof ClientError)) sayRefusal(error);

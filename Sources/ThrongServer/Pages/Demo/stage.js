@@ -111,7 +111,7 @@ function seatItem(group, seat) {
   const number = numberOf(seat);
   const name = userID && nameIn(group, userID);
   const isMine = userID === chat.me;
-  const mayClear = isMine || group.info.owner === chat.me;
+  const mayClear = isMine || rankOf(group.info.selfInfo.role) > 0;
   const taken = () => `Seat ${number}: ${plainText(name)}${mayClear ? ", ask to leave" : ""}`;
   const label = !userID ? `Take seat ${number}` : isMine ? `Leave seat ${number}` : taken();
   const kinds = ["seat", userID && "taken", isMine && "own"].filter(Boolean).join(" ");

@@ -1,6 +1,6 @@
 // The messages and tips of one group in their order, and their list in the page.
 
-/** How many items a group without history keeps. */
+/** How many items of a live room are kept here. */
 const liveItems = 500;
 
 /**
@@ -28,8 +28,9 @@ class Timeline {
 
   /**
    * Acts: `recall(item)`, `again`, `readers`, `edit`, `pin`, `react(item, reaction, isAdded)`, and `mute(userID)`, `unmute`,
-   * `remove`. What is allowed: `mayPin()`, `mayEdit(item)`, `mayRecall(item)`; `person(item)` says it of the sender; until when
-   * that is right, in milliseconds: `timeLeft(item)`.
+   * `remove`, `reply(item)`, `show(seq)`. What is allowed: `mayPin()`, `mayEdit(item)`, `mayRecall(item)`, `mayReply(item)`;
+   * `person(item)` says it of the sender; until when that is right, in milliseconds: `timeLeft(item)`. `isKept()`: whether the
+   * group stores its messages; `quoted(item)`: the message that an item answers, if it is known.
    */
   constructor(acts) {
     this.#acts = { ...acts, toggle: (item) => this.#toggle(item) };
@@ -83,10 +84,15 @@ class Timeline {
     this.list.insertBefore(item.node, this.list.children[index] ?? null);
     this.#refresh(index);
     this.#refresh(index + 1);
-    if (item.seq === undefined && this.#items.length > liveItems) {
-      if (this.#open === this.#items[0]) this.close();
-      this.#remove(this.#items[0]);
-    }
+    const isLast = index === this.#items.length - 1;
+    if (isLast && (item.seq === undefined || !this.#acts.isKept()) && this.#items.length > liveItems) this.#forgetFirst();
+  }
+
+  #forgetFirst() {
+    const [first] = this.#items;
+    if (this.#open === first) this.close();
+    this.#bySeq.delete(first.seq);
+    this.#remove(first);
   }
 
   /** Takes over what has become known of an item, and its new place. */
@@ -115,6 +121,11 @@ class Timeline {
     for (const item of this.#items) this.#draw(item);
   }
 
+  /** Draws the answers to a message again, because it has changed. */
+  redrawAnswers(seq) {
+    for (const item of this.#items) if (item.replyTo?.seq === seq) this.#draw(item);
+  }
+
   /** Takes over a change of a message, unless a later one is known: `news(item)` is what is different since. */
   change(seq, changeSeq, news) {
     const item = this.at(seq);
@@ -136,13 +147,19 @@ class Timeline {
     this.list.ariaBusy = "false";
   }
 
+  /** The message with this ID. */
+  named(msgID) {
+    return this.#items.find((item) => msgID !== undefined && item.msgID === msgID);
+  }
+
   /** The own message that was sent under this name. */
   sent(clientMsgID) {
     return this.#items.find((item) => clientMsgID !== undefined && item.clientMsgID === clientMsgID);
   }
 
-  clear() {
-    const unsent = this.unsent;
+  /** Forgets what is here, up to a place where one is given; own messages that are not there yet stay. */
+  clear(through = Infinity) {
+    const kept = [...this.#items.filter(({ seq }) => seq > through), ...this.unsent];
     this.#items = [];
     this.#bySeq.clear();
     this.#open = null;
@@ -150,7 +167,7 @@ class Timeline {
     this.#earlyReceipts.clear();
     this.list.replaceChildren();
     this.newest = this.oldest = 0;
-    for (const item of unsent) this.add(item);
+    for (const item of kept) this.add(item);
   }
 
   #advance(seq) {

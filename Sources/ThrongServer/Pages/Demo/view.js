@@ -24,7 +24,7 @@ function render() {
 }
 
 function renderGroups() {
-  const groups = [...chat.groups.values()];
+  const groups = listed(chat.groups.values());
   keepingFocus(byID("group-list"), () => renew(byID("group-list"), groups.map(groupRow)));
   const unread = groups.reduce((sum, group) => sum + shownUnread(group), 0);
   const name = chat.current ? `${plainText(chat.current.info.groupName)} · Throng` : "Throng";
@@ -37,13 +37,16 @@ function groupRow(group) {
   const words = last ? phrase`${who}: ${chosenText(textOf(last))}` : group.info.groupType;
   const unread = shownUnread(group);
   // Not every group counts; what is new is told all the same.
-  const isUnread = unread > 0 || (group.hasNews && !group.type.countsUnread && !isLookedAt(group));
+  const isNew = group.hasNews && !group.type.countsUnread && !isLookedAt(group);
+  const isUnread = unread > 0 || isNew || group.isMarkedUnread;
   const count = unread > 0
     ? element("span", { class: "count numeric", "aria-label": `${unread} unread` }, String(unread))
-    : isUnread && element("span", { class: "count new", "aria-label": "something new" }, "new");
+    : isNew ? element("span", { class: "count new", "aria-label": "something new" }, "new")
+    : isUnread && element("span", { class: "count new", "aria-label": "marked unread" }, "unread");
   const button = element("button", {
     type: "button", class: isUnread && "unread", "data-key": "open", "aria-current": group === chat.current ? "true" : null,
-  }, styled("name", chosenText(group.info.groupName)), count, styled("last", words));
+  }, styled("name", group.isPinned && element("span", { class: "pinned", role: "img", "aria-label": "Pinned: " }, "★ "),
+    chosenText(group.info.groupName)), count, styled("last", words));
   return element("li", { "data-id": group.id }, button);
 }
 
@@ -63,6 +66,8 @@ function renderConversation(group) {
   say("beginning", beginningWords(group));
   byID("like-place").hidden = group.isKept;
   say("likes", group.likes.toLocaleString("en"));
+  renderConversationButtons(group);
+  renderAnswered(group);
   renderPins(group);
   renderStage(group);
   say("announcement", info.notification && chosenText(info.notification));
@@ -75,11 +80,16 @@ function renderConversation(group) {
 function beginningWords(group) {
   const { lastSeq, firstSeq } = group.info;
   const invitation = "Copy the link, open it in another tab or send it to somebody.";
+  if (group.isRemembered) {
+    if (group.timeline.isEmpty) return `Nothing is remembered of what was said here. ${invitation}`;
+    return group.hasOlder ? "" : "Earlier messages are not kept: a live room remembers its last ones.";
+  }
   if (!group.isKept) {
     const now = group.timeline.isEmpty ? ` ${invitation}` : "";
     return `Earlier messages are not kept in a live room: you see what is said from now on.${now}`;
   }
   if (!group.timeline.isEmpty || !group.isHistoryKnown) return "";
+  if (group.isCleared) return "You have cleared what was said before.";
   if (lastSeq > 0 && firstSeq > lastSeq) return "Earlier messages are not kept any more.";
   return lastSeq > 0 ? "Earlier messages are not shown to you." : `Nothing has been said here yet. ${invitation}`;
 }

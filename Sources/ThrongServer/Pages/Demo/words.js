@@ -21,6 +21,7 @@ const refusals = new Map([
   [10030, "This message is gone."],
   [10031, "It is too late for that with this message."],
   [10032, "This message is not yours to change."],
+  [10033, "Nothing is kept here that could be changed."],
   [10037, "You are in as many groups as this server allows."],
   [10055, "This message has as many different reactions as it may."],
   [10056, "This group has as many pinned messages as it may."],
@@ -63,6 +64,7 @@ function tipWords(group, type, { opUser, memberList = [], changeInfoList = [] })
     case "CancelAdmin": return [phrase`${members} ${memberList.length > 1 ? "are" : "is"} no longer admin`];
     case "GroupInfoChange": return changeInfoList.flatMap((change) => infoWords(group, opUser, change));
     case "MemberInfoChange": return changeInfoList.flatMap((change) => memberWords(group, opUser, change));
+    case "Create": return [phrase`${actor} made the group`];
     default: return [];
   }
 }

@@ -136,7 +136,7 @@ public struct KickUser: ServerMethod {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userID = try reader.requiredUserID("userID", "The user whose sessions end.")
-    reason = try reader.optionalString("reason", .remark, "A message to the user.")
+    reason = try reader.optionalString("reason", .shortText, "A message to the user.")
   }
 }
 

@@ -136,13 +136,18 @@ public struct ImportGroupMessages: GroupMethod {
     public let timestamp: WallInstant
     public let content: Message.Content
     public let clientMsgID: String?
+    /// The application's data beside the content; nil or empty = none.
+    public let `extension`: String?
 
     /// A message with everything given.
-    public init(sender: UserID, timestamp: WallInstant, content: Message.Content, clientMsgID: String? = nil) {
+    public init(
+      sender: UserID, timestamp: WallInstant, content: Message.Content, clientMsgID: String? = nil, extension text: String? = nil
+    ) {
       self.sender = sender
       self.timestamp = timestamp
       self.content = content
       self.clientMsgID = clientMsgID
+      self.extension = text
     }
   }
 
@@ -202,7 +207,9 @@ public struct ImportGroupMessages: GroupMethod {
       return ImportedMessage(
         sender: sender, timestamp: timestamp, content: body.isFirst ? .text(body.text) : .custom(body.text),
         clientMsgID: try reader.optionalString(
-          "clientMsgID", TextDomain(1...64), "The message's own ID: imported again, it is not stored again."))
+          "clientMsgID", TextDomain(1...64), "The message's own ID: imported again, it is not stored again."),
+        extension: try reader.optionalString(
+          "extension", reader.textLimits.extensions, "Data of the application's own beside the content; absent or empty = none."))
     }
     guard zip(messageList, messageList.dropFirst()).allSatisfy({ $0.timestamp <= $1.timestamp }) else {
       throw WireError(.badValue, "Messages are imported in the order of their timestamps", field: "messageList")

@@ -19,8 +19,12 @@ struct ModelMember {
   var unheard: Set<Int> = []
   var unheardAfter: Int?
   var inviter: String?
+  /// The settings of the own list of conversations, as selfInfo shows them.
+  var conversation: [String: JSON] = [:]
   /// When something of the own view of the group last changed.
   var changeTime: Int64
+  /// When the user joined, or role, name card, customInfo or mute was changed.
+  var infoTime: Int64 = 0
   /// Since when a member of an AVChatRoom has no session; nil = has one, or has no grace.
   var awaySince: Int64?
 
@@ -51,14 +55,25 @@ struct ModelMessage {
   var isPinned = false
   /// The users and their reactions, in the order in which they came.
   var reactions: [(reaction: String, users: [String])] = []
-  /// The users who may see it. In a Meeting every member may.
+  /// The members when it was sent, who may see it under any policy.
   var seenBy: Set<String> = []
   /// The members when it was sent; nil = without needReadReceipt.
   var receiptMembers: Set<String>?
   /// The users who have confirmed it.
   var readBy: Set<String> = []
+  /// The application's data beside the content; never empty.
+  var extensionText: String?
+  /// The message that it answers: its `seq`, and the member `replyTo`.
+  var answered: (seq: Int, json: JSON)?
+  var isExcludedFromUnreadCount = false
+  var isExcludedFromLastMessage = false
+  /// The only members who see it, besides its sender; empty = everybody.
+  var targets: [String] = []
 
   var isChat: Bool { type != "GroupTips" }
+  var countsAsUnread: Bool { isChat && !isExcludedFromUnreadCount && targets.isEmpty }
+  var movesLastMessage: Bool { !isExcludedFromLastMessage && targets.isEmpty }
+  func isFor(_ user: String) -> Bool { targets.isEmpty || targets.contains(user) || sender == user }
 
   var json: JSON {
     var message: [String: JSON] = [
@@ -74,6 +89,11 @@ struct ModelMessage {
     if changeSeq > 0 { message["changeSeq"] = .int(changeSeq) }
     if editTime > 0, !isRevoked { message["editTime"] = .int(editTime) }
     if isPinned { message["isPinned"] = true }
+    if let answered { message["replyTo"] = answered.json }
+    if isExcludedFromUnreadCount { message["isExcludedFromUnreadCount"] = true }
+    if isExcludedFromLastMessage { message["isExcludedFromLastMessage"] = true }
+    if !targets.isEmpty { message["toUserIDList"] = .strings(targets) }
+    if let extensionText { message["extension"] = .string(extensionText) }
     // "A recalled message keeps its place with isRevoked:true and no content."
     if !isRevoked { message[type == "Text" ? "text" : type == "Custom" ? "data" : "tips"] = content }
     return .object(message)
@@ -185,8 +205,17 @@ struct ModelGroup {
   /// Of a live room.
   var joins = ModelNotice()
   var leaves = ModelNotice()
+  var memberNotices = ModelMemberNotices()
+  /// The roles of users who are no members.
+  var rolesOfAbsent: [String: String] = [:]
+  /// Up to where users have cleared the history; it outlives the membership.
+  var clearedThrough: [String: Int] = [:]
   /// When users have quit, who were not removed since.
   var quitTimes: [String: Int64] = [:]
+  /// When users have left who are no members now.
+  var leftTimes: [String: Int64] = [:]
+  /// When the server made the group, however old it is.
+  var madeTime: Int64 = 0
   /// All that were ever stored: the index is the seq - 1.
   var messages: [ModelMessage] = []
   /// The oldest that retention has left; the next one where it has left none.
@@ -204,6 +233,8 @@ struct ModelGroup {
   /// When a message was recalled, or something was imported.
   var historyTime: Int64 = 0
   var marks: [String: ModelMark] = [:]
+  /// Of a live room that remembers messages.
+  var memory: ModelMemory?
   /// When messages were accepted, and when each user wrote and read attributes ("administrator" for
   /// all application administrators).
   var sendTimes: [Int64] = []
@@ -220,6 +251,8 @@ struct ModelGroup {
   var defaultOption: String { type == "Work" || type == "Public" ? "Receive" : "ReceiveNotNotify" }
   var notifies: Bool { policy["memberChangeNotification"] != false }
   var lastSeq: Int { messages.count }
+  /// The newest place, stored or remembered.
+  var newestSeq: Int { memory?.lastSeq ?? lastSeq }
   var kept: ArraySlice<ModelMessage> { messages.dropFirst(firstSeq - 1) }
   var owner: ModelMember? { members.first { $0.role == "Owner" } }
   var managers: [String] { members.filter(\.isManager).map(\.name) }
@@ -233,11 +266,23 @@ struct ModelGroup {
       ?? (isOfEveryone ? ModelMember(name: name, role: "Member", joinTime: 0, option: defaultOption, changeTime: 0) : nil)
   }
 
+  /// A user who may be given a role: in a live room anybody.
+  func roleTarget(_ name: String) -> ModelMember? {
+    if let member = anyMember(name) { return member }
+    guard type == "AVChatRoom" else { return nil }
+    return ModelMember(
+      name: name, role: rolesOfAbsent[name] ?? "Member", joinTime: 0, option: defaultOption, changeTime: 0)
+  }
+
   /// Changes a member's record; in a BChatRoom makes one where there is none.
   mutating func update(_ name: String, at now: Int64, _ change: (inout ModelMember) -> Void) {
     if member(name) == nil, let new = anyMember(name) { members.append(new) }
     guard let index = members.firstIndex(where: { $0.name == name }) else { return }
+    let before = members[index]
     change(&members[index])
+    let member = members[index]
+    let isSame = member.role == before.role && member.nameCard == before.nameCard && member.customInfo == before.customInfo
+    if !isSame { members[index].infoTime = now }
     members[index].changeTime = now
   }
 
@@ -250,7 +295,13 @@ struct ModelGroup {
     pinned.removeAll { $0 < firstSeq - 1 }
   }
 
-  func sees(_ member: ModelMember, _ message: ModelMessage) -> Bool { type == "Meeting" || message.seenBy.contains(member.name) }
+  func sees(_ member: ModelMember, _ message: ModelMessage) -> Bool {
+    let isShown = policy["historyVisibility"] == "All" || message.seenBy.contains(member.name)
+    return isShown && message.isFor(member.name) && message.seq ?? 0 > clearedThrough[member.name, default: 0]
+  }
+
+  /// The newest message that may be the last message, kept or not.
+  var lastShown: ModelMessage? { messages.last(where: \.movesLastMessage) }
 }
 
 /// The answer to the first use of a clientMsgID.
@@ -264,13 +315,21 @@ struct ModelMark {
 /// How a server is configured.
 struct ModelServer: Sendable {
   var maxMemberNum = 5
+  /// A new group begins with a tip.
+  var creationTip = false
+  /// The row "disband" reads Owner for Work.
+  var ownerMayDisband = false
   var messagesPerSecond: Int?
   /// The types whose groups have attributes.
   var attributeTypes: Set<String> = ["AVChatRoom"]
+  /// Whether AVChatRooms have admins.
+  var moderation = false
   let readReceiptMembers = 4
   let revokeWindow: Int64 = 120_000
   /// 0 = at any time.
   var editWindow: Int64 = 0
   let reactionsPerMessage = 3
   let offlineGrace: Int64 = 300_000
+  /// How many messages a live room remembers.
+  var recentMessages = 0
 }

@@ -46,12 +46,17 @@ extension ModelWorld {
     let message = g.messages[index]
     let isOwn = operation.by == .administrator || message.sender == operation.by.name
     if !message.isChat || !isOwn { throw ModelRefusal(10032) }
-    let content = operation[message.type == "Text" ? "text" : "data"]
-    if content == .null { throw ModelRefusal(10004) }
+    let isText = message.type == "Text"
+    if operation[isText ? "data" : "text"] != .null { throw ModelRefusal(10004) }
+    // What is not given stays.
+    let given = operation[isText ? "text" : "data"]
+    let content = given == .null ? message.content : given
+    var text = message.extensionText
+    if let given = operation["extension"].string { text = given.isEmpty ? nil : given }
     if operation.by != .administrator, server.editWindow > 0, now - message.time > server.editWindow { throw ModelRefusal(10031) }
     try requireNotMuted()
-    if content == message.content { return .object([:]) }
-    g.messages[index].content = content
+    if content == message.content, text == message.extensionText { return .object([:]) }
+    (g.messages[index].content, g.messages[index].extensionText) = (content, text)
     g.messages[index].editTime = now
     change(index, "onRecvMessageModified", by: nil) { ["message": $0.json] }
     return ["editTime": .int(now)]
@@ -86,7 +91,7 @@ extension ModelWorld {
     let visible = g.pinned.map { g.messages[$0] }.filter { message in
       asker.map { g.sees($0, message) } ?? true
     }
-    return ["messageList": .array(visible.map { $0.json(for: operation.by.name) })]
+    return ["messageList": .array(visible.map { read($0) })]
   }
 
   mutating func react() throws(ModelRefusal) -> JSON {

@@ -19,8 +19,10 @@ extension ModelWorld {
     let policy = try initialPolicy(type)
     if !list.isEmpty, isLive { throw ModelRefusal(10007) }
     if type == "Work", list.contains(where: { $0["role"] == "Admin" }) { throw ModelRefusal(10007) }
-    if isLive, operation["maxMemberNum"] != .null { throw ModelRefusal(10007) }
-    let size = operation["maxMemberNum"].int ?? (isLive ? 0 : server.maxMemberNum)
+    // "createGroup and importGroup take maxMemberNum:0 as absent".
+    let given = operation["maxMemberNum"].int ?? 0
+    if isLive, given != 0 { throw ModelRefusal(10007) }
+    let size = given != 0 ? given : isLive ? 0 : server.maxMemberNum
     if size > server.maxMemberNum { throw ModelRefusal(8507) }
     let atLimit = operation["$atLimit"].strings
     if operation["$unknown"].strings.contains(owner) { throw ModelRefusal(10019) }
@@ -42,8 +44,12 @@ extension ModelWorld {
       return ["groupID": "g"]
     }
 
+    // "The tip Create names those of memberList who are in at once, without the creator (absent when
+    // nobody)."
+    let named: [String: JSON] = joining.isEmpty ? [:] : ["memberList": .array(joining.map { person($0.name) })]
+    let tip = server.creationTip ? tip("Create", by: operation.by, named) : nil
     // "Initial members get onGroupCreated only."
-    tell("onGroupCreated", [owner] + joining.map(\.name), on: operation.by, [:])
+    tell("onGroupCreated", [owner] + joining.map(\.name), on: operation.by, tip: tip, [:])
     notify("GroupCreated", [owner], by: person(owner), on: operation.by)
     for row in invited { askToCome(row.name, by: operation.by, message: operation["inviteMessage"].string ?? "", attach: nil) }
     let results = rows.map { row in JSON.object(["userID": .string(row.name), "result": .string(row.result)]) }
@@ -82,6 +88,8 @@ extension ModelWorld {
     group = ModelGroup(
       type: type, epoch: token("epoch"), createTime: time, texts: Dictionary(uniqueKeysWithValues: texts), maxMemberNum: size,
       policy: policy, infoTime: time)
+    beginMemory()
+    g.madeTime = now
     g.serverCustomInfo = operation["serverCustomInfo"].string ?? ""
     g.customInfo = operation["customInfo"].members.compactMapValues(\.string).filter { !$0.value.isEmpty }
   }
@@ -90,6 +98,7 @@ extension ModelWorld {
     departures[name] = nil
     g.members.append(
       ModelMember(
-        name: name, role: role, joinTime: g.createTime, option: g.defaultOption, inviter: inviter, changeTime: g.createTime))
+        name: name, role: role, joinTime: g.createTime, option: g.defaultOption, inviter: inviter, changeTime: g.createTime,
+        infoTime: g.createTime))
   }
 }

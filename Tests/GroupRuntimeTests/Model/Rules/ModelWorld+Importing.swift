@@ -34,9 +34,10 @@ extension ModelWorld {
   private mutating func bring(_ given: JSON) {
     let user = given["userID"].string!
     departures[user] = nil
+    g.leftTimes[user] = nil
     var member = ModelMember(
       name: user, role: given["role"].string ?? "Member", joinTime: given["joinTime"].integer ?? g.createTime,
-      option: g.defaultOption, changeTime: now)
+      option: g.defaultOption, changeTime: now, infoTime: now)
     member.unreadFrom = g.lastSeq
     member.unreadSet = g.countsUnread ? given["unreadCount"].int ?? 0 : 0
     member.nameCard = given["nameCard"].string ?? ""
@@ -79,6 +80,7 @@ extension ModelWorld {
       seq: g.lastSeq + 1, id: token("message"), sender: sender, nameCard: g.member(sender)?.nameCard ?? "", time: time,
       type: isText ? "Text" : "Custom", content: isText ? given["text"] : given["data"], platform: "RESTful API")
     message.clientMsgID = given["clientMsgID"].string
+    message.extensionText = given["extension"].string
     message.isImported = true
     // The sender's present role stands for the one at the time of the message.
     message.isFromManager = g.member(sender)?.isManager ?? false

@@ -29,6 +29,7 @@ extension ModelWorld {
     if !g.notifies {
       g.joins.clear()
       g.leaves.clear()
+      g.memberNotices.removeAll()
     }
     // "`allMuted:true` is muteGroup Ordinary without end, `false` is None."
     if let allMuted = operation["allMuted"].bool { changes += set(ModelMute(mode: allMuted ? "Ordinary" : "None")) }
@@ -65,9 +66,10 @@ extension ModelWorld {
     return changes
   }
 
-  /// "maxMemberNum below memberCount: 10038", over the type's cap 8507.
+  /// "maxMemberNum below memberCount: 10038", over the type's cap 8507; 0 is "the type's default".
   private mutating func setSize() throws(ModelRefusal) -> [JSON] {
-    guard let size = operation["maxMemberNum"].int else { return [] }
+    guard let given = operation["maxMemberNum"].int else { return [] }
+    let size = given == 0 ? server.maxMemberNum : given
     if size > server.maxMemberNum { throw ModelRefusal(8507) }
     if size < g.members.count { throw ModelRefusal(10038) }
     if size == g.maxMemberNum { return [] }

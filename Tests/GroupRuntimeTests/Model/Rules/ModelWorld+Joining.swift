@@ -13,7 +13,7 @@ extension ModelWorld {
       return ["status": "Pending"]
     }
     enter(user, by: operation.by)
-    return ["status": "Joined"]
+    return joined(at: g.memory)
   }
 
   /// "Until the ban ends the user's joinGroup is 10007 and an invitation of that user Fail."
@@ -42,20 +42,24 @@ extension ModelWorld {
   mutating func enter(_ users: [String], invitedBy inviter: Operator, about application: JSON? = nil) {
     for user in users { bring(user, invitedBy: inviter.name ?? "administrator") }
     let list = JSON.array(users.map { person($0) })
-    let tip = tip("Invite", by: inviter, ["memberList": list])
+    // "An Invite tip and onMemberInvited that stand for an accepted invitation carry isAccepted:true."
+    let accepted: [String: JSON] = application == nil ? [:] : ["isAccepted": true]
+    let tip = tip("Invite", by: inviter, accepted.merging(["memberList": list]) { $1 })
     settle(users)
     // An inviter who has left meanwhile is told by onApplicationProcessed alone.
     let concerned = users + g.members.map(\.name).filter { $0 == inviter.name }
     tell(
       "onMemberInvited", g.notifies ? everybody : concerned, by: inviter, tip: tip,
-      ["memberList": list, "memberCount": .int(g.members.count)])
+      accepted.merging(["memberList": list, "memberCount": .int(g.members.count)]) { $1 })
     notify("InvitedToGroup", users, by: person(inviter), on: inviter, about: application)
   }
 
   mutating func bring(_ user: String, invitedBy inviter: String?) {
     departures[user] = nil
+    g.leftTimes[user] = nil
     var member = ModelMember(
-      name: user, role: "Member", joinTime: now, option: g.defaultOption, inviter: inviter, changeTime: now)
+      name: user, role: g.rolesOfAbsent.removeValue(forKey: user) ?? "Member", joinTime: now, option: g.defaultOption,
+      inviter: inviter, changeTime: now, infoTime: now)
     // The grace of a member who is added without a session begins with that.
     if g.type == "AVChatRoom", sessions(of: [user]).isEmpty { member.awaySince = now }
     g.members.append(member)

@@ -40,9 +40,16 @@ extension ModelWorld {
 
   /// The user is no member any more. "A mute survives leaving and joining again."
   mutating func depart(_ user: String) {
+    // "In AVChatRoom a role outlives leaving."
+    if g.type == "AVChatRoom", let role = g.member(user)?.role, role != "Owner", role != "Member" {
+      g.rolesOfAbsent[user] = role
+    }
     g.members.removeAll { $0.name == user }
     g.quitTimes[user] = nil
-    if g.keepsHistory { departures[user] = now }
+    if g.keepsHistory {
+      departures[user] = now
+      g.leftTimes[user] = now
+    }
   }
 
   /// "When the last member quits, the group is disbanded (onQuitFromGroup and onGroupDismissed)."
@@ -95,6 +102,9 @@ extension ModelWorld {
       depart(user)
       g.bannedUntil[user] = banTime == 0 ? 0 : now + banTime * 1000
       g.banReasons[user] = operation["reason"].string ?? ""
+      g.rolesOfAbsent[user] = nil
+      g.joins.remove(user)
+      g.memberNotices.remove(user)
     }
     let tip = tip("Kicked", by: operation.by, ["memberList": list])
     let reason = operation["reason"].string ?? ""

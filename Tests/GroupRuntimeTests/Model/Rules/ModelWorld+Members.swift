@@ -48,13 +48,13 @@ extension ModelWorld {
     let role = operation["role"].string!
     guard operation["userIDList"] == .null else {
       let unknown = operation["$unknown"].strings
-      let rows = rows() { member in
-        member.role == "Owner" || (g.member(member.name) == nil && unknown.contains(member.name))
+      let rows = rows(ofAnyUser: true) { member in
+        member.role == "Owner" || (!hasRecord(member.name) && unknown.contains(member.name))
       }
-      give(role, to: rows.changed.map { g.anyMember($0)! }, by: operation.by)
+      give(role, to: rows.changed.map { g.roleTarget($0)! }, by: operation.by)
       return ["memberList": rows.json]
     }
-    let member = try target()
+    guard let member = g.roleTarget(operation["userID"].string!) else { throw ModelRefusal(10007) }
     try checkRole(member)
     try checkKnown()
     give(role, to: [member], by: operation.by)
@@ -63,11 +63,11 @@ extension ModelWorld {
 
   /// "What concerns one target is its row: no member Invalid; oneself, an equal or higher role Fail."
   private func rows(
-    failsFor isRefused: (ModelMember) -> Bool = { _ in false }
+    ofAnyUser: Bool = false, failsFor isRefused: (ModelMember) -> Bool = { _ in false }
   ) -> (json: JSON, changed: [String]) {
     let rows = operation.users.map { user -> (String, String) in
       if user == operation.by.name { return (user, "Fail") }
-      guard let member = g.anyMember(user) else { return (user, "Invalid") }
+      guard let member = ofAnyUser ? g.roleTarget(user) : g.anyMember(user) else { return (user, "Invalid") }
       return (user, outranks(member) && !isRefused(member) ? "Success" : "Fail")
     }
     return (
@@ -82,10 +82,12 @@ extension ModelWorld {
     if member.role == "Owner" { throw ModelRefusal(10007) }
   }
 
-  /// In a BChatRoom a role makes a record, of users that are known only.
+  private func hasRecord(_ user: String) -> Bool { g.member(user) != nil || g.rolesOfAbsent[user] != nil }
+
+  /// In a BChatRoom and an AVChatRoom a role makes a record, of users that are known only.
   private func checkKnown() throws(ModelRefusal) {
     let user = operation["userID"].string!
-    if g.member(user) == nil, operation["$unknown"].strings.contains(user) { throw ModelRefusal(10019) }
+    if !hasRecord(user), operation["$unknown"].strings.contains(user) { throw ModelRefusal(10019) }
   }
 
   /// "Setting the role somebody has changes nothing and sends nothing." To or from Admin it is
@@ -94,18 +96,30 @@ extension ModelWorld {
   /// "One event and one tip of each kind name all who changed."
   private mutating func give(_ role: String, to members: [ModelMember], by who: Operator) {
     let changed = members.filter { $0.role != role }
-    for member in changed { g.update(member.name, at: now) { $0.role = role } }
-    if role == "Admin" { return tellAdmins(changed.map(\.name), isGrant: true, by: who) }
-    tellAdmins(changed.filter { $0.role == "Admin" }.map(\.name), isGrant: false, by: who)
+    for member in changed {
+      if g.anyMember(member.name) == nil {
+        g.rolesOfAbsent[member.name] = role == "Member" ? nil : role
+      } else {
+        g.update(member.name, at: now) { $0.role = role }
+      }
+    }
+    if role == "Admin" { return tellAdmins(changed.map(\.name), are: role, by: who) }
+    tellAdmins(changed.filter { $0.role == "Admin" }.map(\.name), are: role, by: who)
     tellChanges(
       changed.filter { $0.role != "Admin" }.map { ["userID": .string($0.name), "role": .string(role)] }, by: who)
   }
 
-  private mutating func tellAdmins(_ users: [String], isGrant: Bool, by who: Operator) {
+  /// "The absent holder of a role gets no event", but the entry of the list shows the role.
+  private mutating func tellAdmins(_ users: [String], are role: String, by who: Operator) {
     guard !users.isEmpty else { return }
-    let list = JSON.array(users.map { person($0) })
+    let isGrant = role == "Admin"
+    for user in users { g.memberNotices.removeRole(of: user) }
+    let list = JSON.array(
+      users.map { user in
+        g.anyMember(user) == nil ? ["userID": .string(user), "nameCard": "", "role": .string(role)] : person(user)
+      })
     let tip = tip(isGrant ? "SetAdmin" : "CancelAdmin", by: who, ["memberList": list])
-    let concerned = users + (who.name.map { [$0] } ?? [])
+    let concerned = users.filter { g.anyMember($0) != nil } + (who.name.map { [$0] } ?? [])
     tell(
       isGrant ? "onGrantAdministrator" : "onRevokeAdministrator", g.notifies ? everybody : concerned, by: who, tip: tip,
       ["memberList": list])
@@ -208,19 +222,43 @@ extension ModelWorld {
   private mutating func mute(_ user: String, until wanted: Int64) -> JSON? {
     let until = wanted > now ? wanted : 0
     guard until != muteUntil(user) else { return nil }
-    g.update(user, at: now) { _ in }
+    let time = now
+    g.update(user, at: time) { $0.infoTime = time }
     g.mutedUntil[user] = until
     return .int(until == 0 ? 0 : (until - now + 999) / 1000)
   }
 
-  /// onGroupMemberInfoChanged: "all members, the one concerned included; off, and AVChatRoom: the
-  /// one concerned and the operator".
+  /// onGroupMemberInfoChanged: "all members, the one concerned included; off: the one concerned and the
+  /// operator". In an AVChatRoom mutes and roles merge, and what else changes is for those concerned.
   mutating func tellChanges(_ changes: [[String: JSON]], by who: Operator) {
     guard !changes.isEmpty else { return }
+    if g.type == "AVChatRoom" {
+      tellRights(changes.map { $0.filter { ["userID", "muteTime", "role"].contains($0.key) } }.filter { $0.count > 1 }, by: who)
+      let details = changes.map { $0.filter { ["userID", "nameCard", "customInfo"].contains($0.key) } }.filter { $0.count > 1 }
+      return tellConcerned(details, by: who)
+    }
     let list = JSON.array(changes.map { .object($0) })
     let tip = tip("MemberInfoChange", by: who, ["changeInfoList": list])
-    let concerned = changes.map { $0["userID"]!.string! } + (who.name.map { [$0] } ?? [])
-    let isForAll = g.notifies && g.type != "AVChatRoom"
-    tell("onGroupMemberInfoChanged", isForAll ? everybody : concerned, by: who, tip: tip, ["changeInfoList": list])
+    let users = g.notifies ? everybody : concerned(by: changes, who)
+    tell("onGroupMemberInfoChanged", users, by: who, tip: tip, ["changeInfoList": list])
+  }
+
+  private func concerned(by changes: [[String: JSON]], _ who: Operator) -> [String] {
+    changes.map { $0["userID"]!.string! }.filter { g.anyMember($0) != nil } + (who.name.map { [$0] } ?? [])
+  }
+
+  private mutating func tellConcerned(_ changes: [[String: JSON]], by who: Operator) {
+    guard !changes.isEmpty else { return }
+    let list = JSON.array(changes.map { .object($0) })
+    tell("onGroupMemberInfoChanged", concerned(by: changes, who), by: who, ["changeInfoList": list])
+  }
+
+  private mutating func tellRights(_ changes: [[String: JSON]], by who: Operator) {
+    guard g.notifies, !changes.isEmpty else { return tellConcerned(changes, by: who) }
+    for change in changes {
+      let user = change["userID"]!.string!
+      g.memberNotices.add(user, isMute: change["muteTime"] != nil, role: change["role"], by: person(who), on: who.platform)
+    }
+    publishMemberNotices()
   }
 }

@@ -19,22 +19,35 @@ extension ModelWorld {
     let clientMsgID = operation["clientMsgID"].string
     let mark = clientMsgID.map { sender + " " + $0 }
     if let mark, let first = g.marks[mark], now - first.time < ModelWorld.memory { return first.answer }
+    let answered = try answered()
+    let targets = try targets()
     if let member, muteUntil(sender) > 0 || currentMute.silences(member) { throw ModelRefusal(10017) }
     try requireFewMembers()
     try countMessage()
 
     let isStored = g.keepsHistory && operation["onlineUserOnly"].bool != true
     let isText = operation.verb == .sendGroupTextMessage
+    // "Unless onlineUserOnly, gets the room's next seq."
+    let place = operation["onlineUserOnly"].bool == true ? nil : g.memory.map { $0.lastSeq + 1 }
     var message = ModelMessage(
-      seq: isStored ? g.lastSeq + 1 : nil, id: token("message"), sender: sender, nameCard: member?.nameCard ?? "", time: now,
+      seq: isStored ? g.lastSeq + 1 : place, id: token("message"), sender: sender, nameCard: member?.nameCard ?? "", time: now,
       type: isText ? "Text" : "Custom", content: operation[isText ? "text" : "data"], platform: operation.by.platform)
     message.priority = operation["priority"].string ?? "Normal"
     message.clientMsgID = clientMsgID
     message.mentions = mentions
     message.isFromManager = member?.isManager ?? true
-    if operation["needReadReceipt"] == true { message.receiptMembers = Set(g.members.map(\.name)) }
+    message.extensionText = operation["extension"].string.flatMap { $0.isEmpty ? nil : $0 }
+    (message.answered, message.targets) = (answered, targets)
+    // "Live types ignore them."
+    message.isExcludedFromUnreadCount = g.keepsHistory && operation["isExcludedFromUnreadCount"] == true
+    message.isExcludedFromLastMessage = g.keepsHistory && operation["isExcludedFromLastMessage"] == true
+    if operation["needReadReceipt"] == true {
+      message.receiptMembers = targets.isEmpty ? Set(g.members.map(\.name)) : Set(targets)
+    }
     if isStored { message = store(message) }
+    if place != nil { g.memory?.messages.append(message) }
     tellMessage(message, except: operation.by.session)
+    if isStored { endHidden(by: message) }
 
     var answer: [String: JSON] = ["msgID": message.id, "timestamp": .int(now), "status": isStored ? "Stored" : "Delivered"]
     if let seq = message.seq { answer["seq"] = .int(seq) }
@@ -61,6 +74,7 @@ extension ModelWorld {
   /// as their receive option says".
   private mutating func tellMessage(_ message: ModelMessage, except session: SessionName?) {
     let users = everybody.filter { name in
+      guard message.isFor(name) else { return false }
       switch g.anyMember(name)?.option {
       case "NotReceive": false
       case "ReceiveFromManagers": message.isFromManager
@@ -92,7 +106,9 @@ extension ModelWorld {
 
   private mutating func revokeOnce() throws(ModelRefusal) -> JSON {
     try requireMembership()
+    if let memory = g.memory { return try revokeRemembered(in: memory) }
     if RightsPage.cell(.recallOthers, g.type) == "×" { throw ModelRefusal(10033) }
+    if operation["msgID"] != .null { throw ModelRefusal(10004) }
     guard let index = g.index(of: operation["seq"].int!), asker.map({ g.sees($0, g.messages[index]) }) ?? true else {
       throw ModelRefusal(10030)
     }
@@ -102,13 +118,14 @@ extension ModelWorld {
     if message.sender == operation.by.name, now - message.time > server.revokeWindow { throw ModelRefusal(10031) }
     g.messages[index].isRevoked = true
     g.messages[index].isPinned = false
+    g.messages[index].extensionText = nil
     g.messages[index].reactions = []
     g.pinned.removeAll { $0 == index }
     change(index, "onRecvMessageRevoked", by: operation.by) { ["msgID": $0.id, "seq": .int(index + 1)] }
     return .object([:])
   }
 
-  private func checkRecall(of message: ModelMessage) throws(ModelRefusal) {
+  func checkRecall(of message: ModelMessage) throws(ModelRefusal) {
     if !message.isChat { throw ModelRefusal(10032) }
     if message.sender == operation.by.name { return }
     try require(.recallOthers, else: 10032)

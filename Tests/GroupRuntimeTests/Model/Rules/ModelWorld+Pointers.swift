@@ -79,9 +79,10 @@ extension ModelWorld {
     switch parts[0] {
     case "now": return .int(now - back)
     case "later": return .int(now + back)
-    case "last": return .int(max(1, Int64(group?.lastSeq ?? 0) - back))
-    case "place": return .int(max(0, Int64(group?.lastSeq ?? 0) - back))
-    case "epoch": return group?.epoch ?? "none"
+    case "last": return .int(max(1, Int64(group?.newestSeq ?? 0) - back))
+    case "place": return .int(max(0, Int64(group?.newestSeq ?? 0) - back))
+    case "message": return (group?.memory?.messages ?? group?.messages)?.dropLast(Int(back)).last?.id ?? "none"
+    case "epoch": return group?.memory?.epoch ?? group?.epoch ?? "none"
     case "application":
       guard !applications.isEmpty else { return nil }
       return applications.reversed()[Int(back) % applications.count].id

@@ -24,9 +24,12 @@ extension ModelWorld {
   /// notice.
   private mutating func pass(_ milliseconds: Int64) {
     let target = now + milliseconds
-    while let end = [nextEndOfGrace, group?.joins.due, group?.leaves.due].compactMap({ $0 }).min(), end <= target {
+    while let end = [nextEndOfGrace, group?.joins.due, group?.leaves.due, group?.memberNotices.due].compactMap({ $0 }).min(),
+      end <= target
+    {
       now = max(now, end)
       publishNotices()
+      publishMemberNotices()
       endGraces()
     }
     now = target
@@ -72,12 +75,20 @@ extension ModelWorld {
       ModelMark(time: mark.answer["timestamp"].integer!, answer: mark.answer, isStored: true)
     }
     (g.joins, g.leaves) = (ModelNotice(), ModelNotice())
+    // A failed commit keeps these from nobody, as far as they are about members.
+    if operation["$failed"] == .null {
+      g.memberNotices = ModelMemberNotices()
+    } else {
+      let members = Set(g.members.map(\.name))
+      g.memberNotices.removeAll(except: members)
+    }
     (g.sendTimes, g.writeTimes, g.readTimes, g.counterTimes) = ([], [:], [:], [:])
   }
 
   private mutating func restart(downtime: Int64) {
     for session in sessions { signOut(session) }
     forget()
+    beginMemory()
     now += downtime
     if group != nil { endGraces() }
   }

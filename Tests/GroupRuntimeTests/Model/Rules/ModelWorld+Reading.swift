@@ -18,6 +18,8 @@ extension ModelWorld {
     }
     try requireMembership()
     switch operation.verb {
+    case .getGroupMessages: return try readMessages()
+    case .getGroupMessageReplies: return try readReplies()
     case .getGroupUnreadCount: return .int(g.member(operation.by.name!).map { unreadCount(of: $0) } ?? 0)
     case .getGroupOnlineMemberCount: return ["count": .int(onlineCount)]
     case .getGroupBannedMembers: return try readBans()
@@ -37,10 +39,14 @@ extension ModelWorld {
     }
     var info = publicInfo.merging(innerInfo) { $1 }
     let seesAll = operation.by == .administrator
-    if let last = g.kept.last, seesAll || member.map({ g.sees($0, last) }) == true {
-      info["lastMessage"] = last.json(for: operation.by.name)
+    if let last = g.lastShown, g.index(of: last.seq!) != nil, seesAll || member.map({ g.sees($0, last) }) == true {
+      info["lastMessage"] = read(last)
     }
-    if let member { info["selfInfo"] = selfInfo(of: member) }
+    if let member {
+      info["selfInfo"] = selfInfo(of: member)
+      // A live room that remembers messages has none, and nobody clears its history.
+      if g.memory == nil { info["firstSeq"] = .int(max(g.firstSeq, g.clearedThrough[member.name, default: 0] + 1)) }
+    }
     return .object(info)
   }
 
@@ -59,11 +65,11 @@ extension ModelWorld {
   private var innerInfo: [String: JSON] {
     let inner: [String: JSON] = [
       "notification": .string(g.texts["notification"]!), "lastInfoTime": .int(g.infoTime),
-      "lastMessageTime": .int(g.messages.last?.time ?? 0), "lastSeq": .int(g.lastSeq), "firstSeq": .int(g.firstSeq),
+      "lastMessageTime": .int(g.lastShown?.time ?? 0), "lastSeq": .int(g.lastSeq), "firstSeq": .int(g.firstSeq),
       "changeSeq": .int(g.changeSeq), "epoch": g.epoch,
       "serverCustomInfo": .string(g.serverCustomInfo), "allMuted": .bool(currentMute.isAllMuted), "mute": currentMute.json,
     ]
-    return inner.merging(g.policy) { $1 }
+    return infoOfMemory(inner).merging(g.policy) { $1 }
   }
 
   private func selfInfo(of member: ModelMember) -> JSON {
@@ -72,7 +78,7 @@ extension ModelWorld {
       "muteUntil": .int(muteUntil(member.name)), "receiveMessageOpt": .string(member.option),
       "readSeq": .int(member.readSeq), "unreadCount": .int(unreadCount(of: member)), "customInfo": .texts(member.customInfo),
     ]
-    return .object(info)
+    return .object(info.merging(member.conversation) { $1 })
   }
 
   /// "Groups whose info, last message or selfInfo changed at or after it."
@@ -80,7 +86,9 @@ extension ModelWorld {
     guard let member = g.member(operation.by.name!) else { return .null }
     // The end of a mute changes what is read, too.
     let mutesEnded = [g.mutedUntil[member.name] ?? 0, g.mute.until ?? 0].filter { $0 <= now }
-    let changed = ([g.infoTime, g.historyTime, g.messages.last?.time ?? 0, member.changeTime] + mutesEnded).max()!
+    // "With NotReceive a message does not make the group appear."
+    let lastMessage = member.option == "NotReceive" ? 0 : g.lastShown?.time ?? 0
+    let changed = ([g.infoTime, g.historyTime, lastMessage, member.changeTime] + mutesEnded).max()!
     return changed >= operation["updatedSince"].integer ?? 0 ? try info() : .null
   }
 
@@ -94,18 +102,20 @@ extension ModelWorld {
 
   private func history() throws(ModelRefusal) -> JSON {
     let visible = try visible()
+    if let memory = g.memory { return history(of: memory) }
     guard g.keepsHistory else { throw ModelRefusal(10007) }
     let from = operation["fromSeq"].int ?? 0
     let isNewer = operation["direction"] == "Newer"
     let matching = isNewer ? visible.filter { $0.seq! > from } : visible.reversed().filter { from == 0 || $0.seq! < from }
     let page = matching.prefix(operation["count"].int ?? 20)
-    let list = page.map { $0.json(for: operation.by.name) }
+    let list = page.map { read($0) }
     return ["messageList": .array(list), "isFinished": .bool(page.count == matching.count)]
   }
 
   /// "Every message after seq that I may see, none missing, or recovered:false and none."
   private func sync() throws(ModelRefusal) -> JSON {
     let visible = try visible()
+    if let memory = g.memory { return sync(with: memory) }
     let seq = operation["seq"].int!
     let after = operation["changeSeq"].int
     // "recovered:true where nothing that the reader may see is gone."
@@ -122,10 +132,10 @@ extension ModelWorld {
     let page = isCut ? [] : matching.prefix(100 - changes.count)
     var row: [String: JSON] = [
       "groupID": "g", "code": 0, "epoch": g.epoch, "lastSeq": .int(g.lastSeq), "recovered": .bool(isKnown),
-      "messageList": .array(page.map { $0.json(for: operation.by.name) }), "more": .bool(isCut || page.count < matching.count),
+      "messageList": .array(page.map { read($0) }), "more": .bool(isCut || page.count < matching.count),
     ]
     if after != nil {
-      row["changeList"] = .array(changes.map { $0.json(for: operation.by.name) })
+      row["changeList"] = .array(changes.map { read($0) })
       row["changeSeq"] = .int(isCut ? changes.last!.changeSeq : g.changeSeq)
     }
     return .object(row)
@@ -149,7 +159,11 @@ extension ModelWorld {
     let named = operation.users
     try requireSight(of: named)
     switch operation.verb {
-    case .getGroupMemberList: return list(inOrder.filter { takes(operation["filter"].string ?? "All", $0) })
+    case .getGroupMemberList:
+      let listed = inOrder.filter { takes(operation["filter"].string ?? "All", $0) }
+      guard let since = operation["updatedSince"].integer else { return list(listed) }
+      if g.type == "AVChatRoom" { throw ModelRefusal(10004) }
+      return .object(list(listed.filter { $0.infoTime >= since }).members.merging(departures(since: since)) { $1 })
     case .getGroupMutedMembers:
       // "Individually muted only", in no order that anybody promises.
       let muted = g.members.filter { muteUntil($0.name) > 0 }
@@ -177,13 +191,11 @@ extension ModelWorld {
     if g.policy["isMemberVisible"] == false, rank < 2, !isOnlySelf { throw ModelRefusal(10007) }
   }
 
-  /// "Owner, admins, others, each by joinTime then userID"; of an AVChatRoom "owner, then the
-  /// newest, newest first".
+  /// "Owner, admins, others, each by joinTime then userID"; of an AVChatRoom the others "newest first".
   private var inOrder: [ModelMember] {
-    if g.type == "AVChatRoom" {
-      return g.members.filter { $0.role == "Owner" } + g.members.reversed().filter { $0.role != "Owner" }
-    }
-    return g.members.sorted { ($1.rank, $0.joinTime, $0.name) < ($0.rank, $1.joinTime, $1.name) }
+    let sorted = g.members.sorted { ($1.rank, $0.joinTime, $0.name) < ($0.rank, $1.joinTime, $1.name) }
+    guard g.type == "AVChatRoom" else { return sorted }
+    return sorted.filter(\.isManager) + g.members.reversed().filter { !$0.isManager }
   }
 
   private func takes(_ filter: String, _ member: ModelMember) -> Bool {
@@ -193,6 +205,13 @@ extension ModelWorld {
     case "Common": member.rank == 1
     default: true
     }
+  }
+
+  /// "leftUserIDList (who left since and is no member now)", the latest first, and whether it is whole.
+  private func departures(since: Int64) -> [String: JSON] {
+    let left = g.leftTimes.filter { $0.value >= since }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    let isComplete = since >= g.madeTime && since > now - 30 * 86_400_000
+    return ["leftUserIDList": .strings(left.map(\.key)), "isComplete": .bool(isComplete)]
   }
 
   private func list(_ members: [ModelMember]) -> JSON {

@@ -8,9 +8,9 @@ extension ModelWorld {
     let counted = g.kept.filter { message in
       let isSettled = member.unreadFrom.map { message.isImported || message.seq! <= $0 } ?? false
       let isWanted = member.option != "ReceiveFromManagers" || message.isFromManager
-      return message.seq! > member.readSeq && !isSettled && !member.unheard.contains(message.seq!) && isWanted && message.isChat
-        && message.sender != member.name
-        && !message.isRevoked
+      let after = max(member.readSeq, g.clearedThrough[member.name, default: 0])
+      return message.seq! > after && !isSettled && !member.unheard.contains(message.seq!) && isWanted
+        && message.countsAsUnread && message.sender != member.name && !message.isRevoked
     }
     return member.unreadSet + counted.count
   }
@@ -23,15 +23,19 @@ extension ModelWorld {
     let seq = min(operation["seq"].int ?? g.lastSeq, g.lastSeq)
     // A number that the application has said ends with the next mark, also where there is nothing
     // new to read.
-    guard seq > member.readSeq || (seq == member.readSeq && member.unreadSet > 0) else { return .object([:]) }
+    let moves = seq > member.readSeq || (seq == member.readSeq && member.unreadSet > 0)
+    let endsMark = member.conversation["isMarkedUnread"] == true
+    guard moves || endsMark else { return .object([:]) }
     g.update(member.name, at: now) { member in
+      member.conversation.removeValue(forKey: "isMarkedUnread")
+      guard moves else { return }
       member.readSeq = seq
       if member.unreadSet > 0 { member.unreadFrom = nil }
       member.unreadSet = 0
     }
     // "When it moved."
-    guard seq > member.readSeq else { return .object([:]) }
-    tell("onConversationRead", [member.name], except: operation.by.session, ["readSeq": .int(seq)])
+    if seq > member.readSeq { tell("onConversationRead", [member.name], except: operation.by.session, ["readSeq": .int(seq)]) }
+    if endsMark { tell("onConversationChanged", [member.name], except: operation.by.session, ["isMarkedUnread": false]) }
     return .object([:])
   }
 

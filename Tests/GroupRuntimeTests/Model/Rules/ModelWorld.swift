@@ -83,6 +83,8 @@ struct ModelWorld {
     case .addMessageReaction, .removeMessageReaction: try react()
     case .getMessageReactions: try readReactions()
     case .markGroupMessageAsRead: try markRead()
+    case .setConversation: try setConversation()
+    case .clearGroupHistory: try clearHistory()
     case .sendMessageReadReceipts: try confirm()
     case .getMessageReadReceipts: try receipts()
     case .getGroupMessageReadMemberList: shown(try readMembersOfMessage())
@@ -117,9 +119,17 @@ struct ModelWorld {
 
   var rank: Int { operation.by == .administrator ? 4 : asker?.rank ?? 0 }
 
+  /// The cells of an AVChatRoom with `avChatRoom.moderation`.
+  private static let moderated: [RightsRow: String] = [
+    .decide: "Admin", .remove: "Admin", .muteMember: "Admin", .muteGroup: "Admin", .changeRole: "Owner",
+  ]
+
   func may(_ row: RightsRow) -> Bool {
     var cell = RightsPage.cell(row, g.type)
     if row == .attributes, server.attributeTypes.contains(g.type) { cell = "Member" }
+    if server.moderation, g.type == "AVChatRoom" { cell = Self.moderated[row] ?? cell }
+    if row == .recallOthers, g.memory != nil { cell = server.moderation ? "Admin" : "admin" }
+    if row == .disband, g.type == "Work", server.ownerMayDisband { cell = "Owner" }
     return rank >= RightsPage.rank(demandedBy: cell, policy: g.policy)
   }
 
@@ -186,9 +196,9 @@ struct ModelWorld {
   }
 
   /// "Every change that a member sees is also stored as a GroupTips message"; "with notification
-  /// off tips are stored for changes of the group's info only".
+  /// off tips are stored for changes of the group's info only", and for its creation.
   mutating func tip(_ type: String, by who: Operator, opUser: JSON? = nil, _ content: [String: JSON]) -> ModelMessage? {
-    guard g.keepsHistory, g.notifies || type == "GroupInfoChange" else { return nil }
+    guard g.keepsHistory, g.notifies || type == "GroupInfoChange" || type == "Create" else { return nil }
     let opUser = opUser ?? person(who)
     var tips = content
     tips["type"] = .string(type)

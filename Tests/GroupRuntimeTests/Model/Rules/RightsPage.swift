@@ -40,12 +40,13 @@ enum RightsPage {
     memberChangeNotification | true (s)     | true (s)   | false (s)  | true (s)
     isSearchable             | false        | true (s)   | true (s)   | false
     isMemberVisible          | true (s)     | true (s)   | true (s)   | true (s)
+    historyVisibility        | Joined (s)   | Joined (s) | All (s)    | All (s)
     """)
 
   /// The fields of a policy in the page's order.
   static let fields = [
     "joinMode", "inviteMode", "beInviteMode", "updateInfoMode", "updateCustomMode", "ownerQuitMode", "memberChangeNotification",
-    "isSearchable", "isMemberVisible",
+    "isSearchable", "isMemberVisible", "historyVisibility",
   ]
 
   private static func table(_ page: String) -> [String: [String]] {
@@ -89,6 +90,7 @@ enum RightsPage {
     case "beInviteMode": ["None", "Auth"]
     case "updateInfoMode", "updateCustomMode": ["Any", "Admin", "Owner"]
     case "ownerQuitMode": ["Transfer", "Forbid"]
+    case "historyVisibility": ["Joined", "All"]
     default: [true, false]
     }
   }

@@ -62,11 +62,13 @@ struct Comparison {
     if let fault = attributesTold.fault(ofAttributes, world, nextWake: nextWake) { return fault }
     let ofCounters = outcome.events.filter { $0.name == "onGroupCounterChanged" }
     if let fault = countersTold.fault(ofCounters, world, nextWake: nextWake) { return fault }
-    let ofChanges = outcome.events.filter { ChangesTold.names.contains($0.name) }.map { named($0) }
+    // A live room tells of its recalls at once.
+    let changes = world.group?.memory == nil ? ChangesTold.names : []
+    let ofChanges = outcome.events.filter { changes.contains($0.name) }.map { named($0) }
     if let fault = changesTold.fault(ofChanges, world, nextWake: nextWake) { return fault }
     for event in ofChanges { seen.note(event.name) }
     var left = expected.events
-    let merged = ChangesTold.names.union(["onGroupAttributeChanged", "onGroupCounterChanged"])
+    let merged = changes.union(["onGroupAttributeChanged", "onGroupCounterChanged"])
     for event in outcome.events where !merged.contains(event.name) && !event.receivers.isEmpty {
       if event.isSkippable, !maySkip(event) { return "a slow connection may miss \(described(event))" }
       guard let index = left.firstIndex(where: { isSame(event, $0) }) else {
@@ -167,6 +169,9 @@ struct Comparison {
     let messages = Array(world.group?.kept ?? [])
     if let group = world.group, scene.picture.firstSeq != group.firstSeq { return "messages from \(scene.picture.firstSeq) on" }
     if let group = world.group, !tokens.match(.string(scene.picture.record?.epoch ?? ""), group.epoch) { return "another epoch" }
+    if let memory = world.group?.memory, !tokens.match(.string(scene.state?.live?.epoch ?? ""), memory.epoch) {
+      return "another epoch of what is remembered"
+    }
     if scene.picture.messages.count != messages.count { return "\(scene.picture.messages.count) messages, not \(messages.count)" }
     let count = world.group?.lastSeq ?? 0
     let first = comparedThrough > count ? 0 : max(0, messages.count - (count - comparedThrough))
@@ -226,7 +231,7 @@ struct Comparison {
     // Both sides delete ended records, but not at the same time.
     let former = [picture.former, state.roster.former.byUser].map { $0.filter { $0.value.isMemorable(at: scene.now) } }
     if former[0] != former[1] { return "stored \(former[0]), in memory \(former[1])" }
-    if picture.messages.last != state.messages.lastMessage { return "another last message is stored" }
+    if picture.lastMessage != state.messages.lastMessage { return "another last message is stored" }
     if picture.pinned != state.pinned { return "pinned \(picture.pinned) are stored, in memory \(state.pinned)" }
     if picture.attributes != state.attributes.values { return "other attributes are stored" }
     if picture.counters != state.counters.values { return "other counters are stored" }
@@ -252,7 +257,7 @@ struct Comparison {
     guard let group = world.group else { return nil }
     let users = JSON.strings(ModelWorld.users)
     var reads: [(Verb, [String: JSON])] = [(.getGroupsInfo, [:])]
-    if group.keepsHistory { reads.append((.getGroupHistoryMessageList, ["count": 100])) }
+    if group.keepsHistory || group.memory != nil { reads.append((.getGroupHistoryMessageList, ["count": 100])) }
     if isThorough {
       reads += [
         (.getGroupOnlineMemberCount, [:]), (.getGroupMemberList, [:]), (.getGroupMutedMembers, [:]),

@@ -65,7 +65,9 @@ extension GroupScene {
     if !isFailure { try pass(1000) }
     let isUntold = state?.attributes.eventDue != nil
     let lost = isFailure ? state?.announcements.all ?? [] : []
-    try load(tellingAttributes: isFailure && isUntold, continuing: isFailure ? state?.counters.interruptedEvents : nil)
+    let notices = isFailure ? (state?.memberNotices).map { MemberInfoNotices(lost: [], waiting: $0) } : nil
+    try load(
+      tellingAttributes: isFailure && isUntold, continuing: isFailure ? state?.counters.interruptedEvents : nil, notices)
     for announcement in lost {
       let seq = announcement.seq
       let message = picture.messages.first { $0.seq == seq }
@@ -83,15 +85,20 @@ extension GroupScene {
     for user in users(with: sessions) { offlineSince[user] = now }
     sessions = []
     now += downtime
+    loseRecentMessages()
     try load()
   }
 
-  mutating func load(tellingAttributes: Bool = false, continuing events: CounterEvents? = nil) throws {
+  mutating func load(
+    tellingAttributes: Bool = false, continuing events: CounterEvents? = nil, _ notices: MemberInfoNotices? = nil
+  ) throws {
     state = picture.group(at: now, offlineSince: offlineSince).map { GroupState($0, at: reading, rules: rules) }
+    openRecentRoom()
     attached = [:]
     let monotonic = reading.monotonic
     if tellingAttributes { state?.republishAttributes(at: monotonic) }
     if let events { state?.counters.resume(events) }
+    if let notices { state?.resume(notices) }
     guard let state else { return }
     let all = state.record.type.everyoneIsMember ? users(with: sessions) : Set(state.roster.userIDs)
     for user in all { refreshPresence(of: user) }

@@ -40,23 +40,33 @@ extension GroupScene {
 
   private static let pagedVerbs: [Verb] = [
     .getGroupMemberList, .getGroupMutedMembers, .getGroupBannedMembers, .getGroupMessageReadMemberList,
+    .getGroupMessageReplies,
   ]
 
   /// A list from its beginning to its end.
   mutating func readPages(_ operation: Operation, by caller: Caller) async throws {
     var operation = operation
+    let list = operation.verb == .getGroupMessageReplies ? "messageList" : "memberList"
     var listed: [JSON] = []
+    var departures: [String: JSON] = [:]
     var pages = 0
     repeat {
       pages += 1
       if pages > 100 { throw Fault(text: "the pages of \(operation) never end: \(outcome.result)") }
       note(try await answer(try request(operation), by: caller))
-      listed += outcome.result["memberList"].elements
+      listed += outcome.result[list].elements
+      let given = outcome.result.members.filter { ["leftUserIDList", "isComplete"].contains($0.key) }
+      if pages > 1, !given.isEmpty { throw Fault(text: "page \(pages) of \(operation) tells who has left") }
+      departures.merge(given) { $1 }
       operation.params["nextSeq"] = outcome.result["nextSeq"]
     } while outcome.code == 0 && outcome.result["nextSeq"] != 0 && listed.count < 100
     // "In no order that anybody promises."
     if operation.verb == .getGroupMutedMembers { listed.sort { $0["userID"].string! < $1["userID"].string! } }
-    if outcome.code == 0 { outcome.result = ["memberList": .array(listed), "nextSeq": 0] }
+    if outcome.code == 0 {
+      var whole = departures.merging([list: .array(listed), "nextSeq": 0]) { $1 }
+      whole["totalCount"] = outcome.result.members["totalCount"]
+      outcome.result = .object(whole)
+    }
   }
 
   func caller(_ who: Operator) -> Caller {
@@ -98,10 +108,19 @@ extension GroupScene {
       try commitCounters()
       return .success(value)
     case .stored(let answer, _): return await reader.reply(to: answer)
+    case .recent(let question, _):
+      guard let found = recentRoom?.answer(to: question, at: reading.monotonic) else { return .error(.temporary) }
+      return await reader.reply(to: found)
+    case .recentLookUp(let lookUp, let caller):
+      return try await finish(try decide(.foundRecent(lookUp, remembered(lookUp)), by: caller))
     case .lookUp(let lookUp, let caller):
       let operation = try await lookUp.read(from: picture, in: GroupScene.group, for: caller)
       return try await finish(try decide(operation, by: caller))
     }
+  }
+
+  private func remembered(_ lookUp: RecentLookUp) -> RecentMessage? {
+    recentRoom?.message(for: lookUp, at: reading.monotonic)
   }
 
   /// Both find the message before either has recalled it.
@@ -111,8 +130,12 @@ extension GroupScene {
     let before = picture
     for (caller, decision) in zip(callers, first) {
       var decision = decision
-      if case .lookUp(let lookUp, _) = decision.answer {
+      switch decision.answer {
+      case .lookUp(let lookUp, _):
         decision = try decide(try await lookUp.read(from: before, in: GroupScene.group, for: caller), by: caller)
+      // Nothing comes between this look and the decision.
+      case .recentLookUp(let lookUp, _): decision = try decide(.foundRecent(lookUp, remembered(lookUp)), by: caller)
+      default: break
       }
       if case .failure(let error) = try await finish(decision) {
         codes.append(.int(error.code.rawValue))
@@ -139,6 +162,7 @@ extension GroupScene {
     do throws(WireError) {
       let made = try GroupState.create(request, id: GroupScene.group, by: caller, at: now, rules: rules)
       state = made.state
+      openRecentRoom()
       return made.decision
     } catch {
       return Decision(answer: .reply(.failure(error)))

@@ -47,6 +47,10 @@ struct GroupScene {
   var attached: [UserID: ReceiveOption] = [:]
   var profiles: [UserID: UserProfile] = [:]
   var outcome = Outcome()
+  /// What live rooms remember; nil = nothing. Another one after a restart.
+  var recent: RecentMessages?
+  var recentRoom: RecentRoom?
+  private let recentMessages: Int
   let parser = RequestParser()
 
   init(server: ModelServer) {
@@ -56,13 +60,35 @@ struct GroupScene {
     limits.messagesPerSecond = Dictionary(
       uniqueKeysWithValues: bounded.compactMap { type in server.messagesPerSecond.map { (type, $0) } })
     limits.readReceiptMembers = server.readReceiptMembers
+    limits.storesCreationTip = server.creationTip
     limits.offlineGrace = .milliseconds(GroupScene.offlineGrace)
     limits.editWindow = .milliseconds(server.editWindow)
     limits.reactionsPerMessage = server.reactionsPerMessage
-    let types = Set(server.attributeTypes.compactMap { GroupType(wireName: $0) })
+    var rights = RightsConfiguration()
+    rights.attributeTypes = Set(server.attributeTypes.compactMap { GroupType(wireName: $0) })
+    rights.ownerDisbandsWork = server.ownerMayDisband
+    rights.moderatesLiveRooms = server.moderation
+    rights.remembersLiveMessages = server.recentMessages > 0
     offlineSince = Dictionary(uniqueKeysWithValues: ModelWorld.users.map { (UserID($0)!, 1_700_000_000_000) })
-    rules = GroupRules(permissions: GroupPermissions(attributeTypes: types), limits: limits)
+    rules = GroupRules(permissions: GroupPermissions(rights), limits: limits)
+    recent = GroupScene.memory(of: server.recentMessages)
+    recentMessages = server.recentMessages
   }
+
+  /// An empty memory, or nil.
+  private static func memory(of messages: Int) -> RecentMessages? {
+    messages > 0 ? RecentMessages(messages: messages, bytes: 1 << 30, duration: nil) : nil
+  }
+
+  /// Gives a live room the numbers of what is remembered.
+  mutating func openRecentRoom() {
+    guard let recent, state?.record.type == .avChatRoom else { return }
+    if recentRoom == nil { recentRoom = recent.open(GroupScene.group) }
+    state?.live = recentRoom?.history
+  }
+
+  /// The process has ended.
+  mutating func loseRecentMessages() { (recent, recentRoom) = (GroupScene.memory(of: recentMessages), nil) }
 
   /// - Parameter operation: with values instead of pointers and names instead of tokens.
   mutating func perform(_ operation: Operation) async throws -> Outcome {
@@ -133,10 +159,17 @@ struct GroupScene {
     case .attachSignedInUsers: for user in users(with: sessions) { refreshPresence(of: user) }
     case .detach(let user): attached[user] = nil
     case .publish(let event, let kind, let session):
+      if let recentRoom, let message = RecentMessage(event) { recentRoom.append(message, at: reading.monotonic) }
       try deliver(event.frame, to: attached.filter { kind.passes($0.value) }.keys, except: session, isSkippable: kind.isSkippable)
     case .send(let event, let users, let session): try deliver(event.frame, to: users, except: session, isSkippable: false)
     case .sendToSession: Issue.record("a message was dropped where nothing limits them")
-    case .disband: attached = [:]
+    case .forgetContent(let seq, let changeSeq):
+      recentRoom?.recall(seq, changeSeq: changeSeq)
+      state?.live?.didRecall(seq)
+    case .disband:
+      attached = [:]
+      recent?.remove(GroupScene.group)
+      recentRoom = nil
     case .noteReceipts(let seqs):
       // A round at once: ReceiptNoticesTests have rounds that wait.
       let counts = picture.receiptCounts(of: seqs, in: GroupScene.group, epoch: picture.record?.epoch ?? "")

@@ -12,6 +12,10 @@ struct ResumingClients {
     /// Nil = the group is loaded anew.
     var epoch: String?
     var joinTime: Int64?
+    /// The policy under which the group was loaded.
+    var visibility: JSON?
+    /// Up to here the user has cleared the history.
+    var clearedSeq: Int64 = 0
     var seq: Int64 = 0
     var changeSeq: Int64 = 0
     /// Text and Custom messages by `seq`.
@@ -51,7 +55,7 @@ struct ResumingClients {
         }
         let arrivals = Int.random(in: 0...client.inbox.count, using: &random)
         try await arrive(arrivals, name, &client, world, &scene)
-        if let option = world.group?.member(name.user)?.option, !["Receive", "ReceiveNotNotify"].contains(option) {
+        if let option = world.group?.member(name.user)?.option, ["NotReceive", "ReceiveFromManagers"].contains(option) {
           client.mayMiss = true
         }
       } else {
@@ -100,12 +104,12 @@ struct ResumingClients {
     return view == expected
   }
 
-  /// The part of a message that a client keeps: profiles may change at any time, and an event that
-  /// stands for
-  /// several reactions does not say which are the user's own.
+  /// The part of a message that a client keeps: profiles may change at any time, no event tells the
+  /// number of replies, and an event that stands for several reactions does not say which are the
+  /// user's own.
   private static func view(_ message: JSON) -> JSON {
     var members = message.members
-    for name in ["nickName", "faceURL"] { members[name] = nil }
+    for name in ["nickName", "faceURL", "replyCount"] { members[name] = nil }
     if let reactions = members["reactions"] {
       let counts = reactions.elements.map { JSON.object(["reaction": $0["reaction"], "count": $0["count"]]) }
       members["reactions"] = counts.isEmpty ? nil : .array(counts)
@@ -119,6 +123,17 @@ struct ResumingClients {
   private func isOfGroup(_ client: Client, _ name: SessionName, _ world: ModelWorld, _ scene: GroupScene) -> Bool {
     guard let group = world.group, group.keepsHistory, let member = group.member(name.user) else { return client.epoch == nil }
     return client.joinTime == member.joinTime && client.epoch == scene.picture.record?.epoch
+      && isOfView(client, member, group)
+  }
+
+  /// Whether the client has loaded the group under the present policy, and since the history was
+  /// cleared. Other sessions are told of both.
+  private func isOfView(_ client: Client, _ member: ModelMember, _ group: ModelGroup) -> Bool {
+    client.visibility == group.policy["historyVisibility"] && client.clearedSeq == clearedSeq(member, group)
+  }
+
+  private func clearedSeq(_ member: ModelMember, _ group: ModelGroup) -> Int64 {
+    Int64(group.clearedThrough[member.name, default: 0])
   }
 
   private mutating func arrive(
@@ -134,6 +149,7 @@ struct ResumingClients {
     if event.name == "onRecvNewMessage" {
       guard let seq = params["message"]["seq"].integer else { return }
       note(seq, &client)
+      if seq <= client.clearedSeq { return }
       // It may come behind an answer that shows it changed.
       if client.messages[seq] == nil { client.messages[seq] = params["message"].members }
     } else if ChangesTold.names.contains(event.name) {
@@ -162,7 +178,7 @@ struct ResumingClients {
     case "onRecvMessageReactionsChanged": message["reactions"] = params["reactions"]
     case "onGroupMessagePinned": message["isPinned"] = params["isPinned"] == true ? true : nil
     default:
-      for gone in ["text", "data", "editTime", "isPinned", "reactions"] { message[gone] = nil }
+      for gone in ["text", "data", "extension", "editTime", "isPinned", "reactions"] { message[gone] = nil }
       message["isRevoked"] = true
     }
     message["changeSeq"] = .int(number)
@@ -177,8 +193,10 @@ struct ResumingClients {
       client = Client(isConnected: true)
       return
     }
-    if client.joinTime != member.joinTime {
-      client = Client(joinTime: member.joinTime, inbox: client.inbox, isConnected: true, isSyncing: true)
+    if client.joinTime != member.joinTime || !isOfView(client, member, group) {
+      client = Client(
+        joinTime: member.joinTime, visibility: group.policy["historyVisibility"], clearedSeq: clearedSeq(member, group),
+        inbox: client.inbox, isConnected: true, isSyncing: true)
     }
     // The group is loaded anew from its firstSeq.
     if client.epoch == nil { client.seq = Int64(group.firstSeq - 1) }
@@ -190,7 +208,9 @@ struct ResumingClients {
     guard case .success(let value) = reply else { throw GroupScene.Fault(text: "syncGroups is refused") }
     let row = try JSON(reading: Encoded(value).text)
     guard row["recovered"] == true else {
-      client = Client(joinTime: client.joinTime, inbox: client.inbox, isConnected: true, isSyncing: true)
+      client = Client(
+        joinTime: client.joinTime, visibility: client.visibility, clearedSeq: client.clearedSeq, inbox: client.inbox,
+        isConnected: true, isSyncing: true)
       return
     }
     client.epoch = epoch

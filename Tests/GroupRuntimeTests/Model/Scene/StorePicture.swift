@@ -47,6 +47,12 @@ struct StorePicture: MessageStore {
     case .removeMember(let user, _, let time):
       try expect(members.removeValue(forKey: user) != nil, "\(user) is no member to remove")
       depart(user, time)
+    case .endHidden(let users, at: let time, in: _):
+      for user in users {
+        try expect(members[user]?.conversation.isHidden == true, "\(user) has not hidden the group")
+        members[user]?.conversation.isHidden = false
+        members[user]?.changeTime = time
+      }
     case .putFormer(let known, _): former[known.userID] = known
     case .forgetFormer(let user, _): former[user] = nil
     case .putAttributes(let attributes, _): self.attributes = attributes
@@ -58,6 +64,9 @@ struct StorePicture: MessageStore {
     case .append(let message):
       try expect(message.seq == firstSeq + Int64(messages.count), "seq \(message.seq ?? 0) is not the next")
       messages.append(message)
+    case .putLastShown(let seq, at: let time, in: _):
+      record?.lastShownSeq = seq
+      record?.lastShownTime = time
     case .revise(let message), .noteChange(let message): try revise(message)
     case .putReceiptMembers(let members, from: let seq, in: _): receiptMembers[seq] = members
     case .addReadReceipts(let seqs, of: let reader, in: _): for seq in seqs { readers[seq, default: []].insert(reader) }
@@ -124,8 +133,8 @@ struct StorePicture: MessageStore {
   /// Retention removes the messages up to one.
   mutating func retain(after seq: Int64) -> HistoryRemoval? {
     let gone = messages.prefix { $0.seq ?? 0 <= seq }
-    guard let record, let last = gone.last else { return nil }
-    removedTime = last.timestamp
+    guard let record, !gone.isEmpty else { return nil }
+    removedTime = gone.last { $0.movesLastMessage }?.timestamp ?? removedTime
     messages.removeFirst(gone.count)
     firstSeq += Int64(gone.count)
     pinned.removeAll { $0 < firstSeq }
@@ -150,13 +159,20 @@ struct StorePicture: MessageStore {
     guard let record else { return nil }
     let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= now - RecentlySent.retentionMilliseconds }
     var stored = StoredGroup(
-      record: record, members: Array(members.values), former: Array(former.values), lastMessage: messages.last,
+      record: record, members: Array(members.values), former: Array(former.values), lastMessage: lastMessage,
       recentlySent: recent.compactMap(SentMessage.init), attributes: attributes, openApplications: openApplications,
       offlineSince: record.type == .avChatRoom ? offlineSince.filter { members[$0.key] != nil } : [:],
       firstSeq: firstSeq, removedTime: removedTime)
     stored.counters = counters
     stored.pinned = pinned
+    if let newest = messages.last, let seq = newest.seq, !newest.movesLastMessage { stored.setNewest(seq, at: newest.timestamp) }
     return stored
+  }
+
+  /// The newest message if it may be the last message; else the one that the record names.
+  var lastMessage: Message? {
+    guard let newest = messages.last, !newest.movesLastMessage else { return messages.last }
+    return messages.first { $0.seq == record?.lastShownSeq }
   }
 
   // MARK: MessageStore
@@ -183,10 +199,39 @@ struct StorePicture: MessageStore {
   }
 
   func unreadCount(
-    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, limit: Int
+    of group: GroupID, in range: ClosedRange<Int64>, reader: UserID, managersOnly: Bool, skipsFlagged: Bool, limit: Int
   ) -> Int {
     messages.count {
       range.contains($0.seq ?? 0) && $0.isChat && !$0.isRevoked && $0.sender != reader && ($0.isFromManager || !managersOnly)
+        && ($0.countsAsUnread || !skipsFlagged)
+    }
+  }
+
+  func hiddenSeqs(
+    of group: GroupID, from reader: UserID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
+  ) -> [Int64] {
+    let hidden = messages.filter { message in
+      let named = message.extras?.toUserIDList ?? []
+      return range.contains(message.seq ?? 0) && !named.isEmpty && message.sender != reader && !named.contains(reader)
+    }.compactMap(\.seq)
+    return Array((newestFirst ? hidden.reversed() : hidden).prefix(limit))
+  }
+
+  private func replies(to seq: Int64, _ visible: Visibility) -> [Message] {
+    messages.filter { $0.extras?.replyTo?.seq == seq && !$0.isRevoked && visible.contains($0) }
+  }
+
+  func replies(
+    to seq: Int64, in group: GroupID, visible: Visibility, after: Int64, limit: Int
+  ) -> (messages: [Message], total: Int) {
+    let all = replies(to: seq, visible)
+    return (Array(all.filter { $0.seq ?? 0 > after }.prefix(limit)), all.count)
+  }
+
+  func replyCounts(of group: GroupID, to seqs: [Int64], visible: Visibility) -> [Int64: Int] {
+    seqs.reduce(into: [:]) { counts, seq in
+      let count = replies(to: seq, visible).count
+      if count > 0 { counts[seq] = count }
     }
   }
 
@@ -200,7 +245,8 @@ struct StorePicture: MessageStore {
   // MARK: ReadReceiptStore
 
   private func receiptMembers(at seq: Int64) -> [UserID] {
-    receiptMembers.filter { $0.key <= seq }.max { $0.key < $1.key }?.value ?? []
+    if let named = messages.first(where: { $0.seq == seq })?.extras?.toUserIDList, !named.isEmpty { return named }
+    return receiptMembers.filter { $0.key <= seq }.max { $0.key < $1.key }?.value ?? []
   }
 
   func confirmable(_ seqs: [Int64], of group: GroupID, epoch: String, by reader: UserID) -> [Int64] {
@@ -222,7 +268,8 @@ struct StorePicture: MessageStore {
     messages.first { $0.seq == seq }.map { message in
       MessageReaders(
         sender: message.sender, isRevoked: message.isRevoked,
-        members: message.needReadReceipt ? receiptMembers(at: seq) : nil, readers: readers[seq] ?? [])
+        members: message.needReadReceipt ? receiptMembers(at: seq) : nil, readers: readers[seq] ?? [],
+        targets: message.extras?.toUserIDList ?? [])
     }
   }
 }

@@ -71,6 +71,7 @@ enum Verb: String, CaseIterable, Sendable {
   case setGroupInfo, muteGroup, transferGroupOwner, setGroupMemberRole, setGroupMemberInfo, muteGroupMember
   case inviteUserToGroup, acceptGroupApplication, refuseGroupApplication, kickGroupMember, unbanGroupMember
   case sendGroupTextMessage, sendGroupCustomMessage, revokeGroupMessage, markGroupMessageAsRead, setGroupReceiveMessageOpt
+  case setConversation, clearGroupHistory
   case modifyGroupMessage, pinGroupMessage, addMessageReaction, removeMessageReaction
   case initGroupAttributes, setGroupAttributes, deleteGroupAttributes, getGroupAttributes
   case setGroupCounters, increaseGroupCounter, decreaseGroupCounter, getGroupCounters
@@ -78,7 +79,7 @@ enum Verb: String, CaseIterable, Sendable {
   case sendGroupSystemNotification, importGroupMembers, importGroupMessages, setUnreadCount
 
   case getGroupsInfo, getJoinedGroupList, searchGroups, syncGroups, getGroupUnreadCount, getGroupHistoryMessageList
-  case getPinnedGroupMessageList, getMessageReactions
+  case getPinnedGroupMessageList, getMessageReactions, getGroupMessages, getGroupMessageReplies
   case getGroupMemberList, getGroupMembersInfo, getGroupMutedMembers, getGroupBannedMembers, getGroupMemberInviters
   case getGroupMemberRoles
   case getGroupOnlineMemberCount

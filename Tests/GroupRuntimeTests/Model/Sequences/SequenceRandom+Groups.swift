@@ -26,7 +26,7 @@ extension SequenceRandom {
     }
     if chance(6) { params.merge([policy()]) { $1 } }
     if keepsHistory, chance(85) { params["memberList"] = .array(initialMembers()) }
-    if chance(8) { params["maxMemberNum"] = one([1, 3, 4, 5, 6]) }
+    if chance(8) { params["maxMemberNum"] = one([0, 1, 3, 4, 5, 6]) }
     if chance(20) { params["customInfo"] = texts(3) }
     if chance(30) { params["inviteMessage"] = "come" }
     if chance(3) { params["serverCustomInfo"] = "s" }
@@ -110,7 +110,7 @@ extension SequenceRandom {
       case 2: params["notification"] = one(["", "note"])
       case 3: params["faceURL"] = one(["", "u"])
       case 4: params["customInfo"] = texts(4, values: ["x", "y", "", .null])
-      case 5: params["maxMemberNum"] = one([1, 2, 3, 4, 5, 5, 6])
+      case 5: params["maxMemberNum"] = one([0, 1, 2, 3, 4, 5, 5, 6])
       case 6: params["allMuted"] = .bool(chance(50))
       default: params.merge([policy()]) { $1 }
       }
@@ -153,6 +153,7 @@ extension SequenceRandom {
     var params: [String: JSON] = ["groupType": .string(type), "groupName": "n", "ownerUserID": .string(user(["user"]))]
     if chance(70) { params["createTime"] = one(["$now-500000", "$now-1000"]) }
     if chance(30) { params["memberChangeNotification"] = false }
+    if chance(10) { params["maxMemberNum"] = one([0, 3]) }
     return Operation(.administrator, .importGroup, facts(params))
   }
 
@@ -176,6 +177,7 @@ extension SequenceRandom {
       var message: [String: JSON] = ["sender": .string(user(["user"])), "timestamp": .string("$now-\(back)")]
       message[chance(70) ? "text" : "data"] = "old"
       if chance(40) { message["clientMsgID"] = .string("c\(number(1...3))") }
+      if chance(20) { message["extension"] = "e" }
       return JSON.object(message)
     }
     return Operation(.administrator, .importGroupMessages, ["messageList": .array(list)])

@@ -8,9 +8,10 @@ extension SequenceRandom {
     case 34..<44: return recall()
     case 44..<64: return change()
     case 64..<76: return receipts()
-    case 76..<86: return Operation(member(), .markGroupMessageAsRead, chance(50) ? [:] : ["seq": seq()])
+    case 76..<84: return Operation(member(), .markGroupMessageAsRead, chance(50) ? [:] : ["seq": seq()])
+    case 84..<92: return conversation()
     default:
-      let option: JSON = one(["Receive", "NotReceive", "ReceiveNotNotify", "ReceiveFromManagers"])
+      let option: JSON = one(["Receive", "NotReceive", "ReceiveNotNotify", "ReceiveFromManagers", "NotifyFromManagers"])
       return Operation(member(), .setGroupReceiveMessageOpt, ["opt": option])
     }
   }
@@ -28,8 +29,34 @@ extension SequenceRandom {
     if chance(20) { params["atUserIDList"] = one([["@all"], ["bob"], ["bob", "zoe"]]) }
     if chance(20) { params["priority"] = one(["High", "Low", "Lowest"]) }
     if chance(10) { params["$times"] = one([2, 3, 5]) }
+    params.merge(extras(of: params)) { $1 }
     let sender = chance(8) ? .administrator : type == "BChatRoom" ? manager() : member()
     return Operation(sender, isText ? .sendGroupTextMessage : .sendGroupCustomMessage, params)
+  }
+
+  /// What most messages have not.
+  private mutating func extras(of params: [String: JSON]) -> [String: JSON] {
+    var extras: [String: JSON] = [:]
+    if chance(15) { extras["extension"] = one(["e", "f", ""]) }
+    if chance(20) { extras["replyTo"] = seq() }
+    if chance(12) { extras["isExcludedFromUnreadCount"] = .bool(chance(80)) }
+    if chance(12) { extras["isExcludedFromLastMessage"] = .bool(chance(80)) }
+    // Both are refused before the group is asked.
+    if params["atUserIDList"] == nil, params["onlineUserOnly"] == nil, chance(20) {
+      extras["toUserIDList"] = .strings(targets(["member", "member", "member", "outsider"], 3))
+    }
+    return extras
+  }
+
+  /// What members keep for themselves: mostly hidden groups, which messages bring back.
+  private mutating func conversation() -> Operation {
+    if chance(30) { return Operation(member(), .clearGroupHistory) }
+    var params: [String: JSON] = [:]
+    for (name, percent) in [("isPinned", 20), ("isHidden", 60), ("isMarkedUnread", 40)] where chance(percent) {
+      params[name] = .bool(chance(75))
+    }
+    if params.isEmpty || chance(20) { params["marks"] = one([["a"], ["b", "a"], ["a", "a"], []]) }
+    return Operation(member(), .setConversation, params)
   }
 
   /// Members confirm what they have, and senders ask.
@@ -46,6 +73,9 @@ extension SequenceRandom {
   }
 
   private mutating func recall() -> Operation {
+    if chance(type == "AVChatRoom" ? 40 : 5) {
+      return Operation(reader(), .revokeGroupMessage, ["msgID": .string("$message-\(number(0...4))")])
+    }
     guard chance(25) else { return Operation(reader(), .revokeGroupMessage, ["seq": seq()]) }
     // Two who may both recall what is not theirs.
     let seq: JSON = .string("$last-\(number(0...2))")
@@ -59,8 +89,10 @@ extension SequenceRandom {
     let reaction: JSON = one(["a", "a", "b", "c", "d"])
     switch number(0...99) {
     case 0..<35:
-      let content = [chance(75) ? "text" : "data": one(["a", "b", "c"]) as JSON]
-      return Operation(chance(20) ? .administrator : member(), .modifyGroupMessage, content.merging(["seq": seq]) { $1 })
+      var edit: [String: JSON] = ["seq": seq]
+      if chance(80) { edit[chance(75) ? "text" : "data"] = one(["a", "b", "c"]) }
+      if edit.count == 1 || chance(20) { edit["extension"] = one(["e", "f", ""]) }
+      return Operation(chance(20) ? .administrator : member(), .modifyGroupMessage, edit)
     case 35..<55: return Operation(manager(), .pinGroupMessage, ["seq": seq, "isPinned": .bool(chance(65))])
     case 55..<80:
       return Operation(member(), .addMessageReaction, ["seq": seq, "reaction": reaction])
@@ -127,7 +159,12 @@ extension SequenceRandom {
   // MARK: Reading
 
   mutating func reading() -> Operation {
-    switch number(0...10) {
+    switch number(0...12) {
+    case 12:
+      let count: JSON = one([1, 2, 50])
+      return Operation(reader(), .getGroupMessageReplies, ["seq": seq(), "count": count])
+    case 11:
+      return Operation(reader(), .getGroupMessages, ["seqList": .array((0..<number(1...6)).map { _ in seq() })])
     case 10: return Operation(manager(), .getGroupBannedMembers, ["count": one([1, 2, 50])])
     case 0: return Operation(reader(), .getGroupsInfo)
     case 1: return Operation(reader(), .searchGroups, chance(30) ? ["joinedOnly": true] : [:])
@@ -142,8 +179,9 @@ extension SequenceRandom {
         reader(), .getGroupHistoryMessageList,
         ["count": one([1, 2, 3, 20]), "fromSeq": from, "direction": one(["Older", "Newer"])])
     case 6:
-      return Operation(
-        reader(), .getGroupMemberList, ["count": one([1, 2, 50]), "filter": one(["All", "Owner", "Admin", "Common"])])
+      var params: [String: JSON] = ["count": one([1, 2, 50]), "filter": one(["All", "Owner", "Admin", "Common"])]
+      if chance(50) { params["updatedSince"] = .string("$now-\(time())") }
+      return Operation(reader(), .getGroupMemberList, params)
     case 7: return Operation(reader(), .getGroupMutedMembers, ["count": one([1, 50])])
     case 8: return Operation(member(), .getGroupUnreadCount)
     default:
