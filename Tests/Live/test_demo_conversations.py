@@ -81,6 +81,36 @@ async def test_a_conversation_is_pinned_marked_unread_and_cleared(make_server, b
     await hears(alice, "this one stays")
 
 
+async def test_a_conversation_is_hidden_until_something_is_said(make_server, browser):
+    own = make_server({"demo": "true"})
+    alice, bob = await pair(own, browser, "Public")
+    group, user = await group_of(alice), await alice.text("#user")
+    shown = f"document.querySelector(\"#group-list [data-id='{group}']\") !== null"
+    assert await alice.run(shown) and await alice.run("document.querySelector('#list-hidden').hidden")
+    await alice.click("#hide-conversation")
+    await alice.sees("Hidden groups: 1", "#list-hidden")
+    assert not await alice.run(shown)
+    # For the one who hides alone.
+    assert await bob.run(shown) and await bob.run("document.querySelector('#list-hidden').hidden")
+    # The hidden ones are found again, and put back by hand.
+    await alice.click("#list-hidden")
+    await alice.click(f"#group-list [data-id='{group}'] button")
+    await alice.until("document.querySelector('#hide-conversation').ariaPressed === 'true'")
+    await alice.click("#hide-conversation")
+    await alice.until("document.querySelector('#hide-conversation').ariaPressed === 'false'")
+    await alice.until("document.querySelector('#list-hidden').hidden")
+    # An own message of another device does not end it, somebody else's does.
+    await alice.click("#hide-conversation")
+    await alice.sees("Hidden groups: 1", "#list-hidden")
+    own.rpc("sendGroupTextMessage", groupID=group, asUser=user, text="from my other device")
+    await hears(bob, "from my other device")
+    (row,) = own.rpc("getGroupsInfo", groupIDList=[group], asUser=user)["result"]["resultList"]
+    assert row["info"]["selfInfo"]["isHidden"] is True and not await alice.run(shown)
+    await say(bob, "are you there?")
+    await alice.until(shown)
+    await alice.until("document.querySelector('#list-hidden').hidden")
+
+
 async def test_who_enters_a_live_room_reads_its_last_messages(make_server, browser):
     own = make_server(WITH_MODERATORS)
     alice, bob = await room(own, browser)

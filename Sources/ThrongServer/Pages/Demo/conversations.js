@@ -1,7 +1,26 @@
-// What the user keeps about a group in their own list: pinned above others, marked unread, its history cleared.
+// What the user keeps about a group in their own list: pinned above others, hidden, marked unread, its history cleared.
+
+/** Whether the list holds the hidden groups, too. */
+let areHiddenListed = false;
 
 /** The groups in the order of the list: the pinned ones first, otherwise as they came. */
-const listed = (groups) => [...groups].sort((a, b) => Number(b.isPinned) - Number(a.isPinned));
+const ordered = (groups) => [...groups].sort((a, b) => Number(b.isPinned) - Number(a.isPinned));
+
+/** Whether the list holds a group: a hidden one where it is looked for, or shown beside the list. */
+const isListed = (group) => !group.isHidden || areHiddenListed || group === chat.current;
+
+byID("list-hidden").addEventListener("click", () => {
+  areHiddenListed = !areHiddenListed;
+  render();
+});
+
+/** The button that lists the hidden groups, as long as there are any. */
+function renderHidden(groups) {
+  const count = groups.filter(({ isHidden }) => isHidden).length;
+  if (count === 0) areHiddenListed = false;
+  say("list-hidden", count > 0 && `Hidden groups: ${count}`);
+  byID("list-hidden").setAttribute("aria-pressed", areHiddenListed);
+}
 
 /** Pins the group above others, or no longer; only the user's other sessions get an event. */
 async function pinConversation(group) {
@@ -10,12 +29,22 @@ async function pinConversation(group) {
   takeConversation(group, { isPinned });
 }
 
-/** Marks the group unread, and goes back to the groups: what is looked at is read. */
-async function markUnread(group) {
+/** Marks the group unread: what is looked at is read. */
+const markUnread = (group) => putAside(group, { isMarkedUnread: true });
+
+/** Takes the group out of the list until something in it counts as unread or mentions the user; or puts it back. */
+async function hideConversation(group) {
+  if (!group.isHidden) return putAside(group, { isHidden: true });
+  await call("setConversation", { groupID: group.id, isHidden: false });
+  takeConversation(group, { isHidden: false });
+}
+
+/** Goes back to the groups, and changes the one that was shown. */
+async function putAside(group, change) {
   openLobby("", "groups");
   try {
-    await call("setConversation", { groupID: group.id, isMarkedUnread: true });
-    takeConversation(group, { isMarkedUnread: true });
+    await call("setConversation", { groupID: group.id, ...change });
+    takeConversation(group, change);
   } catch (error) {
     lobbyNotice(inWords(error));
   }
@@ -49,6 +78,7 @@ function takeConversation(group, { clearedSeq, ...change }) {
 
 /** The buttons of the group that is shown. */
 function renderConversationButtons(group) {
-  for (const id of ["pin-conversation", "mark-unread", "clear"]) byID(id).hidden = !group.isKept;
+  for (const id of ["pin-conversation", "hide-conversation", "mark-unread", "clear"]) byID(id).hidden = !group.isKept;
   byID("pin-conversation").setAttribute("aria-pressed", group.isPinned);
+  byID("hide-conversation").setAttribute("aria-pressed", group.isHidden);
 }

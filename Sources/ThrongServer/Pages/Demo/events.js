@@ -11,7 +11,8 @@ const groupEvents = {
     if (message.sender !== chat.me) group.hasNews = true;
     askUnread(group);
   },
-  // Another session of the user has read it, or has pinned, marked or cleared the group.
+  // Another session of the user has read it, or has pinned, hidden, marked or cleared the group; or a message has
+  // ended that it is hidden.
   onConversationRead: (group) => askUnread(group),
   onConversationChanged: takeConversation,
   ...changeEvents,

@@ -111,6 +111,10 @@ class Group {
     return Boolean(this.info.selfInfo.isPinned);
   }
 
+  get isHidden() {
+    return Boolean(this.info.selfInfo.isHidden);
+  }
+
   get isMarkedUnread() {
     return Boolean(this.info.selfInfo.isMarkedUnread);
   }

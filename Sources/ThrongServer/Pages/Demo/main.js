@@ -108,6 +108,7 @@ onClick("mute-all", muteAll);
 onClick("ask-first", askFirst);
 onClick("send-burst", sendBurst);
 onClick("pin-conversation", pinConversation);
+onClick("hide-conversation", hideConversation);
 onClick("mark-unread", markUnread);
 onClick("clear", clearHistory);
 onClick("more-members", (group) => loadMembers(group, true));

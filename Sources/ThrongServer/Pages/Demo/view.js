@@ -24,8 +24,9 @@ function render() {
 }
 
 function renderGroups() {
-  const groups = listed(chat.groups.values());
-  keepingFocus(byID("group-list"), () => renew(byID("group-list"), groups.map(groupRow)));
+  const groups = ordered(chat.groups.values());
+  keepingFocus(byID("group-list"), () => renew(byID("group-list"), groups.filter(isListed).map(groupRow)));
+  renderHidden(groups);
   const unread = groups.reduce((sum, group) => sum + shownUnread(group), 0);
   const name = chat.current ? `${plainText(chat.current.info.groupName)} · Throng` : "Throng";
   document.title = (unread > 0 ? `(${unread}) ` : "") + name;
