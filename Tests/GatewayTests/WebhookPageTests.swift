@@ -60,6 +60,10 @@ private struct Story {
       "sendGroupTextMessage",
       #""groupID":"books","text":"Who has read it?","clientMsgID":"bob-1","atUserIDList":["carol"]"#, by: "bob", on: .web)
     try await ask(
+      "sendGroupTextMessage",
+      #""groupID":"books","text":"I have","replyTo":3,"toUserIDList":["bob"],"extension":"{\"page\":112}""#, by: "alice",
+      on: .iOS)
+    try await ask(
       "modifyGroupMessage", #""groupID":"books","seq":3,"text":"Who has read all of it?""#, by: "bob", on: .web)
     try await ask("revokeGroupMessage", #""groupID":"books","seq":3"#, by: "bob", on: .web)
     try await ask("sendGroupTextMessage", #""groupID":"books","text":"Come to my casino""#, by: "dave", on: .android)
