@@ -105,6 +105,16 @@ import WebSocketTransport
     }
   }
 
+  /// "others' by the table: with moderation Admin, without it application administrators alone."
+  @Test(arguments: [
+    ("0", "false", Requirement.nobody), ("0", "true", .nobody), ("1", "false", .administrator), ("1000", "true", .admin),
+  ])
+  func theMemoryOfLiveRoomsIsThereWhereTheTableCountsOnIt(messages: String, moderation: String, recall: Requirement) throws {
+    let settings = try settings([("avChatRoom.recentMessages", messages), ("avChatRoom.moderation", moderation)])
+    #expect(GroupPermissions(settings).requirement(for: .recallOthers, in: .avChatRoom) == recall)
+    #expect((RecentMessages(settings) != nil) == (recall != .nobody))
+  }
+
   @Test func attributeTypesReachTheTable() throws {
     let permissions = GroupPermissions(try settings([("attributes.groupTypes", "Private,Meeting")]))
     func mayUse(_ type: GroupType) -> Bool {

@@ -135,11 +135,15 @@ import ThrongTestKit
   }
 
   @Test func messages() throws {
-    let written = try [Message.Content.text("x"), .custom("x"), .tips("{}")].map {
-      try names(MessageInfo(message($0), senderProfile: profile))
+    let written = try [Message.Content.text("x"), .custom("x"), .tips("{}")].map { content in
+      var sent = try message(content)
+      sent.extras = MessageExtras(
+        extension: "x", replyTo: ReplyReference(seq: 1, sender: user), isExcludedFromUnreadCount: true,
+        isExcludedFromLastMessage: true, toUserIDList: [user])
+      return try names(MessageInfo(sent, senderProfile: profile))
     }
-    // No message written here was changed, or has receipts.
-    let others: Set = ["isRevoked", "changeSeq", "editTime", "isPinned", "reactions", "needReadReceipt"]
+    // No message written here was changed or answered, or has receipts.
+    let others: Set = ["isRevoked", "changeSeq", "editTime", "isPinned", "reactions", "needReadReceipt", "replyCount"]
     #expect(written.reduce([]) { $0.union($1) } == (try described("Message")).subtracting(others))
     var changed = Message(
       msgID: "", groupID: try #require(GroupID("g")), seq: 1, sender: .administrator, nameCard: "", timestamp: 1,
@@ -147,6 +151,7 @@ import ThrongTestKit
     (changed.changeSeq, changed.editTime, changed.isPinned) = (1, 1, true)
     var info = MessageInfo(changed)
     info.reactions = [.example]
+    info.replyCount = 1
     changed.isRevoked = true
     #expect(others.isSubset(of: try names(info).union(names(MessageInfo(changed)))))
     for names in written { #expect(try described("Message", required: true).isSubset(of: names)) }

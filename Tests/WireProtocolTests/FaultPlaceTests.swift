@@ -57,6 +57,7 @@ import WireProtocol
     ("markAsRead", "markGroupMessageAsRead"), ("ping ", "ping"), ("sendMessage", "sendGroupTextMessage"),
     ("getGroupMemberRole", "getGroupMemberRoles"), ("getUserInfo", "getUsersInfo"), ("getHistory", "getGroupHistoryMessageList"),
     ("kickMember", "kickGroupMember"), ("inviteUser", "inviteUserToGroup"), ("addReaction", "addMessageReaction"),
+    ("getMessages", "getGroupMessages"), ("clearHistory", "clearGroupHistory"),
   ])
   func theNearestMethodIsNamed(method: String, nearest: String) {
     #expect(unknown(method) == "No such method; the nearest is \(nearest)")
@@ -66,7 +67,7 @@ import WireProtocol
   @Test(arguments: [
     "", "noSuchMethod", "bananas", String(repeating: "joinGroup", count: 10),
     "setGroupName", "setGroupMute", "unmuteGroup", "banGroupMember", "unpinGroupMessage", "getSelfInfo",
-    "getGroupReceiveMessageOpt", "deleteGroup", "getMessages", "getGroupMute", "setGroupUnreadCount", "removeGroupMember",
+    "getGroupReceiveMessageOpt", "deleteGroup", "getGroupMute", "setGroupUnreadCount", "removeGroupMember",
   ])
   func nothingIsNear(method: String) {
     #expect(unknown(method) == "No such method")

@@ -20,7 +20,8 @@ public enum EventName: String, CaseIterable, Sendable {
     case .onMemberInvited: "all members, inviter and invited included; notification off: inviter and invited"
     case .onMemberKicked: "all members and the removed; notification off: the removed and the operator"
     case .onGroupMemberInfoChanged:
-      "all members, the one concerned included; notification off, and AVChatRoom: the one concerned and the operator"
+      "all members, the one concerned included; notification off, and for nameCard and customInfo in an AVChatRoom: the one "
+        + "concerned and the operator"
     case .onGroupCreated: "all sessions of the creator, and the initial members"
     case .onGroupDismissed, .onGroupRecycled: "all members, the operator included"
     case .onGroupInfoChanged, .onGroupAttributeChanged, .onGroupCounterChanged: "all members"
