@@ -3,7 +3,9 @@
 `python -m amplifications` measures them; test_one_user.py holds the server to their bounds."""
 from harness.amplification import TABLE
 
-from . import changes, connections, fan_out, loading, members, online, reads, receipts, retention, searches, sends
+from . import (
+    changes, connections, conversations, extras, fan_out, loading, members, online, reads, receipts, retention, searches, sends)
 
 __all__ = [
-    "TABLE", "changes", "connections", "fan_out", "loading", "members", "online", "reads", "receipts", "retention", "searches", "sends"]
+    "TABLE", "changes", "connections", "conversations", "extras", "fan_out", "loading", "members", "online", "reads", "receipts",
+    "retention", "searches", "sends"]

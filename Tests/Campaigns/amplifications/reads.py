@@ -4,6 +4,8 @@ import random
 
 from harness.amplification import amplification
 
+from .sends import REMEMBERING
+
 PAGE = 600 * 1024  # half of limits.sendQueueBytes, and what is around it
 LONG = "x" * 12_288
 
@@ -156,6 +158,19 @@ async def sync_of_the_same_group(attack):
     entry = {"groupID": group, "epoch": row["info"]["epoch"], "seq": 0}
     yield
     await attack.repeat(lambda n: ("syncGroups", {"groups": [entry] * 50}), window=2)
+
+
+@amplification(settings=REMEMBERING, rows=1, answered=PAGE)
+async def sync_of_a_room(attack):
+    "syncGroups of an AVChatRoom's last messages of 12,288 B, as many as it remembers, from 4 sessions"
+    group = attack.group("AVChatRoom")
+    for _ in range(attack.size(90, 20)):
+        attack.message(group, LONG, sender=attack.attacker)
+    (row,) = attack.rpc("getGroupsInfo", groupIDList=[group])["resultList"]
+    info = row["info"]
+    newest = {"groupID": group, "epoch": info["epoch"], "seq": info["lastSeq"] - attack.size(80, 20)}
+    yield
+    await attack.repeat(lambda n: ("syncGroups", {"groups": [newest]}), sessions=4, window=4)
 
 
 @amplification(rows=1, answered=PAGE)

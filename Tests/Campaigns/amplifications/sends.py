@@ -124,6 +124,22 @@ async def room_flood(attack):
     await attack.repeat(text_to(group, LONGEST, priority="High"))
 
 
+# Without a limit of messages a second the room remembers what is sent at once.
+REMEMBERING = {"avChatRoom.recentMessages": "1000", "limits.avChatRoom.messagesPerSecond": "0"}
+
+
+@amplification(settings=REMEMBERING, rows=0)
+async def room_recalls(attack):
+    "sendGroupTextMessage of 12,288 B to an AVChatRoom that remembers 1,000 messages, and revokeGroupMessage of it"
+    group = attack.group("AVChatRoom")
+    await attack.listen(attack.size(100, 5))
+    for name in attack.names(len(attack.listeners), "member"):
+        attack.rpc("joinGroup", asUser=name, groupID=group)
+    yield
+    await attack.repeat(lambda n: (
+        ("revokeGroupMessage", {"groupID": group, "seq": n // 2 + 1}) if n % 2 else text_to(group, LONGEST)(n)))
+
+
 @amplification(rows=0)
 async def online_only_flood(attack):
     "sendGroupTextMessage of 12,288 B with onlineUserOnly to a Public group with online members"
