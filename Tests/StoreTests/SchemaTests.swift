@@ -53,13 +53,9 @@ import ThrongTestKit
     "SELECT seq, content FROM message WHERE number = 1 ORDER BY seq DESC",
     "SELECT m.seq, c.changeSeq FROM message AS m LEFT JOIN messageChange AS c ON c.number = m.number AND c.seq = m.seq "
       + "WHERE m.number = 1 AND m.seq BETWEEN 5 AND 9 ORDER BY m.seq DESC LIMIT 3",
-    "SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = 1 AND m.seq BETWEEN 5 AND 9 "
-      + "ORDER BY m.seq DESC LIMIT 3",
-    "SELECT e.seq FROM messageExtras AS e INDEXED BY messageTargeted CROSS JOIN message AS m ON m.number = e.number "
-      + "AND m.seq = e.seq WHERE e.number = 1 AND e.seq BETWEEN 5 AND 9 AND e.toUserIDs IS NOT NULL ORDER BY e.seq DESC LIMIT 3",
-    "SELECT m.seq FROM messageExtras AS e INDEXED BY messageReply CROSS JOIN message AS m ON m.number = e.number "
-      + "AND m.seq = e.seq LEFT JOIN messageChange AS c ON c.number = m.number AND c.seq = m.seq "
-      + "WHERE e.number = 1 AND e.replyTo = 5 AND e.seq > 6 AND NOT m.isRevoked ORDER BY e.seq LIMIT 3",
+    "SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = 1 AND m.seq > 5 ORDER BY m.seq DESC LIMIT 3",
+    MessageExtrasRows.hiddenSQL(newestFirst: true).withNumbers, MessageExtrasRows.hiddenSQL(newestFirst: false).withNumbers,
+    MessageExtrasRows.repliesSQL(ranges(1)).withNumbers, MessageExtrasRows.repliesSQL(ranges(2)).withNumbers,
     "SELECT changeSeq, seq FROM messageChange INDEXED BY messageByChange WHERE number = 1 AND changeSeq > 4 ORDER BY changeSeq",
     "SELECT seq FROM messageChange INDEXED BY pinnedMessage WHERE number = 1 AND pinned > 0 ORDER BY pinned DESC",
     "SELECT kind, EXISTS (SELECT 1 FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind AND u.userID = 'u') "
@@ -253,7 +249,13 @@ import ThrongTestKit
 
 extension String {
   /// SQL with a number for each parameter.
-  fileprivate var withNumbers: String { (1...5).reduce(self) { $0.replacingOccurrences(of: "?\($1)", with: "4") } }
+  fileprivate var withNumbers: String { (1...9).reduce(self) { $0.replacingOccurrences(of: "?\($1)", with: "4") } }
+}
+
+/// What a member sees in one membership, or in two.
+private func ranges(_ count: Int) -> VisibilityCondition {
+  let visibility = Visibility(of: alice, from: 8, earlier: count == 1 ? [] : [1...4], through: 9, under: .joined)
+  return VisibilityCondition(visibility, in: .sqlite, after: 4)
 }
 
 /// Rows of groups that are gone, applications of theirs that seem open, and the groups not yet

@@ -272,6 +272,7 @@ private final class ScriptedTransaction: ChangeWriter {
   func update(_ record: GroupRecord) throws { note("update") }
   func endDepartures(of user: UserID, from group: GroupID) throws { note("end") }
   func put(_ member: Member, in group: GroupID) throws { note("put") }
+  func endHidden(of users: [UserID], at time: WallInstant, in group: GroupID) throws { note("shown") }
   func put(_ former: FormerMember, in group: GroupID) throws { note("former") }
   func put(lastShown seq: Int64, at time: WallInstant, in group: GroupID) throws { note("lastShown") }
   func put(_ attributes: GroupAttributes, in group: GroupID) throws { note("attributes") }

@@ -5,8 +5,8 @@ import StoreTables
 import Testing
 import ThrongTestKit
 
-@Suite("What a reader may see, in SQL")
-struct VisibilityConditionTests {
+/// What a reader may see, in SQL.
+@Suite struct VisibilityConditionTests {
   private let ann: UserID
   private let group: GroupID
 
@@ -23,7 +23,7 @@ struct VisibilityConditionTests {
 
   // MARK: Texts
 
-  @Test func `a member's condition names its ranges and the targets`() {
+  @Test func aMembersConditionNamesItsRangesAndTheTargets() {
     let visibility = Visibility(of: ann, from: 8, earlier: [2...4], through: 9, under: .joined)
     let sqlite = VisibilityCondition(visibility, in: .sqlite, after: 3)
     #expect(
@@ -42,13 +42,13 @@ struct VisibilityConditionTests {
     }
   }
 
-  @Test func `an administrator's condition asks for no targets`() {
+  @Test func anAdministratorsConditionAsksForNoTargets() {
     let condition = VisibilityCondition(Visibility(ofApplicationThrough: 7), in: .postgreSQL, after: 1)
     #expect(condition.sql == "m.seq BETWEEN $2 AND $3")
     #expect(arguments(condition) == [.integer(1), .integer(7)])
   }
 
-  @Test func `who sees nothing has a condition without arguments`() {
+  @Test func whoSeesNothingHasAConditionWithoutArguments() {
     for nothing in [
       Visibility(of: ann, from: 1, clearedThrough: 5, through: 5, under: .all), Visibility(ofApplicationThrough: 0),
     ] {
@@ -110,7 +110,7 @@ struct VisibilityConditionTests {
   }
 
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
-  func `rows are those that the value contains`(_ seed: UInt64) throws {
+  func rowsAreThoseThatTheValueContains(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let users = try Self.names.map { try #require(UserID($0)) }
     let messages = randomMessages(40, users, &random)

@@ -4,9 +4,13 @@ import Testing
 import ThrongTestKit
 import WireProtocol
 
+@testable import PostgreSQLStore
+@testable import SQLiteStore
+
 /// Random groups over each store: every reader of messages shows what an oracle says, which knows only
-/// who was a member when a message was sent, and whom the message names (Protocol.md, "Targeted
-/// messages"). Each is asked twice: of the group in memory, and of one that was loaded again.
+/// who was a member when a message was sent, whom the message names, who has cleared the history since,
+/// and the group's policy of now (Protocol.md, "History"). Each is asked twice: of the group in memory,
+/// and of one that was loaded again.
 @Suite(.timeLimit(.minutes(10))) struct VisibilityReaderTests {
   @Test(arguments: Backing.allCases, [GroupType.public, .meeting])
   func everyReaderShowsWhatTheOracleSays(_ backing: Backing, type: GroupType) async throws {
@@ -28,18 +32,22 @@ import WireProtocol
   /// What happens in the random groups is what the readers are about.
   @Test func everythingHappens() async throws {
     var messages: [Message] = []
-    var departures = 0
+    var (departures, clearings, returns, policies) = (0, 0, 0, 0)
     let seeds: ClosedRange<UInt64> = 1...8
     for seed in seeds {
       let world = try await ReaderWorld(.public, over: InMemoryStore(), seed: seed)
       try await world.play(steps: 70)
       messages += try await world.messages()
       departures += world.departures
+      clearings += world.clearings
+      returns += world.returnsAfterClearing
+      policies += world.policyChanges
     }
     #expect(messages.contains { $0.isTargeted && $0.extras?.replyTo != nil && $0.isRevoked == false })
     #expect(messages.contains { $0.isTargeted && $0.isRevoked } && messages.contains { $0.isTargeted && $0.isPinned })
     #expect(messages.contains { $0.isTargeted && $0.needReadReceipt } && messages.contains { !$0.movesLastMessage })
     #expect(messages.contains { $0.extras?.isExcludedFromUnreadCount == true } && departures > 8)
+    #expect(clearings > 8 && returns > 0 && policies > 8)
   }
 
   private func withSearchableStore(_ backing: Backing, _ body: (any AnyStore) async throws -> Void) async throws {
@@ -77,11 +85,18 @@ private final class ReaderWorld {
   /// Who was a member when a message was sent.
   private var audience: [Int64: Set<UserID>] = [:]
   private var lastSeq: Int64 = 0
+  /// The newest message when a user has cleared the history; it outlives the membership.
+  private var clearedThrough: [UserID: Int64] = [:]
+  private var policy: HistoryVisibility
   private(set) var departures = 0
+  private(set) var clearings = 0
+  private(set) var returnsAfterClearing = 0
+  private(set) var policyChanges = 0
 
   init(_ type: GroupType, over store: any AnyStore, seed: UInt64) async throws {
     self.type = type
     self.store = store
+    policy = type == .meeting ? .all : .joined
     random = SeededGenerator(seed: seed)
     registry = Self.registry(store, clocks, alarms, broker, executor)
     for user in Self.users { sessions[user] = broker.signIn(user) }
@@ -168,12 +183,14 @@ private final class ReaderWorld {
         try await join(user)
         continue
       }
-      switch Int.random(in: 0..<14, using: &random) {
+      switch Int.random(in: 0..<16, using: &random) {
       case 0 where user != Self.owner: try await quit(user)
       case 1: try await change(by: user, chat: true) { ("revokeGroupMessage", #""seq":\#($0)"#) }
       case 2: try await change(by: user) { ("addMessageReaction", #""seq":\#($0),"reaction":"r""#) }
       case 3: try await change(by: Self.owner) { ("pinGroupMessage", #""seq":\#($0),"isPinned":true"#) }
       case 4: try await change(by: user) { ("modifyGroupMessage", #""seq":\#($0),"text":"word edited \#(step)""#) }
+      case 5: try await clear(user)
+      case 6: try await changePolicy()
       default: try await send(step, by: user)
       }
     }
@@ -191,6 +208,7 @@ private final class ReaderWorld {
   private func join(_ user: UserID) async throws {
     let before = lastSeq
     #expect(try await ask("joinGroup", "", by: user).code == 0)
+    if clearedThrough[user] != nil { returnsAfterClearing += 1 }
     members.insert(user)
     joinedAt[user] = before
     try await noteMessages(heardBy: members)
@@ -200,6 +218,21 @@ private final class ReaderWorld {
     #expect(try await ask("quitGroup", "", by: user).code == 0)
     members.remove(user)
     departures += 1
+    try await noteMessages(heardBy: members)
+  }
+
+  private func clear(_ user: UserID) async throws {
+    let reply = try await ask("clearGroupHistory", "", by: user)
+    #expect(reply.code == 0 && reply.result["clearedSeq"].integer == lastSeq)
+    clearedThrough[user] = lastSeq
+    clearings += 1
+  }
+
+  /// It holds for what was sent before, too.
+  private func changePolicy() async throws {
+    policy = policy == .all ? .joined : .all
+    policyChanges += 1
+    #expect(try await ask("setGroupInfo", #""historyVisibility":"\#(policy.rawValue)""#, by: Self.owner).code == 0)
     try await noteMessages(heardBy: members)
   }
 
@@ -237,8 +270,9 @@ private final class ReaderWorld {
   // MARK: The oracle
 
   private func sees(_ user: UserID, _ message: Message) -> Bool {
+    guard let seq = message.seq, seq > clearedThrough[user] ?? 0 else { return false }
     let named = message.extras?.toUserIDList ?? []
-    let isThere = type == .meeting || audience[message.seq ?? 0]?.contains(user) == true
+    let isThere = policy == .all || audience[seq]?.contains(user) == true
     return isThere && (named.isEmpty || named.contains(user) || message.sender == user)
   }
 
@@ -250,6 +284,19 @@ private final class ReaderWorld {
       try await checkReaders(of: user, visible: all.filter { sees(user, $0) }, all)
     }
     try await checkReaders(of: nil, visible: all, all)
+    for user in Self.users where !members.contains(user) { try await checkOutsider(user) }
+  }
+
+  /// Who has left sees nothing, whatever was seen before.
+  private func checkOutsider(_ user: UserID) async throws {
+    for (method, params) in [
+      ("getGroupHistoryMessageList", ""), ("getGroupMessages", #""seqList":[1]"#), ("getGroupMessageReplies", #""seq":1"#),
+      ("getMessageReactions", #""seqList":[1]"#), ("getPinnedGroupMessageList", ""),
+    ] {
+      #expect(try await ask(method, params, by: user).code == 10007, "\(method) by \(user)")
+    }
+    let search = MessageSearch(["word"], in: [Self.group], by: user)
+    #expect(try await store.messages(matching: search, after: 0, limit: 10).found.isEmpty, "searched by \(user)")
   }
 
   private func checkReaders(of user: UserID?, visible: [Message], _ all: [Message]) async throws {
@@ -357,12 +404,13 @@ private final class ReaderWorld {
   }
 
   private func checkCounts(_ visible: [Message], _ all: [Message], by user: UserID) async throws {
-    let since = joinedAt[user] ?? 0
+    let since = max(joinedAt[user] ?? 0, clearedThrough[user] ?? 0)
     let unread = all.count { message in
       message.seq ?? 0 > since && message.sender != user && message.isChat && !message.isRevoked && message.countsAsUnread
     }
     #expect(try await ask(.unreadCount, by: user).result.integer == Int64(type == .public ? unread : 0), "unread of \(user)")
     let info = try await ask(.info, by: user).result
+    #expect(info["firstSeq"].integer == (clearedThrough[user] ?? 0) + 1, "firstSeq of \(user)")
     let newest = all.last(where: \.movesLastMessage)
     let isShown = newest.map { sees(user, $0) } ?? false
     #expect(info["lastMessage"]["seq"].integer == (isShown ? newest?.seq : nil), "lastMessage of \(user)")
