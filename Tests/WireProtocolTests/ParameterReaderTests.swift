@@ -25,8 +25,10 @@ import WireProtocol
     let parser = JSONParser()
     defer { withExtendedLifetime(parser) {} }
     #expect(!JSONParameterReader(nil).hasUnread)
-    #expect(!JSONParameterReader(try #require(parser.parse(Array("{}".utf8)))).hasUnread)
+    let empty = try #require(parser.parse(Array("{}".utf8)))
+    #expect(!JSONParameterReader(empty).hasUnread)
     // Members that no method has are left for ever: the rare ones are looked for then.
-    #expect(JSONParameterReader(try #require(parser.parse(Array(#"{"z":1}"#.utf8)))).hasUnread)
+    let other = try #require(parser.parse(Array(#"{"z":1}"#.utf8)))
+    #expect(JSONParameterReader(other).hasUnread)
   }
 }
