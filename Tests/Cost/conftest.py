@@ -63,9 +63,9 @@ def limited_server(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def remembering_server(tmp_path_factory):
-    """The same, and its rooms remember messages."""
+    """The same, and its rooms remember so few messages that each one takes the place of another."""
     yield from counted_server(
-        tmp_path_factory, "remembering", **{"limits.avChatRoom.messagesPerSecond": 100_000, "avChatRoom.recentMessages": 200})
+        tmp_path_factory, "remembering", **{"limits.avChatRoom.messagesPerSecond": 100_000, "avChatRoom.recentMessages": 20})
 
 
 @pytest.fixture(scope="session")
