@@ -52,7 +52,7 @@ package struct NamedType: Sendable {
     fields: ApplicationInfo.fields)
 
   private static let message = NamedType(
-    name: "Message", summary: "A message: text, data or tips by its type, and none of them when it is recalled.",
+    name: "Message", summary: "A message: text, data or tips by its type, and extension; none of them when it is recalled.",
     fields: MessageInfo.fields)
 
   private static let tips = NamedType(

@@ -34,7 +34,7 @@ public enum EventName: String, CaseIterable, Sendable {
     case .onGrantAdministrator, .onRevokeAdministrator: "all members; notification off: the operator and the one concerned"
     case .onQuitFromGroup: "all sessions of the user who quit"
     case .onReceiveMessageOptChanged: "the user's other sessions"
-    case .onRecvNewMessage: "all members but the sending session, as their receive option says"
+    case .onRecvNewMessage: "all members who may see the message but the sending session, as their receive option says"
     case .onRecvMessageRevoked, .onRecvMessageModified, .onRecvMessageReactionsChanged, .onGroupMessagePinned:
       "all members who may see the message"
     case .onMessageDropped: "the sending session"

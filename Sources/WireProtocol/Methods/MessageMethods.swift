@@ -146,7 +146,7 @@ public struct MessageReceipt: WireObject, Equatable {
   }
 
   public let msgID: String
-  /// Nil where the message is not stored.
+  /// Nil where the message has no place: nothing keeps it, or it waits for its turn.
   public let seq: Int64?
   public let timestamp: WallInstant
   public let status: Status
@@ -234,7 +234,7 @@ public struct GetGroupHistoryMessageList: GroupMethod {
   public let direction: Direction
 
   public static let specification = MethodSpecification(
-    .getGroupHistoryMessageList, "Reads stored messages, newest or oldest first.",
+    .getGroupHistoryMessageList, "Reads the messages that a group keeps, newest or oldest first.",
     result: Result.fields,
     errors: [.badGroupID, .noSuchGroup, .noRight, .badValue])
 
