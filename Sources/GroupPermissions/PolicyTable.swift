@@ -55,7 +55,7 @@ public enum PolicyTable {
     case .memberChangeNotification: TypeRow(true,  true,  true,   true,      false)
     case .isSearchable:             TypeRow(false, true,  true,   false,     false)
     case .isMemberVisible:          TypeRow(true,  true,  true,   true,      false)
-    case .historyVisibility:        TypeRow(true,  true,  true,   true,      false)
+    case .historyVisibility:        TypeRow(true,  true,  true,   false,     false)
     }
     return settable[type]
   }

@@ -42,7 +42,7 @@ enum ExpectedTables {
     | memberChangeNotification | true, false | true (s) | true (s) | false (s) | true (s) |
     | isSearchable | true, false | false | true (s) | true (s) | false |
     | isMemberVisible | true, false | true (s) | true (s) | true (s) | true (s) |
-    | historyVisibility | Joined, All | Joined (s) | Joined (s) | All (s) | All (s) |
+    | historyVisibility | Joined, All | Joined (s) | Joined (s) | All (s) | All |
     """
 
   static let liveRooms = """

@@ -17,7 +17,7 @@ import ThrongTestKit
     ("memberChangeNotification", ["true", "false"], ["true*", "true*", "false*", "true*"]),
     ("isSearchable", ["true", "false"], ["false", "true*", "true*", "false"]),
     ("isMemberVisible", ["true", "false"], ["true*", "true*", "true*", "true*"]),
-    ("historyVisibility", [#""Joined""#, #""All""#], [#""Joined"*"#, #""Joined"*"#, #""All"*"#, #""All"*"#]),
+    ("historyVisibility", [#""Joined""#, #""All""#], [#""Joined"*"#, #""Joined"*"#, #""All"*"#, #""All""#]),
   ]
   private static let types: [GroupType] = [.work, .public, .meeting, .avChatRoom]
 

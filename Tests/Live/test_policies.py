@@ -17,7 +17,7 @@ TABLE = [
     ("memberChangeNotification", [True, False], [(True, True), (True, True), (False, True), (True, True)]),
     ("isSearchable", [True, False], [(False, False), (True, True), (True, True), (False, False)]),
     ("isMemberVisible", [True, False], [(True, True), (True, True), (True, True), (True, True)]),
-    ("historyVisibility", ["Joined", "All"], [("Joined", True), ("Joined", True), ("All", True), ("All", True)]),
+    ("historyVisibility", ["Joined", "All"], [("Joined", True), ("Joined", True), ("All", True), ("All", False)]),
 ]
 POLICIES = {field: (values, dict(zip(TYPES, cells))) for field, values, cells in TABLE}
 CASES = [(groupType, field) for groupType in TYPES for field in POLICIES]

@@ -40,7 +40,7 @@ enum RightsPage {
     memberChangeNotification | true (s)     | true (s)   | false (s)  | true (s)
     isSearchable             | false        | true (s)   | true (s)   | false
     isMemberVisible          | true (s)     | true (s)   | true (s)   | true (s)
-    historyVisibility        | Joined (s)   | Joined (s) | All (s)    | All (s)
+    historyVisibility        | Joined (s)   | Joined (s) | All (s)    | All
     """)
 
   /// The fields of a policy in the page's order.
