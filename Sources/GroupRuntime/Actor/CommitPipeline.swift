@@ -118,6 +118,19 @@ struct CommitPipeline {
     entries.map { $0.decision.changes.isEmpty ? .error(.temporary) : .failure(.outcomeUnknown) }
   }
 
+  /// A message that has left the queue of a live room, and waits for the decisions before it; nil = there
+  /// is none of that ID.
+  func leavingMessage(_ target: RevokeGroupMessage.Target) -> RecentMessage? {
+    guard case .msgID(let id) = target else { return nil }
+    for entry in entries {
+      for case .publish(let event, _, except: _) in entry.decision.effects {
+        guard case .onRecvNewMessage(let message) = event.content, message.msgID.isSame(as: id) else { continue }
+        return RecentMessage(event)
+      }
+    }
+    return nil
+  }
+
   /// Whether a pending decision makes the user a member.
   func willAdmit(_ user: UserID) -> Bool { entries.contains { $0.decision.admits(user) } }
 

@@ -83,7 +83,8 @@ extension Group {
     let now = services.clocks.now
     // The room may still be that of a former group of this ID.
     let room = recentRoom.flatMap { $0.epoch == box.state.live?.epoch ? $0 : nil }
-    let found = room?.message(for: lookUp, at: now.monotonic)
+    // Its sender may know a message that is not remembered yet: it was Queued.
+    let found = room.flatMap { $0.message(for: lookUp, at: now.monotonic) ?? pipeline.leavingMessage(lookUp.target) }
     decide(.foundRecent(lookUp, found), by: caller, at: now, completion, in: box)
   }
 }

@@ -19,12 +19,12 @@ import ThrongTestKit
 
   private static func makeScene(
     store: InMemoryStore = InMemoryStore(), recent: RecentMessages = RecentMessages(messages: 100, bytes: 1 << 20, duration: nil),
-    profileStore: (any UserStore)? = nil
+    profileStore: (any UserStore)? = nil, messagesPerSecond: [GroupType: Int] = [:]
   ) -> ActorScene {
     var configuration = RightsConfiguration()
     configuration.remembersLiveMessages = true
     var limits = GroupLimits.standard
-    limits.messagesPerSecond = [:]
+    limits.messagesPerSecond = messagesPerSecond
     return ActorScene(
       store: store, profileStore: profileStore, limits: limits, permissions: GroupPermissions(configuration), recent: recent)
   }
@@ -200,6 +200,34 @@ import ThrongTestKit
     #expect(try await sent.answer().result["seq"] == 2)
     #expect(recall.isAnswered)
     #expect(try await texts() == ["b", nil])
+  }
+
+  /// A message that has left the queue waits for the commits before it, and its sender knows its ID.
+  @Test func aMessageOnItsWayFromTheQueueIsRecalled() async throws {
+    let scene = RecentActorTests.makeScene(messagesPerSecond: [.avChatRoom: 1])
+    try await scene.makeGroup("AVChatRoom")
+    try await scene.ask("joinGroup", by: "mary")
+    scene.waitForNotices()
+    try await scene.ask("sendGroupTextMessage", #"{"text":"a"}"#, by: "mary")
+    let queued = try await scene.ask("sendGroupTextMessage", #"{"text":"b"}"#, by: "mary").result
+    #expect(queued["status"] == "Queued")
+    let id = try #require(queued["msgID"].string)
+    _ = scene.events("olga")
+    scene.store.hold()
+    let named = try scene.begin("setGroupInfo", #"{"groupName":"m"}"#, by: "olga")
+    try await scene.wait { scene.store.pendingCount > 0 }
+    scene.advance(by: 1000)
+    let recalls = try (0..<2).map { _ in try scene.begin("revokeGroupMessage", #"{"msgID":"\#(id)"}"#, by: "mary") }
+    let unknown = try scene.begin("revokeGroupMessage", #"{"msgID":"none"}"#, by: "mary")
+    scene.settle()
+    #expect(scene.events("olga").isEmpty)
+    scene.store.release()
+    #expect(try await named.answer().code == 0)
+    for recall in recalls { #expect(try await recall.answer().result == [:] as JSON) }
+    #expect(try await unknown.answer().code == 10030)
+    #expect(scene.events("olga") == ["onGroupInfoChanged", "onRecvNewMessage", "onRecvMessageRevoked"])
+    let messages = try await scene.ask("getGroupHistoryMessageList", by: "olga").result["messageList"]
+    #expect(messages.elements.map { $0["seq"].integer } == [2, 1] && messages[0]["isRevoked"] == true)
   }
 
   // MARK: The end of the room
