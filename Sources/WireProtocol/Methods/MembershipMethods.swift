@@ -158,7 +158,7 @@ public struct SetGroupMemberRole: GroupMethod {
   public static let specification = MethodSpecification(
     .setGroupMemberRole, "Makes members admins, ordinary members, or gives a custom role: one, or up to 50 by list.",
     result: MemberResults.optionalFields,
-    errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue, .userUnknown])
+    errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue, .userUnknown, .groupMessageRate])
 
   public static let traits: MethodTraits<Self> = .writes(
     .by { .memberChanges(users: $0.targets.count) }, users: .known { $0.targets.users }, asks: .never, tellsMembers: true,
@@ -181,7 +181,7 @@ public struct SetGroupMemberInfo: GroupMethod {
 
   public static let specification = MethodSpecification(
     .setGroupMemberInfo, "Changes name card, customInfo, role or mute of a member, all of what is given or nothing.",
-    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .nameCardTooLong, .userUnknown])
+    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .nameCardTooLong, .userUnknown, .groupMessageRate])
 
   public static let traits: MethodTraits<Self> = .writes(
     .membership, users: .known { [$0.userID] }, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
@@ -206,7 +206,8 @@ public struct MuteGroupMember: GroupMethod {
 
   public static let specification = MethodSpecification(
     .muteGroupMember, "Silences members, one or up to 50 by list, for a time; it survives leaving and coming back.",
-    result: Result.fields, errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue])
+    result: Result.fields,
+    errors: [.badGroupID, .noSuchGroup, .noRight, .emptyUserList, .badValue, .groupMessageRate])
 
   public static let traits: MethodTraits<Self> = .writes(
     .by { .memberChanges(users: $0.targets.count) }, users: .nobody, asks: .never, tellsMembers: true, mayWait: false,

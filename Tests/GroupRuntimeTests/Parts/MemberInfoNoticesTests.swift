@@ -125,6 +125,17 @@ import WireProtocol
     #expect(popped?.changes == muted(["bob"]) && notices.isEmpty)
   }
 
+  @Test func aBoundedNumberOfUsersWaits() {
+    var notices = MemberInfoNotices()
+    let users = (0..<10_000).map { UserID(stringLiteral: "u\($0)") }
+    notices.add(muted(Array(users.dropLast())), muteUntil: 60_000, by: operatorNamed("olga"))
+    #expect(!notices.isFull)
+    notices.add(muted([users[9999]]), muteUntil: 60_000, by: operatorNamed("olga"))
+    #expect(notices.isFull)
+    _ = notices.popDue(at: Self.at(0), wall: 0)
+    #expect(!notices.isFull && notices.users.count == 9950)
+  }
+
   // MARK: A state that is discarded
 
   @Test func whatWasNotToldIsTakenUpAsItIsThen() throws {

@@ -474,6 +474,29 @@ import WireProtocol
     #expect(try scene.wake().heard.isEmpty && scene.state?.nextWake == nil)
   }
 
+  /// Users who are no members may be given roles, so the room does not bound how many wait.
+  @Test func aBoundedNumberOfUsersWaitsToBeTold() throws {
+    let scene = try room()
+    let by = EventOperator(.administrator, on: .restAPI)
+    for number in 0..<10_000 {
+      var change = MemberChange(userID: UserID(stringLiteral: "u\(number)"))
+      change.role = .custom(300)
+      scene.state?.memberNotices.add([change], muteUntil: .unset, by: by)
+    }
+    try scene.expectRefused(10023, "muteGroupMember", mute("mary"), by: "olga")
+    try scene.expectRefused(10023, "muteGroupMember", Scene.users(["mary"], #""muteTime":5"#), by: "adam")
+    for user in ["mary", "oscar"] {
+      try scene.expectRefused(10023, "setGroupMemberRole", #"{"userID":"\#(user)","role":"300"}"#, by: "olga")
+    }
+    try scene.expectRefused(10023, "setGroupMemberRole", Scene.users(["oscar"], #""role":"300""#), by: "olga")
+    try scene.expectRefused(10023, "setGroupMemberInfo", #"{"userID":"mary","muteUntil":0,"nameCard":"n"}"#, by: "olga")
+    try scene.expectRefused(10007, "muteGroupMember", mute("mary"), by: "mary")
+    #expect(try scene.ask("setGroupMemberRole", #"{"userID":"mary","role":"Admin"}"#, by: "olga").code == 0)
+    #expect(try scene.ask("setGroupMemberInfo", #"{"userID":"carl","nameCard":"n"}"#, by: "carl").code == 0)
+    try scene.wake()
+    #expect(try scene.ask("muteGroupMember", mute("mary"), by: "olga").code == 0)
+  }
+
   @Test func theFirstOfMergedChangesIsCharged() throws {
     let scene = try room()
     let deliveries = try [("mary", 60), ("carl", 60), ("mary", 0), ("adam", 5)].map { user, seconds in

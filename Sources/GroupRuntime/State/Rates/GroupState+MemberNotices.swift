@@ -40,6 +40,12 @@ extension GroupState {
     publishMemberNotices(&turn)
   }
 
+  /// Throws where too many users wait to be told of.
+  func requireRoomForMemberNotice() throws(WireError) {
+    guard memberNotices.isFull else { return }
+    throw WireError(.groupMessageRate, retryAfterMs: MemberInfoNotices.interval.wholeMilliseconds)
+  }
+
   /// In a live room name cards and customInfo are told to the one concerned and the operator.
   private func announceOfDetails(_ changes: [MemberChange], _ turn: inout Turn) {
     guard !changes.isEmpty else { return }

@@ -10,6 +10,9 @@ struct MemberInfoNotices: Sendable {
   static let interval = Duration.milliseconds(220)
   /// The most users of one event.
   static let maxNamed = 50
+  /// With so many users waiting no further change is accepted. Users who are no members may be given
+  /// roles, so the room does not bound them.
+  static let maxWaiting = 10_000
 
   /// An event that is due.
   struct Notice: Sendable, Equatable {
@@ -40,6 +43,9 @@ struct MemberInfoNotices: Sendable {
 
   /// Whether nobody is to be told of.
   var isEmpty: Bool { order.isEmpty }
+
+  /// Whether no further change is accepted.
+  var isFull: Bool { order.count >= MemberInfoNotices.maxWaiting }
 
   /// What a state that is discarded has not told its members: the events that were lost with its
   /// decisions, and the changes that wait behind them.

@@ -82,6 +82,7 @@ extension GroupState {
     let member = try requireTarget(request.userID)
     for action in request.actions where !isOwn || action != .editMember { try require(action, on: member, turn) }
     try requireKnown(member.userID, turn)
+    if request.role != nil || request.muteUntil != nil { try requireRoomForMemberNotice() }
 
     var edited = member
     var change = try edited.apply(request, at: turn.wall)
@@ -123,6 +124,7 @@ extension GroupState {
       targets = outcomes.succeeded
       rows = outcomes
     }
+    try requireRoomForMemberNotice()
     var changes: [MemberChange] = []
     for user in targets {
       guard var edited = roster.member(user) else { continue }
@@ -166,6 +168,7 @@ extension GroupState {
       }
       try require(.changeRole, on: role, of: user, turn)
       try requireKnown(user, turn)
+      if request.role != .admin { try requireRoomForMemberNotice() }
       changeRoles(of: [RoleTarget(userID: user, role: role)], to: request.role, &turn)
       return nil
     case .list(let users):
@@ -173,6 +176,7 @@ extension GroupState {
         let result = outcome(of: .changeRole, on: presentRole(of: user), of: user, turn)
         return MemberResult(userID: user, result: result == .success && !isKnown(user, turn) ? .fail : result)
       }
+      if request.role != .admin { try requireRoomForMemberNotice() }
       let targets = rows.succeeded.compactMap { user in presentRole(of: user).map { RoleTarget(userID: user, role: $0) } }
       changeRoles(of: targets, to: request.role, &turn)
       return rows + request.refusedNames.map { MemberResult(refusedName: $0) }
