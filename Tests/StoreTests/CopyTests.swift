@@ -21,7 +21,34 @@ import ThrongTestKit
       .putAttributes(GroupAttributes([.init(key: "k", value: "v\u{0}w \u{1F600} \"\\\n")]), in: club),
       .putCounters([.init(key: "likes", value: 9_007_199_254_740_993)], in: club), .apply(.sample("a1", epoch: "club")),
       .notify(.sample(), .users([alice, bob])), .putUserInfo(UserInfo(userID: alice, nickName: "A\u{0}")),
-    ] + (1...50).map { (seq: Int64) in .append(.sample(seq, .text("message \(seq) \u{0} \u{2028}"))) }
+      .putMember(listed, in: club, isKnown: true), .putFormer(former, in: club),
+    ] + (1...50).map { (seq: Int64) in .append(message(seq)) }
+
+  /// A member with settings of the own list of conversations.
+  private static let listed: Member = {
+    var member = Member.sample(bob)
+    (member.infoTime, member.clearedSeq) = (2_000, 3)
+    member.conversation.isMarkedUnread = true
+    member.conversation.marks = ["star", "\u{0}\u{2028}"]
+    return member
+  }()
+
+  private static let former: FormerMember = {
+    var former = FormerMember(userID: carol, leftTime: 3_000)
+    (former.isListed, former.role, former.clearedSeq) = (true, .custom(100), 4)
+    return former
+  }()
+
+  /// One of them has everything that most have not.
+  private static func message(_ seq: Int64) -> Message {
+    var message = Message.sample(seq, .text("message \(seq) \u{0} \u{2028}"))
+    if seq == 7 {
+      message.extras = MessageExtras(
+        extension: "data \u{0} \u{2028}", replyTo: ReplyReference(seq: 6, sender: alice), isExcludedFromUnreadCount: true,
+        isExcludedFromLastMessage: true, toUserIDList: [bob])
+    }
+    return message
+  }
 
   private func withFilledStore(_ body: (SQLiteStore, String) async throws -> Void) async throws {
     try await withDirectory { directory in

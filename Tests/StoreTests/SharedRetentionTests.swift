@@ -139,6 +139,33 @@ final class Removals: Sendable {
     }
   }
 
+  /// Of a message that may not be the last message no time is kept, however many of them go at once.
+  @Test(arguments: stores)
+  func theTimeOfWhatWasRemovedIsThatOfAMessageThatMayBeTheLast(_ backing: Backing) async throws {
+    let clocks = ManualClocks(at: Self.start)
+    try await withLimits(backing, HistoryLimits(count: 2), clocks: clocks) { store, _ in
+      func append(_ seqs: ClosedRange<Int64>, _ extras: MessageExtras?) async throws {
+        for seq in seqs {
+          var message = Message.sample(seq, at: Self.start + seq)
+          message.extras = extras
+          try await store.put([.append(message)]).get()
+        }
+        clocks.advance(by: 5_000)
+        await store.tick()
+      }
+      func loaded() async throws -> StoredGroup { try #require(try await store.group(club, sentSince: 0)) }
+      try await store.put([.create()]).get()
+      try await append(1...3, MessageExtras(extension: "e"))
+      #expect(try await loaded().removedTime == Self.start + 1)
+      try await append(4...30, MessageExtras(isExcludedFromLastMessage: true))
+      try await append(31...60, MessageExtras(toUserIDList: [bob]))
+      let group = try await loaded()
+      #expect(group.firstSeq == 59 && group.removedTime == Self.start + 3 && group.lastTime == Self.start + 3)
+      #expect(group.lastMessage == nil && group.lastSeq == 60 && group.newestTime == Self.start + 60)
+      #expect(try await store.hiddenSeqs(of: club, from: carol, in: 1...99, newestFirst: false, limit: 99) == [59, 60])
+    }
+  }
+
   @Test(arguments: stores)
   func aClockThatJumpsRemovesNothingForAnHour(_ backing: Backing) async throws {
     let clocks = ManualClocks(at: Self.start)
