@@ -175,7 +175,13 @@ extension WebhookEntry {
     Message, WebhookEntry
   )] {
     seqs.map { seq in
-      let message = Message.sample(seq, in: group, from: sender, at: WallInstant(seq + 1000), .text("text \(seq)"))
+      var message = Message.sample(seq, in: group, from: sender, at: WallInstant(seq + 1000), .text("text \(seq)"))
+      // Some have what most have not.
+      if seq % 3 == 0 {
+        message.extras = MessageExtras(
+          extension: "data \(seq)", replyTo: ReplyReference(seq: 1, sender: sender), isExcludedFromUnreadCount: true,
+          toUserIDList: [bob])
+      }
       let sent = WebhookContent.messageSent(MessageInfo(message), isStored: true)
       return (message, WebhookEntry(.messageSent, sent, in: .group(group), at: message.timestamp))
     }
