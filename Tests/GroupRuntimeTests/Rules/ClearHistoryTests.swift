@@ -178,7 +178,7 @@ import WireProtocol
 
   // MARK: For good
 
-  @Test(arguments: [GroupType.public, .meeting], [0, 31])
+  @Test(arguments: [GroupType.public, .meeting], [0, 31] as [Int64])
   func whoComesBackSeesNoneOfItHoweverLater(type: GroupType, days: Int64) async throws {
     let scene = try scene(type)
     try clear(scene)
