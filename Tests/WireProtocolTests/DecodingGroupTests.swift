@@ -23,6 +23,18 @@ import WireProtocol
     #expect(search.count == 20 && search.nextSeq == 0)
   }
 
+  /// "createGroup and importGroup take groupID:"" and maxMemberNum:0 as absent, setGroupInfo takes
+  /// maxMemberNum 0 as the type's default."
+  @Test func nothingAndNoneAreAbsentForANewGroup() throws {
+    let params = #"{"groupType":"Work","groupName":"n","groupID":"","maxMemberNum":0,"ownerUserID":"o"}"#
+    guard case .createGroup(let made) = try decoded("createGroup", params),
+      case .importGroup(let imported) = try decoded("importGroup", params),
+      case .group(_, .setGroupInfo(let set)) = try decoded("setGroupInfo", #"{"groupID":"g","maxMemberNum":0}"#)
+    else { return fail("groups") }
+    for group in [made, imported.group] { #expect(group.groupID == nil && group.fields.maxMemberNum == nil) }
+    #expect(set.fields.maxMemberNum == 0)
+  }
+
   @Test func transferStaysUnlessToldToQuit() throws {
     for (rest, quit) in [("", false), (#","quit":false"#, false), (#","quit":null"#, false), (#","quit":true"#, true)] {
       let params = #"{"groupID":"g","userID":"u"\#(rest)}"#

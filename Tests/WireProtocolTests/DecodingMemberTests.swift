@@ -77,6 +77,15 @@ import WireProtocol
     #expect(text == #"{"userID":"a\"b","result":"Fail"}"#)
   }
 
+  @Test func aListOfChangesBeginsWithAnInstant() throws {
+    guard case .group(_, .getGroupMemberList(let all)) = try decoded("getGroupMemberList", #"{"groupID":"g"}"#),
+      case .group(_, .getGroupMemberList(let changes)) = try decoded(
+        "getGroupMemberList", #"{"groupID":"g","updatedSince":7,"count":200}"#)
+    else { return fail("members") }
+    #expect(all.updatedSince == nil && all.count == 50)
+    #expect(changes.updatedSince == WallInstant(milliseconds: 7) && changes.count == 200)
+  }
+
   @Test func bansAreListedAndEnded() throws {
     guard case .group(_, .getGroupBannedMembers(let plain)) = try decoded("getGroupBannedMembers", #"{"groupID":"g"}"#),
       case .group(_, .getGroupBannedMembers(let page)) = try decoded(

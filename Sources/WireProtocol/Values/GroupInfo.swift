@@ -28,8 +28,8 @@ public struct GroupInfo: FieldValue {
   public let memberCount: Int
   public let onlineCount: Int
   public let lastSeq: Int64
-  /// The oldest message that is kept; `lastSeq + 1` where there is none. Nil = a live room, which
-  /// forgets by itself.
+  /// The oldest message that is kept; `lastSeq + 1` where there is none. Nil = a live room that
+  /// remembers messages: it forgets them by itself.
   public let firstSeq: Int64?
   /// The number of the last change of a message.
   public let changeSeq: Int64
