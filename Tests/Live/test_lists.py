@@ -5,7 +5,7 @@ import pytest
 from harness.applications import ask, asking_room
 from harness.client import has
 from harness.restarts import restart
-from harness.room import Room, clock, names
+from harness.room import Room, clock, later, names
 from harness.world import history_of, info_of
 
 STORING = ["Work", "Public", "Meeting"]
@@ -41,10 +41,10 @@ async def test_members_who_changed_and_those_who_left(frozen_world, groupType):
     await room.administrator.call("inviteUserToGroup", groupID=room.group, userIDList=[other])
     found, left, complete = await changed(room.owner, room.group, since)
     assert set(found) == {member, other} and left == [] and complete
-    later = await moment(room)
-    assert await changed(room.owner, room.group, later) == ([], [], True)
+    afterwards = await moment(room)
+    assert await changed(room.owner, room.group, afterwards) == ([], [], True)
     await room.owner.call("kickGroupMember", groupID=room.group, userIDList=[other, member])
-    found, left, complete = await changed(room.owner, room.group, later)
+    found, left, complete = await changed(room.owner, room.group, afterwards)
     assert found == [] and set(left) == {member, other} and complete
 
 
@@ -120,7 +120,8 @@ async def test_bad_instants(world):
 async def test_who_left_is_known_after_a_restart(make_server, make_world, how):
     world = make_world(make_server({"drain.duration": 0}))
     room = await Room.make(world)
-    since = await clock(room.owner)
+    # Lists are whole from behind the instant of the creation.
+    since = await later(room.owner, await clock(room.owner))
     await room.other.call("quitGroup", groupID=room.group)
     await room.member.call("setGroupMemberInfo", groupID=room.group, userID=room.member.user, nameCard="new")
     await restart(world, how)

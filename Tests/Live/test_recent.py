@@ -204,9 +204,9 @@ async def test_what_is_queued_is_dropped(make_server, make_world):
     await own.advance(seconds=1)
     assert (await say(alice, group, "second"))[0] == 2
     assert texts(await history_of(bob, group)) == ["first", "second"]
-    assert [event["message"]["text"] for event in bob.received("onRecvNewMessage", groupID=group)] == ["first", "second"]
     await bob.quiet("onMessageDropped", group=group)
     await bob.quiet("onRecvMessageRevoked", group=group)
+    assert [event["message"]["text"] for event in bob.received("onRecvNewMessage", groupID=group)] == ["first", "second"]
 
 
 async def test_without_the_key_nothing_is_remembered(world):
