@@ -105,7 +105,7 @@ final class ClusterTopic: GroupTopic {
     for user in users {
       for node in presence.otherNodes(of: user) { byNode[node, default: []].append(user) }
     }
-    // No messages, but news for some users, as that of each join for who joins.
+    // News for some users, as that of each join for who joins, and messages for a few.
     for (node, users) in byNode {
       links.send(.send(group, to: users, except: session, frame: frame), to: node, mayWait: true)
     }

@@ -268,5 +268,9 @@ import ThrongTestKit
     let sent = try scene.ask("sendGroupTextMessage", Self.toOlga, by: "mary")
     #expect(sent.decision.fanOut.deliveries == 2, "olga, and mary's own sessions")
     #expect(try scene.ask("sendGroupTextMessage", #"{"text":"t"}"#, by: "mary").decision.fanOut.deliveries == 4)
+    for (seq, deliveries) in [(4, 2), (5, 4)] {
+      let edited = try scene.ask("modifyGroupMessage", #"{"seq":\#(seq),"text":"u"}"#, by: "mary")
+      #expect(edited.decision.fanOut.deliveries == deliveries, "the event of a change goes as far as its message")
+    }
   }
 }

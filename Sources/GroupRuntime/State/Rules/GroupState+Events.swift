@@ -29,10 +29,13 @@ extension GroupState {
     return event
   }
 
-  /// Charges the request for an event to all members. Of an event that waits for others to merge with
-  /// it, the first request pays.
-  func charge(_ event: GroupEvent, _ turn: inout Turn) {
-    turn.decision.fanOut.add(to: roster.onlineCount(usersSignedIn: turn.usersSignedIn), ofBytes: event.capacity)
+  /// Charges the request for an event to members. Of an event that waits for others to merge with it,
+  /// the first request pays.
+  /// - Parameter users: nil = all members.
+  func charge(_ event: GroupEvent, to users: [UserID]? = nil, _ turn: inout Turn) {
+    let receivers =
+      if let users { users.count { roster.isOnline($0) } } else { roster.onlineCount(usersSignedIn: turn.usersSignedIn) }
+    turn.decision.fanOut.add(to: receivers, ofBytes: event.capacity)
   }
 
   // MARK: Tips and notifications

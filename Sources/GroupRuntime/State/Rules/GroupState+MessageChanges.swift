@@ -210,9 +210,9 @@ extension GroupState {
     _ content: GroupEvent.Content, _ kind: ChangeAnnouncements.Kind, seq: Int64, _ turn: inout Turn
   ) -> GroupEvent {
     let event = turn.event(content)
-    if !announcements.isWaiting(kind) { charge(event, &turn) }
     // The change was noted, so the message is among the recent ones.
     let audience = messages.recentChanges[seq].flatMap { ChangeAnnouncements.Audience(of: $0.message) }
+    if !announcements.isWaiting(kind) { charge(event, to: audience.map { [$0.sender] + $0.targets }, &turn) }
     announcements.add(content, kind, seq: seq, changeSeq: record.changeSeq, audience: audience)
     publishChanges(&turn)
     return event
