@@ -4,8 +4,9 @@ import WireProtocol
 
 /// A message that a live room remembers.
 public struct RecentMessage: Sendable {
-  /// Beside its bytes: the places of its parts, its sender and its ID.
-  static let overhead = 128
+  /// Beside its bytes: the object that has them, the places of its parts, its ID, and what a deque has
+  /// room for.
+  static let overhead = 256
 
   let seq: Int64
   let msgID: String
@@ -82,6 +83,8 @@ struct MessageRing: Sendable {
   private(set) var byteCount = 0
   /// Ascending by `seq`, without gaps.
   private var entries: Deque<Entry> = []
+  /// The most entries that `entries` has had: it keeps room for them until it is made anew.
+  private var mostCount = 0
 
   init(epoch: String) { self.epoch = epoch }
 
@@ -102,11 +105,17 @@ struct MessageRing: Sendable {
     lastSeq = message.seq
     byteCount += message.byteCount
     entries.append(Entry(message: message, time: now))
+    mostCount = max(mostCount, entries.count)
   }
 
   /// Removes the oldest message, if there is one.
   mutating func removeOldest() {
-    if let entry = entries.popFirst() { byteCount -= entry.message.byteCount }
+    guard let entry = entries.popFirst() else { return }
+    byteCount -= entry.message.byteCount
+    // Thousands of rooms that were busy once would keep 100 KB each.
+    guard entries.count <= mostCount / 4 else { return }
+    entries = Deque(entries)
+    mostCount = entries.count
   }
 
   /// Notes a recall, and takes the content away where the message is still there.
