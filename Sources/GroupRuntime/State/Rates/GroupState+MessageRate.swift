@@ -8,7 +8,7 @@ extension GroupState {
   mutating func offer(_ message: Message, isForOnlineUsers: Bool, _ turn: inout Turn) {
     turn.decision.showsMembers = false
     deliverWaiting(&turn)
-    var waiting = WaitingMessage(
+    let waiting = WaitingMessage(
       message: message, senderProfile: turn.caller.profile, session: turn.session, type: record.type,
       isForOnlineUsers: isForOnlineUsers)
     let offered = rateLimiter?.offer(waiting, message.priority, at: turn.monotonic)
@@ -24,9 +24,15 @@ extension GroupState {
       acknowledge(message, .dropped, &turn)
       turn.post(.messageDropped, .messageDropped(waiting.info, .rateLimit), isDurable: false)
     case .delivered, nil:
-      giveSeq(to: &waiting)
-      deliver(waiting, [.accepted, .delivered], &turn)
-      acknowledge(waiting.message, .delivered, &turn)
+      // A message that gets no place is not copied.
+      guard live != nil else {
+        deliver(waiting, [.accepted, .delivered], &turn)
+        return acknowledge(message, .delivered, &turn)
+      }
+      var placed = waiting
+      giveSeq(to: &placed)
+      deliver(placed, [.accepted, .delivered], &turn)
+      acknowledge(placed.message, .delivered, &turn)
     }
   }
 

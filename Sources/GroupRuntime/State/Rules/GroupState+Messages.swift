@@ -25,10 +25,10 @@ extension GroupState {
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
     let seq = isStored ? messages.lastSeq + 1 : nil
-    var message = makeMessage(content, options, extras, seq: seq, by: sender, turn)
+    // Where a rate may hold the message up, it gets its place when it leaves.
+    let isPlaced = live != nil && rateLimiter == nil && !options.onlineUserOnly
+    let message = makeMessage(content, options, extras, seq: seq, place: isPlaced ? live?.nextSeq() : seq, by: sender, turn)
     if rateLimiter != nil { return offer(message, isForOnlineUsers: options.onlineUserOnly, &turn) }
-    // Not before: the msgID of a message in memory goes on when the room's seq begins anew.
-    if live != nil, !options.onlineUserOnly { message.seq = live?.nextSeq() }
     acknowledge(message, isStored ? .stored : .delivered, &turn)
     if isStored {
       turn.decision.changes = [.append(message)]
@@ -67,13 +67,16 @@ extension GroupState {
     return FanOut(to: receivers, ofBytes: 448 + message.byteCount)
   }
 
+  /// - Parameters:
+  ///   - seq: in the store, which makes the msgID: those of a live room go on when its places begin anew.
+  ///   - place: the message's `seq`.
   @inline(__always)
   private mutating func makeMessage(
-    _ content: Message.Content, _ options: MessageOptions, _ extras: MessageExtras?, seq: Int64?, by sender: Sender,
-    _ turn: borrowing Turn
+    _ content: Message.Content, _ options: MessageOptions, _ extras: MessageExtras?, seq: Int64?, place: Int64?,
+    by sender: Sender, _ turn: borrowing Turn
   ) -> Message {
     var message = Message(
-      msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: seq, sender: turn.caller.senderID,
+      msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: place, sender: turn.caller.senderID,
       nameCard: sender.nameCard, timestamp: turn.now, content: content, priority: options.priority,
       clientMsgID: options.clientMsgID, atUserIDList: options.atUserIDList, platform: turn.caller.platform,
       isFromManager: sender.isManager, needReadReceipt: options.needReadReceipt)
@@ -131,7 +134,7 @@ extension GroupState {
     if let first = try checkSend(options, answering: answered, turn) { return turn.answer(.receipt(first)) }
     let profile = turn.caller.profile
     let extras = try options.extras == nil ? nil : self.extras(options, answering: answered, turn)
-    let message = makeMessage(content, options, extras, seq: nil, by: sender(turn.caller), turn)
+    let message = makeMessage(content, options, extras, seq: nil, place: nil, by: sender(turn.caller), turn)
     acknowledge(message, .dropped, &turn)
     count(message, [.accepted, .dropped], &turn)
     turn.post(
