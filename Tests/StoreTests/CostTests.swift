@@ -31,6 +31,19 @@ import ThrongTestKit
     #expect(try await statements(of: .append(.sample(2, isFromManager: true)), after: [.append(.sample(1))]) == 1)
   }
 
+  @Test func whatMostMessagesHaveNotIsOneStatementMore() async throws {
+    var message = Message.sample(1)
+    message.extras = MessageExtras(extension: "data", toUserIDList: [bob])
+    #expect(try await statements(of: .append(message)) == 2)
+    #expect(try await statements(of: .putLastShown(seq: 1, at: 1, in: club), after: [.append(.sample(1))]) == 1)
+  }
+
+  @Test func thousandsWhoFindAGroupAgainAreOneStatement() async throws {
+    let users = (0..<3000).map { UserID("user\($0)")! }
+    let joins = users.map { StoreChange.join($0, club) }
+    #expect(try await statements(of: .endHidden(users, at: 5000, in: club), after: joins) == 1)
+  }
+
   @Test func aCounterIsTwoStatementsAndTakesNoMoreRoomWhenItChanges() async throws {
     #expect(try await statements(of: .putCounters([.init(key: "k", value: 1)], in: club)) == 2)
     try await withDirectory { directory in
