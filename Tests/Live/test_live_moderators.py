@@ -4,8 +4,9 @@ import pytest
 from harness.backend import notifications_of
 from harness.client import has
 from harness.restarts import restart
+from harness.room import including
 from harness.server import IS_CLUSTER
-from harness.world import eventually
+from harness.world import eventually, history_of
 
 pytestmark = pytest.mark.nodes
 
@@ -17,6 +18,14 @@ async def moderated(make_server, make_world):
     """A world on a server whose live rooms have moderators. Its time stands still, except over nodes."""
     settings = {"avChatRoom.moderation": "true", "avChatRoom.offlineGrace": 2, "drain.duration": 0}
     return make_world(make_server(settings, frozen=not IS_CLUSTER))
+
+
+@pytest.fixture
+async def remembering(make_server, make_world):
+    """A world on a server whose live rooms have moderators and remember 100 messages."""
+    settings = {"avChatRoom.moderation": "true", "avChatRoom.recentMessages": 100,
+                "limits.avChatRoom.messagesPerSecond": 0, "drain.duration": 0}
+    return make_world(make_server(settings))
 
 
 def names(rows):
@@ -94,6 +103,94 @@ async def test_a_voice_room_with_two_moderators(moderated):
     await max_.refused(10007, "muteGroupMember", groupID=group, userID=ann.user, muteTime=5)
     for client in (mia, max_):
         await client.refused(10007, "setGroupMemberRole", groupID=group, userID=ann.user, role="Admin")
+
+
+async def test_a_moderator_decides_applications_and_mutes_the_room(moderated):
+    owner, mia, ann, tom, eve = await moderated.users("owner", "mia", "ann", "tom", "eve")
+    group = await moderated.group(owner, "AVChatRoom", [mia, ann])
+    await owner.call("setGroupMemberRole", groupID=group, userID=mia.user, role="Admin")
+    await owner.call("setGroupInfo", groupID=group, joinMode="Auth")
+    for client, method, isAgreeJoin in ((tom, "acceptGroupApplication", True), (eve, "refuseGroupApplication", False)):
+        assert await client.call("joinGroup", groupID=group) == {"status": "Pending"}
+        told = [await manager.expect("onReceiveJoinApplication", groupID=group) for manager in (owner, mia)]
+        assert [event["member"]["userID"] for event in told] == [client.user] * 2
+        application = {"applicationID": told[0]["applicationID"]}
+        assert told[1]["applicationID"] == told[0]["applicationID"]
+        await ann.quiet("onReceiveJoinApplication")
+        await ann.refused(10007, method, **application)
+        assert await mia.call(method, **application) == {}
+        event = await client.expect("onApplicationProcessed", **application)
+        assert event["isAgreeJoin"] is isAgreeJoin and event["opUser"]["userID"] == mia.user
+    await tom.expect("onMemberEnter", groupID=group, memberList=including(tom.user))
+    assert await role_of(mia, group, tom) == "Member" and await role_of(mia, group, eve) == "NotMember"
+    people = (owner, mia, ann, tom)
+    await ann.refused(10007, "muteGroup", groupID=group, mode="Ordinary")
+    for mode in ("Ordinary", "None"):
+        await mia.call("muteGroup", groupID=group, mode=mode)
+        for client in people:
+            event = await client.expect("onGroupInfoChanged", groupID=group, opUser=has(userID=mia.user))
+            assert event["opUser"]["role"] == "Admin" and "seq" not in event
+        if mode == "Ordinary":
+            await ann.refused(10017, "sendGroupTextMessage", groupID=group, text="x")
+            await mia.call("sendGroupTextMessage", groupID=group, text="managers may speak")
+    await ann.call("sendGroupTextMessage", groupID=group, text="and everybody again")
+
+
+async def test_a_moderator_takes_back_what_members_said(remembering):
+    world = remembering
+    owner, mia, ann, tom = await world.users("owner", "mia", "ann", "tom")
+    group = await world.group(owner, "AVChatRoom", [mia, ann, tom])
+    await owner.call("setGroupMemberRole", groupID=group, userID=mia.user, role="Admin")
+    speakers = (owner, mia, ann, tom)
+    ofOwner, ofMia, ofAnn, ofTom = [
+        await client.call("sendGroupTextMessage", groupID=group, text="x") for client in speakers]
+    for target in ({"seq": ofAnn["seq"]}, {"msgID": ofAnn["msgID"]}):
+        await tom.refused(10032, "revokeGroupMessage", groupID=group, **target)
+        await mia.call("revokeGroupMessage", groupID=group, **target)
+        # Who may not learns nothing of it either.
+        await tom.refused(10032, "revokeGroupMessage", groupID=group, **target)
+    # A sender who has left counts as a member.
+    await tom.call("quitGroup", groupID=group)
+    await mia.call("revokeGroupMessage", groupID=group, msgID=ofTom["msgID"])
+    await mia.refused(10007, "revokeGroupMessage", groupID=group, seq=ofOwner["seq"])
+    await owner.call("revokeGroupMessage", groupID=group, seq=ofMia["seq"])
+    for client in (owner, mia, ann):
+        for sent, by, changeSeq in ((ofAnn, mia, 1), (ofTom, mia, 2), (ofMia, owner, 3)):
+            event = await client.expect("onRecvMessageRevoked", groupID=group)
+            assert has(seq=sent["seq"], msgID=sent["msgID"], changeSeq=changeSeq)(event)
+            assert event["opUser"]["userID"] == by.user
+        await client.quiet("onRecvMessageRevoked")
+    assert [message.get("isRevoked", False) for message in await history_of(ann, group)] == [False, True, True, True]
+    (room,) = [row for row in (await ann.call("getServerInfo"))["groupTypes"] if row["groupType"] == "AVChatRoom"]
+    assert room["rights"]["recallOthers"] == "Admin"
+
+
+async def test_names_that_nobody_can_have(moderated):
+    owner, mia = await moderated.users("owner", "mia")
+    group = await moderated.group(owner, "AVChatRoom")
+    await owner.refused(10004, "setGroupMemberRole", groupID=group, userID="@nobody", role="Admin")
+    await owner.refused(10007, "setGroupMemberInfo", groupID=group, userID=mia.user, role="Admin")
+    assert await role_of(owner, group, mia) == "NotMember"
+    other = await moderated.group(owner, "Public", [mia])
+    await owner.refused(10004, "setGroupMemberRole", groupID=other, userIDList=[mia.user, "@nobody"], role="Admin")
+    assert await role_of(owner, other, mia) == "Member"
+
+
+async def test_a_mute_and_a_name_card_in_one_request_go_their_own_ways(moderated):
+    """The mute to all, the name card to the two whom it concerns."""
+    owner, mia, ann = await moderated.users("owner", "mia", "ann")
+    group = await moderated.group(owner, "AVChatRoom", [mia, ann])
+    until = (await owner.call("ping"))["serverTime"] + 600_000
+    await owner.call("setGroupMemberInfo", groupID=group, userID=mia.user, nameCard="Mia", muteUntil=until)
+    for client in (owner, mia, ann):
+        told = []
+        for _ in range(1 if client is ann else 2):
+            (change,) = (await client.expect(CHANGED, groupID=group))["changeInfoList"]
+            assert change.pop("userID") == mia.user
+            told.append(change)
+        assert 0 < told[0]["muteTime"] <= 600 and set(told[0]) == {"muteTime"}
+        assert told[1:] == ([] if client is ann else [{"nameCard": "Mia"}])
+        await client.quiet(CHANGED, group=group)
 
 
 @pytest.mark.parametrize("how", ["quits", "is away for too long"])

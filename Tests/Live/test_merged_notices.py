@@ -99,6 +99,23 @@ async def test_notices_count_and_come_after_messages(make_server, make_world):
         assert all(newer - older >= 1000 for older, newer in zip(instants, instants[1:]))
 
 
+async def test_notices_are_merged_without_a_limit_of_messages(make_server, make_world):
+    world = make_world(make_server({"limits.avChatRoom.messagesPerSecond": 0}, frozen=True))
+    alice = await world.user("alice")
+    group = await world.group(alice, "AVChatRoom")
+    fans = [world.name("fan") for _ in range(130)]
+    for method, event, before, step in (("joinGroup", "onMemberEnter", 1, 1), ("quitGroup", "onMemberLeave", 131, -1)):
+        await as_users(world.server, method, group, fans)
+        first = await alice.expect(event, groupID=group)
+        assert names(first) == fans[:1] and first["memberCount"] == before + step
+        await alice.quiet(event, group=group)
+        await world.server.advance(seconds=1)
+        second = await alice.expect(event, groupID=group)
+        assert names(second) == fans[-NAMED:] and second["memberCount"] == before + step * 130
+        await world.server.advance(seconds=2)
+        await alice.quiet(event, group=group)
+
+
 async def test_each_kind_for_itself(frozen_world):
     """The first leave notice does not wait for the join notices: it leaves with the quitting."""
     alice, bob, carol = await frozen_world.users("alice", "bob", "carol")

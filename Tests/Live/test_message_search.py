@@ -57,6 +57,17 @@ async def test_recalled_messages_and_those_of_others_are_not_found(searching):
     assert await found(alice, "needle") == []
 
 
+async def test_an_extension_is_not_searched(searching):
+    alice = await searching.user("alice")
+    group = await searching.group(alice, "Work")
+    sent = await alice.call("sendGroupTextMessage", groupID=group, text="plain", extension="needle")
+    for extension in ("needle again", "", "needle"):
+        assert await found(alice, "needle") == [] and await found(alice, "plain") == ["plain"]
+        await alice.call("modifyGroupMessage", groupID=group, seq=sent["seq"], extension=extension)
+        await searching.server.advance(seconds=1)
+    assert await found(alice, "needle") == [] and await found(alice, "plain") == ["plain"]
+
+
 async def test_a_search_finds_what_its_reader_may_see_now(searching):
     alice, bob = await searching.users("alice", "bob")
     group = await searching.group(alice, "Public")

@@ -310,8 +310,9 @@ async def test_live_rooms_have_no_recall(server, world, seq):
     await owner.call("sendGroupTextMessage", groupID=room, text="x")
     await outsider.refused(10007, "revokeGroupMessage", groupID=room, seq=seq)
     for group, client in [(room, owner), (room, member), (news, owner), (news, member)]:
-        await client.refused(10033, "revokeGroupMessage", groupID=group, seq=seq)
-        denied(server, 10033, "revokeGroupMessage", groupID=group, seq=seq)
+        for target in ({"seq": seq}, {"msgID": "any"}):
+            await client.refused(10033, "revokeGroupMessage", groupID=group, **target)
+            denied(server, 10033, "revokeGroupMessage", groupID=group, **target)
     done(server, "dismissGroup", groupID=news)
 
 

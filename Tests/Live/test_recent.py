@@ -104,6 +104,55 @@ async def test_who_joins_later_reads_what_was_said_and_others_nothing(rememberin
     assert done(remembering.server, "getGroupHistoryMessageList", groupID=group)["messageList"][0]["text"] == "m4"
 
 
+async def test_extensions_replies_and_messages_by_seq(remembering):
+    """As in stored types, where the room remembers the message."""
+    alice, bob, oscar = await remembering.users("alice", "bob", "oscar")
+    group = await remembering.group(alice, "AVChatRoom")
+    position = await join(bob, group)
+    first, _ = await say(alice, group, "first", extension="e", isExcludedFromLastMessage=True)
+    reply, _ = await say(bob, group, "reply", replyTo=first, extension="r")
+    event = await bob.expect("onRecvNewMessage", groupID=group, message=has(seq=reply))
+    assert event["message"]["replyTo"] == {"seq": first, "sender": alice.user} and event["message"]["extension"] == "r"
+    answer = await bob.call("getGroupMessages", groupID=group, seqList=[reply, first, 99, first])
+    assert [message["seq"] for message in answer["messageList"]] == [reply, first]
+    assert answer["messageList"] == (await history_of(bob, group))[::-1]
+    assert "replyCount" not in answer["messageList"][1] and "isExcludedFromLastMessage" not in answer["messageList"][1]
+    await oscar.refused(10007, "getGroupMessages", groupID=group, seqList=[first])
+    await alice.refused(10030, "sendGroupTextMessage", groupID=group, text="x", replyTo=99)
+    await alice.refused(10033, "getGroupMessageReplies", groupID=group, seq=first)
+    await alice.refused(10007, "sendGroupTextMessage", groupID=group, text="x", toUserIDList=[bob.user])
+    # A recall takes the extension, and nobody can answer what is recalled; the reply names it still.
+    await alice.call("revokeGroupMessage", groupID=group, seq=first)
+    await bob.refused(10030, "sendGroupTextMessage", groupID=group, text="x", replyTo=first)
+    for messages in (await history_of(bob, group), (await sync(bob, position))["messageList"]):
+        assert is_recalled(messages[0]) and "extension" not in messages[0]
+        assert messages[1]["extension"] == "r" and messages[1]["replyTo"]["seq"] == first
+
+
+async def test_everything_else_is_as_without_memory(remembering):
+    """No edits, reactions, pins and receipts, no unread count, and not in the list of joined groups."""
+    alice, bob = await remembering.users("alice", "bob")
+    group = await remembering.group(alice, "AVChatRoom")
+    await join(bob, group)
+    seq, _ = await say(alice, group)
+    for method, params in (
+        ("modifyGroupMessage", {"seq": seq, "text": "y"}), ("addMessageReaction", {"seq": seq, "reaction": "r"}),
+        ("removeMessageReaction", {"seq": seq, "reaction": "r"}), ("getMessageReactions", {"seqList": [seq]}),
+        ("pinGroupMessage", {"seq": seq, "isPinned": True}), ("getPinnedGroupMessageList", {}),
+        ("sendMessageReadReceipts", {"seqList": [seq]}),
+    ):
+        await alice.refused(10033, method, groupID=group, **params)
+    for method, params in (("setConversation", {"isPinned": True}), ("clearGroupHistory", {})):
+        await bob.refused(10007, method, groupID=group, **params)
+    assert (await bob.call("getGroupUnreadCount"))["totalCount"] == 0
+    assert (await info_of(bob, group))["selfInfo"]["unreadCount"] == 0
+    assert (await bob.call("getJoinedGroupList"))["groupList"] == []
+    # What happens in the room is told, and takes no seq.
+    await alice.call("setGroupInfo", groupID=group, groupName="renamed")
+    assert "seq" not in await bob.expect("onGroupInfoChanged", groupID=group)
+    assert (await say(alice, group))[0] == seq + 1
+
+
 @pytest.mark.parametrize("how", ["stop", "kill"])
 async def test_a_restart_begins_anew(remembering, make_world, how):
     alice, bob = await remembering.users("alice", "bob")
