@@ -296,8 +296,13 @@ struct ModelGroup {
   }
 
   func sees(_ member: ModelMember, _ message: ModelMessage) -> Bool {
+    message.isFor(member.name) && seesPlace(of: message, member)
+  }
+
+  /// Whether a member sees a message, unless it names others.
+  func seesPlace(of message: ModelMessage, _ member: ModelMember) -> Bool {
     let isShown = policy["historyVisibility"] == "All" || message.seenBy.contains(member.name)
-    return isShown && message.isFor(member.name) && message.seq ?? 0 > clearedThrough[member.name, default: 0]
+    return isShown && message.seq ?? 0 > clearedThrough[member.name, default: 0]
   }
 
   /// The newest message that may be the last message, kept or not.

@@ -118,9 +118,9 @@ extension ModelWorld {
     if let memory = g.memory { return sync(with: memory) }
     let seq = operation["seq"].int!
     let after = operation["changeSeq"].int
-    // "recovered:true where nothing that the reader may see is gone."
+    // "recovered:true where nothing that the reader may see is gone"; whom it named is gone with it.
     let gone = g.messages.prefix(g.firstSeq - 1).dropFirst(seq)
-    let isComplete = asker.map { member in !gone.contains { g.sees(member, $0) } } ?? gone.isEmpty
+    let isComplete = asker.map { member in !gone.contains { g.seesPlace(of: $0, member) } } ?? gone.isEmpty
     let isOfGroup = g.keepsHistory && operation["epoch"] == g.epoch && seq <= g.lastSeq && after ?? 0 <= g.changeSeq
     let isKnown = isOfGroup && isComplete
     // "≤100 together with messageList, more covering both": the first page holds changes before
