@@ -22,7 +22,9 @@ extension Group {
     box.state.live = LiveHistory(epoch: epoch)
     // Messages of a former group of this ID may still be on their way to its room. Its end opens the
     // next one.
-    if recentRoom == nil { recentRoom = recent.open(id, epoch: epoch) }
+    guard recentRoom == nil else { return }
+    recent.remove(id)
+    recentRoom = recent.open(id, epoch: epoch)
   }
 
   /// Forgets the room, because the group has ended or is not there. A new group of the same ID may have
