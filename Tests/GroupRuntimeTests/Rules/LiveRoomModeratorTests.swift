@@ -492,6 +492,7 @@ import WireProtocol
     try scene.expectRefused(10023, "setGroupMemberInfo", #"{"userID":"mary","muteUntil":0,"nameCard":"n"}"#, by: "olga")
     try scene.expectRefused(10007, "muteGroupMember", mute("mary"), by: "mary")
     #expect(try scene.ask("setGroupMemberRole", #"{"userID":"mary","role":"Admin"}"#, by: "olga").code == 0)
+    #expect(try scene.ask("setGroupMemberInfo", #"{"userID":"carl","role":"Admin"}"#, by: "olga").code == 0)
     #expect(try scene.ask("setGroupMemberInfo", #"{"userID":"carl","nameCard":"n"}"#, by: "carl").code == 0)
     try scene.wake()
     #expect(try scene.ask("muteGroupMember", mute("mary"), by: "olga").code == 0)

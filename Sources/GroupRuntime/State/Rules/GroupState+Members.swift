@@ -82,7 +82,7 @@ extension GroupState {
     let member = try requireTarget(request.userID)
     for action in request.actions where !isOwn || action != .editMember { try require(action, on: member, turn) }
     try requireKnown(member.userID, turn)
-    if request.role != nil || request.muteUntil != nil { try requireRoomForMemberNotice() }
+    if request.muteUntil != nil || request.role ?? .admin != .admin { try requireRoomForMemberNotice() }
 
     var edited = member
     var change = try edited.apply(request, at: turn.wall)
