@@ -126,6 +126,26 @@ import ThrongTestKit
     #expect(exactly["messageList"].elements.count == 6 && exactly["nextSeq"] == 0, "no page without a message follows")
   }
 
+  /// "A page of history, syncGroups and the like ends where it would be over half of
+  /// limits.sendQueueBytes, with one message at least."
+  @Test(arguments: [1, 1000, 2000]) func aPageEndsWhereItsBytesWouldNotFit(bytes: Int) throws {
+    let scene = try scene(rules: GroupRules(limits: GroupLimits(maxMemberNum: [:], pageBytes: bytes)))
+    let text = String(repeating: "r", count: 400)
+    for _ in 0..<5 { try scene.ask("sendGroupTextMessage", #"{"text":"\#(text)","replyTo":1}"#, by: "olga") }
+    // Each has 400 bytes of text, and less than as many besides.
+    let most = max(1, bytes / 400)
+    var (next, listed): (Int64, [Int64]) = (0, [])
+    repeat {
+      let page = try replies(scene, #","nextSeq":\#(next)"#)
+      #expect((1...most).contains(page["messageList"].elements.count) && page["totalCount"] == 5)
+      listed += seqs(page["messageList"])
+      next = page["nextSeq"].integer ?? 0
+    } while next != 0
+    #expect(listed == [2, 3, 4, 5, 6])
+    let some = seqs(try scene.ask("getGroupMessages", #"{"seqList":[6,2,4]}"#, by: "olga").result["messageList"])
+    #expect(!some.isEmpty && some.count <= most && some == Array([6, 2, 4].prefix(some.count)), "the first of them")
+  }
+
   @Test func whatIsRecalledOrInvisibleIsNoReply() throws {
     let scene = try scene()
     try scene.ask("sendGroupTextMessage", Self.reply, by: "olga")
