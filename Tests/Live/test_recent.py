@@ -111,7 +111,7 @@ async def test_extensions_replies_and_messages_by_seq(remembering):
     position = await join(bob, group)
     first, _ = await say(alice, group, "first", extension="e", isExcludedFromLastMessage=True)
     reply, _ = await say(bob, group, "reply", replyTo=first, extension="r")
-    event = await bob.expect("onRecvNewMessage", groupID=group, message=has(seq=reply))
+    event = await alice.expect("onRecvNewMessage", groupID=group, message=has(seq=reply))
     assert event["message"]["replyTo"] == {"seq": first, "sender": alice.user} and event["message"]["extension"] == "r"
     answer = await bob.call("getGroupMessages", groupID=group, seqList=[reply, first, 99, first])
     assert [message["seq"] for message in answer["messageList"]] == [reply, first]
