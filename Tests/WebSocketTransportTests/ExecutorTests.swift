@@ -119,11 +119,8 @@ import WebSocketTransport
   @Test func theDelegateIsReleasedOutsideTheLoop() async throws {
     let loops = Mutex<[EventLoop]>([])
     let wasOnLoop = EventQueue<Bool>()
-    let transport = try Transport(
-      TransportConfiguration(),
-      delegate: RefusingDelegate(whenReleased: {
-        wasOnLoop.add(loops.withLock { $0 }.contains { $0.isCurrent })
-      }))
+    let tell = { @Sendable in wasOnLoop.add(loops.withLock { $0 }.contains { $0.isCurrent }) }
+    let transport = try Transport(TransportConfiguration(), delegate: RefusingDelegate(whenReleased: tell))
     loops.withLock { $0 = transport.loops }
     transport.start()
     await transport.stop()
