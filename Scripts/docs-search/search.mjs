@@ -9,6 +9,9 @@ const weights = [
 /** Who types a key, such as `auth.jwksFile`, asks what it means. */
 const keyed = /^[a-zA-Z]+(\.[a-zA-Z]+)+$/;
 const keyWeight = 1.6;
+/** Four words or more that stand somewhere as they are, such as a message of the server, mean that section. */
+const quoteWeight = 4;
+const quoteLength = 4;
 const pageWeight = 12;
 const headingWeight = 6;
 const parentWeight = 2;
@@ -53,7 +56,7 @@ export function load({ sections, synonyms }) {
     const body = words(text);
     return {
       url, path, text, heading: subjects(path.at(-1)), parents: subjects(path.slice(0, -1).join(" ")), body: counted(body),
-      length: body.length, weight: weights.find(([pattern]) => pattern.test(url))?.[1] ?? 1,
+      quotable: text.toLowerCase(), length: body.length, weight: weights.find(([pattern]) => pattern.test(url))?.[1] ?? 1,
     };
   });
   const frequencies = new Map();
@@ -101,11 +104,13 @@ export function find(index, query, most = 30) {
   if (asked.length === 0) return [];
   const results = [];
   const ofKey = keyed.test(query.trim());
+  const quote = query.trim().toLowerCase().replace(/\s+/g, " ");
   for (const row of index.rows) {
     const scores = asked.map((found) => score(index, row, found));
     if (scores.includes(0)) continue;
     const { url, path, text } = row;
-    const weight = ofKey && /\/configuration\//.test(url) ? keyWeight : row.weight;
+    let weight = ofKey && /\/configuration\//.test(url) ? keyWeight : row.weight;
+    if (asked.length >= quoteLength && row.quotable.includes(quote)) weight *= quoteWeight;
     results.push({ url, path, text, score: weight * scores.reduce((sum, one) => sum + one, 0) });
   }
   return results.sort((one, other) => other.score - one.score).slice(0, most);

@@ -72,7 +72,7 @@ struct arrivals {
   adoption *adoption;
   TAILQ_HEAD(arrival_list, arrival) waiting[2];  // by is_internal, the oldest first
   struct arrival_list in_library;                // of the public listener, the oldest first
-  struct arrival_list expired;                   // in order of expiry
+  struct arrival_list expired[2];                // by whether the library has them, in order of expiry
   int waiting_count[2], max_waiting, in_library_count, max_in_library;
   LIST_HEAD(source_bucket, source) sources[SOURCE_BUCKETS];
   slot_table slots;
@@ -85,10 +85,11 @@ struct arrivals {
 static void on_expiry(timer *timer) {
   arrival *a = (arrival *)((char *)timer - offsetof(arrival, timer));
   arrivals *all = a->all;
-  if (a->stage != ARRIVAL_IN_LIBRARY) TAILQ_REMOVE(&all->waiting[a->peer.is_internal], a, of_stage);
+  bool is_in_library = a->stage == ARRIVAL_IN_LIBRARY;
+  if (!is_in_library) TAILQ_REMOVE(&all->waiting[a->peer.is_internal], a, of_stage);
   else if (!a->peer.is_internal) TAILQ_REMOVE(&all->in_library, a, of_stage);
   a->is_expired = true;
-  TAILQ_INSERT_TAIL(&all->expired, a, of_stage);
+  TAILQ_INSERT_TAIL(&all->expired[is_in_library], a, of_stage);
 }
 
 static void bound(arrivals *all) {
@@ -112,9 +113,11 @@ arrivals *arrivals_create(
   all->connections = connections;
   all->wheel = wheel;
   all->adoption = adoption;
-  for (int i = 0; i < 2; i++) TAILQ_INIT(&all->waiting[i]);
+  for (int i = 0; i < 2; i++) {
+    TAILQ_INIT(&all->waiting[i]);
+    TAILQ_INIT(&all->expired[i]);
+  }
   TAILQ_INIT(&all->in_library);
-  TAILQ_INIT(&all->expired);
   all->first_bytes = ct_allocate(CT_HEAD_READ, 1);
   all->set = epoll_create1(EPOLL_CLOEXEC);
   bound(all);
@@ -181,7 +184,7 @@ static void leave(arrival *a) {
   arrivals *all = a->all;
   if (a->stage == ARRIVAL_GONE) return;
   if (a->is_expired) {
-    TAILQ_REMOVE(&all->expired, a, of_stage);
+    TAILQ_REMOVE(&all->expired[a->stage == ARRIVAL_IN_LIBRARY], a, of_stage);
   } else if (a->stage != ARRIVAL_IN_LIBRARY) {
     TAILQ_REMOVE(&all->waiting[a->peer.is_internal], a, of_stage);
   } else if (!a->peer.is_internal) {
@@ -241,25 +244,24 @@ bool arrivals_drop_oldest(arrivals *all, bool is_internal) {
   return oldest;
 }
 
+// Returns whether there are more.
+static bool drop_expired(struct arrival_list *expired, int at_most) {
+  for (arrival *a; at_most > 0 && (a = TAILQ_FIRST(expired)); at_most--) drop(a, CT_DROP_TIMEOUT);
+  return !TAILQ_EMPTY(expired);
+}
+
 bool arrivals_turn(arrivals *all) {
-  if (TAILQ_EMPTY(&all->expired)) return false;
-  int waiting = DROPS_PER_TURN, in_library = closes_per_turn(all->connections) / 2;
-  for (arrival *a; (a = TAILQ_FIRST(&all->expired));) {
-    int *left = a->wsi ? &in_library : &waiting;
-    if ((*left)-- <= 0) return true;
-    drop(a, CT_DROP_TIMEOUT);
-  }
-  return false;
+  struct arrival_list *waiting = &all->expired[false], *in_library = &all->expired[true];
+  if (TAILQ_EMPTY(waiting) && TAILQ_EMPTY(in_library)) return false;
+  bool has_more = drop_expired(waiting, DROPS_PER_TURN);
+  return drop_expired(in_library, closes_per_turn(all->connections) / 2) || has_more;
 }
 
 void arrivals_close(arrivals *all) {
   for (int i = 0; i < 2; i++) {
     for (arrival *a; (a = TAILQ_FIRST(&all->waiting[i]));) close_now(a);
   }
-  for (arrival *a, *next = TAILQ_FIRST(&all->expired); (a = next);) {
-    next = TAILQ_NEXT(a, of_stage);
-    if (!a->wsi) close_now(a);
-  }
+  for (arrival *a; (a = TAILQ_FIRST(&all->expired[false]));) close_now(a);
 }
 
 void arrivals_free(arrivals *all) {
@@ -330,8 +332,14 @@ static bool read_proxy_header(arrival *a) {
   return false;
 }
 
+// Those whose time is over have their places until a turn has closed them: all of them may, at once.
 static void make_room_in_library(arrivals *all) {
-  if (all->in_library_count >= all->max_in_library) drop(TAILQ_FIRST(&all->in_library), CT_DROP_TOTAL);
+  if (all->in_library_count < all->max_in_library) return;
+  arrival *ended;
+  TAILQ_FOREACH(ended, &all->expired[true], of_stage) {
+    if (!ended->peer.is_internal) return drop(ended, CT_DROP_TIMEOUT);
+  }
+  drop(TAILQ_FIRST(&all->in_library), CT_DROP_TOTAL);
 }
 
 // Gives the socket to the library; head: bytes that were taken from it.

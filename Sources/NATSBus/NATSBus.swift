@@ -341,6 +341,8 @@ private final class Subscriber: BusSubscription, Sendable {
       return (true, native.subscription)
     }
     former?.cancel()
+    // A cancellation meanwhile has found the former one.
+    if isCancelled.load(ordering: .acquiring) { native.withLock { $0.subscription.take() }?.cancel() }
     return isNewest
   }
 

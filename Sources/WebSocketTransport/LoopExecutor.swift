@@ -111,11 +111,13 @@ public final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     return hasLocalWork
   }
 
-  /// Runs everything on the loop's thread for the last time; later work goes to Dispatch.
+  /// Runs everything on the loop's thread for the last time; later work goes to Dispatch. From then on
+  /// the caller is not on the loop: what it still releases would work beside that.
   func end() {
     repeat {
       while drain() {}
     } while !changeIfIdle { $0.hasEnded = true }
+    ct_loop_adopt_thread(nil)
   }
 
   private func drainAfterEnd() {

@@ -89,6 +89,7 @@ import ThrongTestKit
     let before = scene.fingerprint
     let over = try scene.ask("setGroupInfo", #"{"groupName":"other","customInfo":{"k10":"v"}}"#, by: "olga")
     #expect(over.code == 10004 && over.field == "customInfo" && scene.fingerprint == before)
+    #expect(over.message == "customInfo has at most 10 keys")
     #expect(try scene.ask("setGroupInfo", #"{"customInfo":{"k0":null,"k10":"v"}}"#, by: "olga").code == 0)
     #expect(try scene.ask("setGroupInfo", #"{"customInfo":{"k1":"other"}}"#, by: "olga").code == 0)
   }

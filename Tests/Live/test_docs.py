@@ -110,6 +110,16 @@ def test_a_query_has_to_match_as_a_whole_and_shows_where(site, tmp_path):
     assert any(part.lower() in ("copy", "copies") for part in copies["excerpt"][1::2])
 
 
+def test_a_message_finds_the_section_that_quotes_it(site, tmp_path):
+    quoted = {
+        "no server answers, or it refuses the  connection": "The WebSocket does not open",
+        "The lease of this node cannot be renewed": "It runs and is not ready",
+        "a webhook was given up": "Lines of the log › The log of webhooks", "not signed in in time": "A connection closes"}
+    found = find(site.directory, tmp_path, *quoted)
+    assert {words: rows[0]["path"] for words, rows in found.items()} == {
+        words: f"Troubleshooting › {heading}" for words, heading in quoted.items()}
+
+
 def test_every_result_leads_to_a_section_that_is_there(site):
     rows = json.loads((site.directory / "search/index.json").read_text())["sections"]
     assert len(rows) > 300

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from harness.driven import has_node
 from harness.server import REPOSITORY, run_throng
 from harness.tutorial import CATALOGUE, FILES, Reader, blocks
 
@@ -19,7 +20,10 @@ async def reader(tmp_path):
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("page", ["SignIn", "Backend", "Moderation"])
 async def test_a_page_does_what_it_shows(reader, page):
-    await reader.read((CATALOGUE / f"{page}.md").read_text(), is_whole=False)
+    text = (CATALOGUE / f"{page}.md").read_text()
+    if "```javascript\n" in text and not has_node():
+        pytest.skip("there is no Node")
+    await reader.read(text, is_whole=False)
     assert reader.shown_by_git() == []
 
 

@@ -51,6 +51,7 @@ async def test_a_server_goes_on_with_what_it_had(make_server, make_world, databa
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert any(line.startswith("message: verified") for line in lines)
+    assert any("CONNECT was revoked from PUBLIC" in line for line in lines), "nobody hears what nodes would tell each other"
     assert lines[-1] == "done: a server may begin with the new database"
     again = migrate(own.data_dir, url)
     assert again.returncode == 1 and "finished" in again.stderr

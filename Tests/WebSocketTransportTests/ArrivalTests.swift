@@ -151,6 +151,38 @@ import Testing
     }
   }
 
+  /// All places in the library belong to connections whose time has just ended; a turn closes a few of
+  /// them. A newcomer who is there before that gets such a place.
+  @Test func aNewcomerGetsThePlaceOfOneWhoseTimeIsOver() async throws {
+    let clock = ManualClock()
+    let configure = { (configuration: inout TransportConfiguration) in
+      configuration.handshakeTimeout = 600
+      configuration.maxWaitingConnections = 512
+    }
+    let behaviour = TestServer.Behaviour(admit: { _ in .uncounted })
+    try await TestServer.with(configure, behaviour: behaviour, clock: clock) { running in
+      // So many may be in the library: each waits there for its body.
+      let clients = try (0..<64).map { _ in
+        let client = try SocketClient(port: running.port)
+        try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
+        _ = try client.receive(through: "\r\n\r\n")
+        return client
+      }
+      // nonisolated(unsafe): the loop sends by it while this test waits for the loop.
+      nonisolated(unsafe) let newcomer = try Self.halfHead(running, String(WebSocketClient.request().dropLast()))
+      let isThere = try running.onLoop {
+        clock.advance(by: 61_000)
+        running.loop.runTimers()
+        // The loop looks at its sockets before its next turn.
+        return (try? newcomer.send("\r\n")) != nil && (try? newcomer.waitUntilReceived()) != nil
+      }
+      #expect(isThere)
+      #expect(try newcomer.receive(through: "\r\n").hasPrefix("HTTP/1.1 101"))
+      for client in clients { try client.waitForEnd() }
+      for _ in clients { #expect(try running.server.dropped.next().reason == .timeout) }
+    }
+  }
+
   // MARK: What is answered before the library has the socket
 
   @Test(arguments: ["PROXY TCP4 192.0.2.1 127.0.0.1 40000 8080\r\n", "\r\n\r\n\0\r\nQUIT\n"])

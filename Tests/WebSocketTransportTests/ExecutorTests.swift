@@ -114,6 +114,19 @@ import WebSocketTransport
     #expect(await counter.numbers == [1])
   }
 
+  /// The loop's thread releases it at its end, when the loop's work runs on other threads already: what
+  /// it releases has to go there, too.
+  @Test func theDelegateIsReleasedOutsideTheLoop() async throws {
+    let loops = Mutex<[EventLoop]>([])
+    let wasOnLoop = EventQueue<Bool>()
+    let tell = { @Sendable in wasOnLoop.add(loops.withLock { $0 }.contains { $0.isCurrent }) }
+    let transport = try Transport(TransportConfiguration(), delegate: RefusingDelegate(whenReleased: tell))
+    loops.withLock { $0 = transport.loops }
+    transport.start()
+    await transport.stop()
+    #expect(try wasOnLoop.next() == false)
+  }
+
   private final class Log: Sendable {
     private let list = Mutex<[String]>([])
     var words: [String] { list.withLock { $0 } }
@@ -138,6 +151,12 @@ final class RefusingDelegate: TransportDelegate {
     func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool) {}
     func didClose(code: Int, byPeer: Bool) {}
   }
+
+  private let whenReleased: @Sendable () -> Void
+
+  init(whenReleased: @escaping @Sendable () -> Void = {}) { self.whenReleased = whenReleased }
+
+  deinit { whenReleased() }
 
   func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict { .refuse(status: 404) }
   func didOpen(_ connection: Connection, head: borrowing RequestHead) -> any ConnectionHandler { Handler() }

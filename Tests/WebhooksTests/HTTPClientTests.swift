@@ -231,6 +231,17 @@ import Testing
     }
   }
 
+  /// SIGSTOP, `docker pause`: the answer may have come meanwhile, so nobody can say that there was none.
+  @Test func aTimeLimitThatIsNoticedLateSaysNothingOfTheReceiver() {
+    let limit = Duration.seconds(2)
+    let error = HTTPError(.timedOut, "")
+    #expect(error.judged(after: .seconds(3), of: limit) == error)
+    let late = error.judged(after: .milliseconds(3001), of: limit)
+    #expect(late.code == .paused && !late.code.isReceivers)
+    let other = HTTPError(.broken, "")
+    #expect(other.judged(after: .seconds(60), of: limit) == other)
+  }
+
   @Test func theWaitForAConnectionHasABoundOfItsOwn() async throws {
     try await Receiver.run(reply: { _ in .nothing }) { receiver in
       let client = try client {

@@ -37,6 +37,8 @@ package final class ClusterLinks: Sendable {
   }
 
   private struct State {
+    /// Before that nobody looks for the observer.
+    var hasStarted = false
     var own: NodeNumber?
     var peers: [NodeNumber: Peer] = [:]
     /// Links that nodes have asked for that the view does not show yet.
@@ -90,7 +92,7 @@ package final class ClusterLinks: Sendable {
   private let subscription = Mutex<(any BusSubscription)?>(nil)
   /// nonisolated(unsafe): set by `init`, and only kept and cancelled afterwards.
   private nonisolated(unsafe) let timer: any DispatchSourceTimer
-  /// nonisolated(unsafe): set before `start`, and never again.
+  /// nonisolated(unsafe): set before `start`, and never again; read after it only.
   nonisolated(unsafe) weak var observer: (any LinkObserver)?
 
   init(bus: any Bus, key: ClusterKey, clocks: any Clocks, logger: Logger) {
@@ -133,6 +135,7 @@ package final class ClusterLinks: Sendable {
   func start(as own: NodeNumber) async throws(BusError) {
     subscription.withLock { $0.take() }?.cancel()
     state.withLock { state in
+      state.hasStarted = true
       state.own = own
       state.peers = [:]
       state.earlyRequests = [:]
@@ -383,7 +386,8 @@ package final class ClusterLinks: Sendable {
 
   private func tick() {
     let now = clocks.monotonic
-    let lost = state.withLock { state in
+    let lost = state.withLock { state -> [NodeNumber]? in
+      guard state.hasStarted else { return nil }
       var lost: [NodeNumber] = []
       for node in state.peers.keys {
         switch state.peers[node]?.incoming.due(at: now) {
@@ -395,6 +399,7 @@ package final class ClusterLinks: Sendable {
       state.counters.overflows = state.peers.values.reduce(0) { $0 + $1.outgoing.overflows }
       return lost
     }
+    guard let lost else { return }
     if !lost.isEmpty { calling.withLock { _ in for node in lost.sorted() { didLose(node) } } }
     observer?.tick(at: now)
     flush()

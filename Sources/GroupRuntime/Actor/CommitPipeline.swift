@@ -157,7 +157,11 @@ struct CommitPipeline {
     let webhooks = box?.state.rules.webhooks ?? .none
     var drops = Decision()
     for waiting in lost where !refused.contains(waiting.message.msgID) { drops.drop(waiting, at: now, making: webhooks) }
-    defer { self = CommitPipeline() }
+    defer {
+      // The numbers go on: profiles that an entry waited for may still come.
+      entries = []
+      durableCount = 0
+    }
     return (entries.map(\.completion), drops)
   }
 }

@@ -209,13 +209,13 @@ final class Run: ClientPoolDelegate {
   // MARK: - Requests
 
   /// A request of a connection: its text by its id.
-  typealias Request = (connection: Int, text: (Int) -> [UInt8])
+  typealias ConnectionRequest = (connection: Int, text: (Int) -> [UInt8])
 
   /// The outcome of a connection's request.
   typealias Reply = (connection: Int, outcome: Outcome)
 
   /// Sends a request; its reply is one of `takeReplies`.
-  func send(_ request: Request) {
+  func send(_ request: ConnectionRequest) {
     pendingRequests[nextRequest] = request.connection
     pool.send(request.connection, FrameWriter.frame(opcode: dialect.opcode, payload: request.text(nextRequest)))
     nextRequest -= 1
@@ -229,7 +229,7 @@ final class Run: ClientPoolDelegate {
 
   /// Sends all requests and waits for their replies. Throws when one is refused or not answered.
   /// - Parameter purpose: the subject of the error's sentence.
-  func sendAndWait(_ purpose: String, _ list: [Request]) throws {
+  func sendAndWait(_ purpose: String, _ list: [ConnectionRequest]) throws {
     for request in list { send(request) }
     let deadline = Clock.now() + timeout
     while true {

@@ -47,7 +47,7 @@ final class ThrongGroups {
     try run.connect(others, parallel: parallel, connectOptions: connectOptions)
     guard invites else { return }
     let creatorOf = Dictionary(self.creators.map { (groupOf($0), $0) }) { $1 }
-    var invitations: [Run.Request] = []
+    var invitations: [Run.ConnectionRequest] = []
     for (group, members) in Dictionary(grouping: others, by: groupOf) {
       guard let creator = creatorOf[group] else { continue }
       for start in stride(from: 0, to: members.count, by: ThrongGroups.mostInvited) {

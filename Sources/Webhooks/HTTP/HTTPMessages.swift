@@ -55,6 +55,8 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
     case queueFull
     /// No connection was free in time.
     case waitedTooLong
+    /// This process stood still while the time ran out: what the receiver has answered may lie in the socket.
+    case paused
     /// The task that asked was cancelled.
     case cancelled
     /// The client has been shut down.
@@ -66,7 +68,7 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
     public var isReceivers: Bool {
       switch self {
       case .timedOut, .unresolved, .unreachable, .untrusted, .tls, .tooLarge, .broken: true
-      case .badRequest, .queueFull, .waitedTooLong, .cancelled, .shutDown, .outOfMemory: false
+      case .badRequest, .queueFull, .waitedTooLong, .paused, .cancelled, .shutDown, .outOfMemory: false
       }
     }
   }
@@ -82,4 +84,16 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   public var description: String { "\(code.rawValue): \(reason)" }
+
+  /// A time limit that is noticed so much later was noticed by a process that did not run.
+  private static let pause = Duration.seconds(1)
+
+  /// The error itself, unless it is a time limit that was noticed late.
+  /// - Parameters:
+  ///   - elapsed: since the request has left.
+  ///   - limit: of a request.
+  func judged(after elapsed: Duration, of limit: Duration) -> HTTPError {
+    guard code == .timedOut, elapsed > limit + HTTPError.pause else { return self }
+    return HTTPError(.paused, "the server stood still while the receiver had its time")
+  }
 }

@@ -126,6 +126,8 @@ extension TransferLoop {
   private func run() {
     Transfers.enterThread(niceness: niceness)
     var briefWaits = 0
+    // When the request of each slot has left.
+    var starts: [Int: ContinuousClock.Instant] = [:]
     while true {
       let (commands, hasDeferred, isClosed) = takeCommands()
       for command in commands { perform(command) }
@@ -136,11 +138,15 @@ extension TransferLoop {
         expired.completion(.failure(HTTPError(.waitedTooLong, "all connections were busy until its time was up")))
       }
       while let next = inbox.withLock({ $0.queue.startNext() }) {
+        starts[next.slot] = .now
         if let error = transfers.start(next.request, slot: next.slot, timeout: timeout) { finish(next.slot, .failure(error)) }
       }
       let isWorking = transfers.wait(beginWait(isBrief: briefWaits > 0, now))
       inbox.withLock { $0.wait = .none }
-      while let ended = transfers.nextEnded() { finish(ended.slot, ended.result) }
+      while let ended = transfers.nextEnded() {
+        let elapsed = starts[ended.slot].map { ContinuousClock.now - $0 } ?? .zero
+        finish(ended.slot, ended.result.mapError { $0.judged(after: elapsed, of: timeout) })
+      }
       if !isWorking { endAll(HTTPError(.outOfMemory, "libcurl cannot wait for its sockets")) }
     }
     endAll(HTTPError(.shutDown, "the client is shut down"))

@@ -68,7 +68,17 @@ public struct MapDomain: Sendable {
   /// (Protocol.md, "Order of errors").
   func fault(of entries: [MapEntry], in name: StaticString) -> WireError? {
     guard case .names = keys, entries.count(where: { !$0.value.isEmpty }) > self.entries else { return nil }
-    return WireError(.badValue, "\(name) has at most \(self.entries) keys", field: "\(name)")
+    return tooManyKeys(in: name)
+  }
+
+  /// Checks how many keys a customInfo has after a change.
+  /// - Throws: 10004 where there are more than it may have.
+  public func check(count: Int, in name: StaticString) throws(WireError) {
+    if count > entries { throw tooManyKeys(in: name) }
+  }
+
+  private func tooManyKeys(in name: StaticString) -> WireError {
+    WireError(.badValue, "\(name) has at most \(entries) keys", field: "\(name)")
   }
 
   private func fault(of key: String) -> ErrorCode? {

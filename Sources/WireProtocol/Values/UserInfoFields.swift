@@ -47,10 +47,7 @@ extension UserInfo {
       changed.faceURL = url
     }
     if let given = fields.customInfo, !customInfo.mergeCustomInfo(given).isEmpty { changed.customInfo = customInfo }
-    let most = MapDomain.userCustomInfo.entries
-    guard customInfo.count <= most else {
-      throw WireError(.badValue, "customInfo has at most \(most) keys", field: "customInfo")
-    }
+    try MapDomain.userCustomInfo.check(count: customInfo.count, in: "customInfo")
     return changed
   }
 }

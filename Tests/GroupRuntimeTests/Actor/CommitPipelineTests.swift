@@ -133,6 +133,17 @@ import WireProtocol
     #expect(deliverable().isEmpty, "the durable commit was discarded, too")
   }
 
+  /// They come late, when another decision waits for its own.
+  @Test func profilesOfADiscardedDecisionAreNoOtherOnes() {
+    let discarded = pipeline.append(Self.decision(), from: box, awaitsProfiles: true) { _ in }
+    _ = pipeline.discard(with: box, at: 0)
+    let waiting = pipeline.append(Self.decision(), from: box, awaitsProfiles: true) { _ in }
+    pipeline.show([:], in: discarded)
+    #expect(deliverable().isEmpty)
+    pipeline.show([:], in: waiting)
+    #expect(deliverable() == [[]])
+  }
+
   @Test func postponedDeliveriesOccupyTheirSlotsFromTheirDeliveryOn() {
     let start = clocks.monotonic
     #expect(acquire() == true)

@@ -39,6 +39,16 @@ import ThrongTestKit
     #expect(try scene.ask("sendGroupTextMessage", hello, by: "mary").code == 0)
   }
 
+  /// The member's own mute is told where the group is muted as well.
+  @Test func aRefusalSaysWhoIsMuted() throws {
+    let scene = try Scene(.public)
+    let refusal = { try scene.ask("sendGroupTextMessage", hello, by: "mary").message }
+    try scene.ask("muteGroup", #"{"mode":"Ordinary"}"#, by: "olga")
+    #expect(try refusal() == "The group is muted")
+    try scene.ask("muteGroupMember", mute(60), by: "olga")
+    #expect(try refusal() == "The member is muted")
+  }
+
   @Test(arguments: [GroupType.public, .meeting, .avChatRoom])
   func aMuteLastsUntilItsEndWithoutAnEvent(type: GroupType) throws {
     let scene = try Scene(type)

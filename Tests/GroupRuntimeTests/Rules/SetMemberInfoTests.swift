@@ -116,6 +116,8 @@ import WireProtocol
     #expect(
       try swapped.params("onGroupMemberInfoChanged", to: "carl")["changeInfoList"] == [["userID": "mary", "customInfo": info]])
     try scene.expectRefused(10004, "setGroupMemberInfo", set(#""customInfo":{"k7":"v"}"#), by: "mary")
+    let over = try scene.ask("setGroupMemberInfo", set(#""customInfo":{"k7":"v"}"#), by: "mary")
+    #expect(over.message == "customInfo has at most 5 keys" && over.field == "customInfo")
     #expect(try scene.ask("setGroupMemberInfo", set(#""customInfo":{"k6":"other"}"#), by: "mary").code == 0)
   }
 

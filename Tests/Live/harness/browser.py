@@ -327,10 +327,11 @@ class Page:
         text and fields stand out from their ground (WCAG 2, 1.4.3 and 1.4.11), and nothing came from elsewhere."""
         for width, height, scheme in ((1280, 900, "light"), (1280, 900, "dark"), (390, 844, "light"), (390, 844, "dark")):
             await self.show_as(width, height, scheme)
-            assert await self.run("document.documentElement.scrollWidth") <= width
-            assert await self.run(NAMELESS) == []
+            wide, nameless = await self.run("document.documentElement.scrollWidth"), await self.run(NAMELESS)
+            assert wide <= width, f"{width} {scheme}: {wide}"
+            assert nameless == [], f"{width} {scheme}: {nameless}"
             faint = await self.run(FAINT)
-            assert faint == [], scheme
+            assert faint == [], f"{width} {scheme}: {faint}"
         await self.show_as()
         assert await self.run(
             "performance.getEntriesByType('resource').map(({name}) => new URL(name)).filter(({protocol, host}) =>"

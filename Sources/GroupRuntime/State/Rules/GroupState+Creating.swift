@@ -79,7 +79,7 @@ extension GroupState {
     try checkMemberList(request, by: rules.permissions)
     let maxMemberNum = try initialMaxMemberNum(request, rules: rules)
     let customInfo = (request.fields.customInfo ?? [:]).filter { !$0.value.isEmpty }
-    guard customInfo.count <= MapDomain.groupCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
+    try MapDomain.groupCustomInfo.check(count: customInfo.count, in: "customInfo")
     if turn.facts.unknown.contains(owner) { throw WireError(.userUnknown, field: "ownerUserID") }
     if type.isListed, turn.facts.atGroupLimit.contains(owner) { throw WireError(.tooManyGroups) }
     if type == .avChatRoom, turn.facts.isAtRoomLimit { throw WireError(.tooManyAVChatRooms) }

@@ -143,7 +143,7 @@ extension GroupState {
   }
 
   private func checkLimits(of edited: GroupRecord, maxMemberNum wanted: Int?) throws(WireError) {
-    guard edited.customInfo.count <= MapDomain.groupCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
+    try MapDomain.groupCustomInfo.check(count: edited.customInfo.count, in: "customInfo")
     guard let wanted else { return }
     guard let cap = rules.limits.maxMemberNum[record.type] else { throw .noMaxMemberNum(in: record.type) }
     guard wanted <= cap else { throw WireError(.tooManyMembers, field: "maxMemberNum") }

@@ -320,7 +320,7 @@ extension Member {
       change.nameCard = wanted
     }
     if let given = request.customInfo, !customInfo.mergeCustomInfo(given).isEmpty { change.customInfo = customInfo }
-    guard customInfo.count <= MapDomain.memberCustomInfo.entries else { throw WireError(.badValue, field: "customInfo") }
+    try MapDomain.memberCustomInfo.check(count: customInfo.count, in: "customInfo")
     if let wanted = request.muteUntil { mute(until: wanted, at: now, &change) }
     return change
   }

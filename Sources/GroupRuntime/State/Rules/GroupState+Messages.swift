@@ -182,7 +182,8 @@ extension GroupState {
   @inline(__always)
   private func requireNotMuted(_ sender: Sender, at now: WallInstant) throws(WireError) {
     guard case .member(let role) = sender.principal else { return }
-    guard sender.muteUntil <= now, !record.mute.silences(role, at: now) else { throw WireError(.muted) }
+    guard sender.muteUntil <= now else { throw WireError(.muted, "The member is muted") }
+    guard !record.mute.silences(role, at: now) else { throw WireError(.muted, "The group is muted") }
   }
 
   /// The same for the caller of another request.
