@@ -1,5 +1,6 @@
 import GroupModel
 import GroupRuntime
+import StoreEngine
 import Testing
 import ThrongTestKit
 import WireProtocol

@@ -1,6 +1,7 @@
 import GroupModel
 import Testing
 import ThrongTestKit
+import WireProtocol
 
 @testable import GroupRuntime
 

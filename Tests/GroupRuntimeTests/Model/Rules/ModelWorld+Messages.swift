@@ -75,7 +75,7 @@ extension ModelWorld {
   private mutating func tellMessage(_ message: ModelMessage, except session: SessionName?) {
     let users = everybody.filter { name in
       guard message.isFor(name) else { return false }
-      switch g.anyMember(name)?.option {
+      return switch g.anyMember(name)?.option {
       case "NotReceive": false
       case "ReceiveFromManagers": message.isFromManager
       default: true
