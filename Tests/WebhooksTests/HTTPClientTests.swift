@@ -244,7 +244,7 @@ import Testing
     #expect(other.judged(after: .seconds(60), of: limit, pauseLimit: pauseLimit) == other)
   }
 
-  /// The receiver answers at once; the thread that would read it runs no further until the time is up.
+  /// The receiver answers at once; the thread that would read it stands still until the time is up.
   @Test func anAnswerThatNobodyReadInTimeIsNoSilence() async throws {
     let standsStill = DispatchSemaphore(value: 0)
     try await Receiver.run(reply: { _ in
