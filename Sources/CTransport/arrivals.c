@@ -72,7 +72,7 @@ struct arrivals {
   adoption *adoption;
   TAILQ_HEAD(arrival_list, arrival) waiting[2];  // by is_internal, the oldest first
   struct arrival_list in_library;                // of the public listener, the oldest first
-  struct arrival_list expired[2];                // by whether the library has them, in order of expiry
+  struct arrival_list expired[2];                // by whether they are in it, in order of expiry
   int waiting_count[2], max_waiting, in_library_count, max_in_library;
   LIST_HEAD(source_bucket, source) sources[SOURCE_BUCKETS];
   slot_table slots;
@@ -238,11 +238,19 @@ static void refuse(arrival *a, int status, const char *reason) {
   close_now(a);
 }
 
-bool arrivals_drop_oldest(arrivals *all, bool is_internal) {
-  arrival *oldest = TAILQ_FIRST(&all->waiting[is_internal]);
-  if (oldest) drop(oldest, CT_DROP_TOTAL);
-  return oldest;
+// Those whose time is over have their places until a turn has closed them: all of them may, at
+// once. So they give way first, and then the oldest. False: there is none.
+static bool drop_first(arrivals *all, bool is_in_library, bool is_internal) {
+  arrival *ended;
+  TAILQ_FOREACH(ended, &all->expired[is_in_library], of_stage) {
+    if (ended->peer.is_internal == is_internal) break;
+  }
+  arrival *first = ended ? ended : TAILQ_FIRST(is_in_library ? &all->in_library : &all->waiting[is_internal]);
+  if (first) drop(first, ended ? CT_DROP_TIMEOUT : CT_DROP_TOTAL);
+  return first;
 }
+
+bool arrivals_make_room(arrivals *all, bool is_internal) { return drop_first(all, false, is_internal); }
 
 // Returns whether there are more.
 static bool drop_expired(struct arrival_list *expired, int at_most) {
@@ -332,21 +340,11 @@ static bool read_proxy_header(arrival *a) {
   return false;
 }
 
-// Those whose time is over have their places until a turn has closed them: all of them may, at once.
-static void make_room_in_library(arrivals *all) {
-  if (all->in_library_count < all->max_in_library) return;
-  arrival *ended;
-  TAILQ_FOREACH(ended, &all->expired[true], of_stage) {
-    if (!ended->peer.is_internal) return drop(ended, CT_DROP_TIMEOUT);
-  }
-  drop(TAILQ_FIRST(&all->in_library), CT_DROP_TOTAL);
-}
-
 // Gives the socket to the library; head: bytes that were taken from it.
 static void adopt(arrival *a, const uint8_t *head, size_t count) {
   arrivals *all = a->all;
   bool is_internal = a->peer.is_internal;
-  if (!is_internal) make_room_in_library(all);
+  if (!is_internal && all->in_library_count >= all->max_in_library) drop_first(all, true, false);
   if (a->is_watched) (void)epoll_ctl(all->set, EPOLL_CTL_DEL, a->descriptor, NULL);
   TAILQ_REMOVE(&all->waiting[is_internal], a, of_stage);
   all->waiting_count[is_internal]--;
@@ -421,7 +419,7 @@ static bool watch(arrival *a) {
 }
 
 void arrival_begin(arrivals *all, int descriptor, const peer *p, bool has_proxy_header) {
-  if (all->waiting_count[p->is_internal] >= all->max_waiting) arrivals_drop_oldest(all, p->is_internal);
+  if (all->waiting_count[p->is_internal] >= all->max_waiting) arrivals_make_room(all, p->is_internal);
   arrival *a = ct_allocate(1, sizeof *a);
   a->all = all;
   a->descriptor = descriptor;

@@ -28,6 +28,7 @@ void arrival_set_deadline(arrival *a, uint32_t ms);
 void arrival_free(arrival *a);
 // Closes a few of those whose time is over. Returns whether there are more.
 bool arrivals_turn(arrivals *all);
-// Closes the oldest that waits at the listener. False: none waits.
-bool arrivals_drop_oldest(arrivals *all, bool is_internal);
+// Closes one that waits at the listener: one whose time is over, or else the oldest. False: none
+// waits.
+bool arrivals_make_room(arrivals *all, bool is_internal);
 void arrivals_close(arrivals *all);

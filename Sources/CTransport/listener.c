@@ -216,8 +216,8 @@ static void on_acceptable(struct ev_loop *events, ev_io *watcher, int revents) {
     socklen_t size = sizeof from;
     int fd = accept4(watcher->fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     // Connections without a request give way to those that may have one.
-    if (fd < 0 && errno == EMFILE && arrivals_drop_oldest(l->all->arrivals, l->is_internal)) continue;
-    if (fd >= l->descriptor_limit && arrivals_drop_oldest(l->all->arrivals, l->is_internal)) fd = lowest(fd);
+    if (fd < 0 && errno == EMFILE && arrivals_make_room(l->all->arrivals, l->is_internal)) continue;
+    if (fd >= l->descriptor_limit && arrivals_make_room(l->all->arrivals, l->is_internal)) fd = lowest(fd);
     if (fd >= l->descriptor_limit) {
       close(fd);
       pause_accepting(l, strerror(EMFILE));

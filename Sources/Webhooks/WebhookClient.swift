@@ -74,7 +74,8 @@ final class WebhookCounter: Sendable {
     case unknownCode
     /// A before-event without a useful answer.
     case unanswered
-    /// A request that has not reached the receiver, because others were before it or the server ends.
+    /// A request that has not reached the receiver, because others were before it or the server
+    /// ends; or whose answer was not read, because the server stood still.
     case notSent
   }
 

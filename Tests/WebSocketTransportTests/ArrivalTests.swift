@@ -183,6 +183,36 @@ import Testing
     }
   }
 
+  /// Outside the library, too: those who come before the turn that closes them do not push one
+  /// another out.
+  @Test func newcomersGetThePlacesOfThoseWhoseTimeIsOver() async throws {
+    let clock = ManualClock()
+    let behaviour = TestServer.Behaviour(admit: { _ in .uncounted })
+    try await TestServer.with({ $0.maxWaitingConnections = 4 }, behaviour: behaviour, clock: clock) { running in
+      let clients = try (0..<4).map { _ in try Self.halfHead(running) }
+      let isOver = EventQueue<Void>(), haveCome = EventQueue<Void>()
+      running.loop.enqueue {
+        clock.advance(by: 61_000)
+        running.loop.runTimers()
+        isOver.add(())
+        // The loop accepts connections before its next turn.
+        _ = try? haveCome.next()
+      }
+      try isOver.next()
+      let newcomers = try (0..<4).map { _ in
+        let client = try SocketClient(port: running.port)
+        try client.send(Self.half)
+        try client.waitUntilReceived()
+        return client
+      }
+      haveCome.add(())
+      for client in clients { try client.waitForEnd() }
+      for _ in clients { #expect(try running.server.dropped.next().reason == .timeout) }
+      try Self.waitUntil { try running.onLoop { running.loop.counters().waitingConnections } == 4 }
+      #expect(running.server.dropped.isEmpty && newcomers.allSatisfy { !$0.hasEnded })
+    }
+  }
+
   // MARK: What is answered before the library has the socket
 
   @Test(arguments: ["PROXY TCP4 192.0.2.1 127.0.0.1 40000 8080\r\n", "\r\n\r\n\0\r\nQUIT\n"])

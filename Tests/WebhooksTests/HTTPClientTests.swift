@@ -11,6 +11,8 @@ import Testing
     // Longer than any test: only those about time depend on it.
     configuration.timeout = .seconds(1000)
     configuration.maxWait = .seconds(1000)
+    // Nor does a machine that is busy elsewhere stand still.
+    configuration.pauseLimit = .seconds(1000)
     change(&configuration)
     return try HTTPClient(configuration)
   }
@@ -233,13 +235,37 @@ import Testing
 
   /// SIGSTOP, `docker pause`: the answer may have come meanwhile, so nobody can say that there was none.
   @Test func aTimeLimitThatIsNoticedLateSaysNothingOfTheReceiver() {
-    let limit = Duration.seconds(2)
+    let limit = Duration.seconds(2), pauseLimit = Duration.seconds(1)
     let error = HTTPError(.timedOut, "")
-    #expect(error.judged(after: .seconds(3), of: limit) == error)
-    let late = error.judged(after: .milliseconds(3001), of: limit)
+    #expect(error.judged(after: .seconds(3), of: limit, pauseLimit: pauseLimit) == error)
+    let late = error.judged(after: .milliseconds(3001), of: limit, pauseLimit: pauseLimit)
     #expect(late.code == .paused && !late.code.isReceivers)
     let other = HTTPError(.broken, "")
-    #expect(other.judged(after: .seconds(60), of: limit) == other)
+    #expect(other.judged(after: .seconds(60), of: limit, pauseLimit: pauseLimit) == other)
+  }
+
+  /// The receiver answers at once; the thread that would read it stands still until the time is up.
+  @Test func anAnswerThatNobodyReadInTimeIsNoSilence() async throws {
+    let standsStill = DispatchSemaphore(value: 0)
+    try await Receiver.run(reply: { _ in
+      standsStill.wait()
+      return .answer()
+    }) { receiver in
+      // Long enough for a connection on a machine that is busy elsewhere.
+      let limit = Duration.seconds(2), pauseLimit = Duration.milliseconds(100)
+      let client = try client {
+        $0.timeout = limit
+        $0.pauseLimit = pauseLimit
+      }
+      async let result = post(to: receiver.url, by: client)
+      await receiver.wait { $0.open == 1 }
+      client.perform {
+        let end = ContinuousClock.now + limit + pauseLimit + pauseLimit
+        standsStill.signal()
+        while .now < end { usleep(10_000) }
+      }
+      #expect(code(await result) == .paused)
+    }
   }
 
   @Test func theWaitForAConnectionHasABoundOfItsOwn() async throws {

@@ -18,6 +18,8 @@ public final class HTTPClient: Sendable {
     public var maxWait = Duration.seconds(2)
     /// The limit for a request, from the moment at which it leaves.
     public var timeout = Duration.seconds(2)
+    /// How late the end of that time may be noticed; later, this process stood still.
+    var pauseLimit = Duration.seconds(1)
     /// The limit of an answer's body, and of its headers.
     public var maxAnswerBytes = 64 * 1024
     /// PEM of the authorities to trust in place of the system's.
@@ -44,7 +46,7 @@ public final class HTTPClient: Sendable {
       transfers: transfers,
       TransferQueue.Bounds(
         slots: configuration.connections, waiting: configuration.maxWaiting, waitingOfUser: configuration.maxWaitingOfUser),
-      timeout: configuration.timeout, niceness: configuration.niceness)
+      timeout: configuration.timeout, pauseLimit: configuration.pauseLimit, niceness: configuration.niceness)
   }
 
   deinit { loop.close() }

@@ -85,15 +85,13 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
 
   public var description: String { "\(code.rawValue): \(reason)" }
 
-  /// A time limit that is noticed so much later was noticed by a process that did not run.
-  private static let pause = Duration.seconds(1)
-
-  /// The error itself, unless it is a time limit that was noticed late.
+  /// The error itself, unless it is a time limit that was noticed too late.
   /// - Parameters:
-  ///   - elapsed: since the request has left.
+  ///   - elapsed: from the request's start to the moment at which its end was noticed.
   ///   - limit: of a request.
-  func judged(after elapsed: Duration, of limit: Duration) -> HTTPError {
-    guard code == .timedOut, elapsed > limit + HTTPError.pause else { return self }
+  ///   - pauseLimit: how late that may be.
+  func judged(after elapsed: Duration, of limit: Duration, pauseLimit: Duration) -> HTTPError {
+    guard code == .timedOut, elapsed > limit + pauseLimit else { return self }
     return HTTPError(.paused, "the server stood still while the receiver had its time")
   }
 }

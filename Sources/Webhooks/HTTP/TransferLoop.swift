@@ -35,15 +35,18 @@ final class TransferLoop: Sendable {
   private let inbox: Mutex<Inbox>
   private let transfers: Transfers
   private let timeout: Duration
+  private let pauseLimit: Duration
   private let niceness: Int32
 
   /// - Parameters:
   ///   - timeout: of a request, from its start.
+  ///   - pauseLimit: how late the end of that may be noticed.
   ///   - niceness: of the thread.
-  init(transfers: Transfers, _ bounds: TransferQueue.Bounds, timeout: Duration, niceness: Int) {
+  init(transfers: Transfers, _ bounds: TransferQueue.Bounds, timeout: Duration, pauseLimit: Duration, niceness: Int) {
     inbox = Mutex(Inbox(queue: TransferQueue(bounds)))
     self.transfers = transfers
     self.timeout = timeout
+    self.pauseLimit = pauseLimit
     self.niceness = Int32(clamping: niceness)
     // Foundation's Thread would bring 50 MB into a program that is linked statically. The thread
     // holds this object until it ends.
@@ -126,7 +129,7 @@ extension TransferLoop {
   private func run() {
     Transfers.enterThread(niceness: niceness)
     var briefWaits = 0
-    // When the request of each slot has left.
+    // Of the last request of each slot.
     var starts: [Int: ContinuousClock.Instant] = [:]
     while true {
       let (commands, hasDeferred, isClosed) = takeCommands()
@@ -143,9 +146,10 @@ extension TransferLoop {
       }
       let isWorking = transfers.wait(beginWait(isBrief: briefWaits > 0, now))
       inbox.withLock { $0.wait = .none }
+      let end = ContinuousClock.now
       while let ended = transfers.nextEnded() {
-        let elapsed = starts[ended.slot].map { ContinuousClock.now - $0 } ?? .zero
-        finish(ended.slot, ended.result.mapError { $0.judged(after: elapsed, of: timeout) })
+        let elapsed = starts[ended.slot].map { $0.duration(to: end) } ?? .zero
+        finish(ended.slot, ended.result.mapError { $0.judged(after: elapsed, of: timeout, pauseLimit: pauseLimit) })
       }
       if !isWorking { endAll(HTTPError(.outOfMemory, "libcurl cannot wait for its sockets")) }
     }

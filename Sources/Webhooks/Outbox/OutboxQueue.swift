@@ -36,7 +36,7 @@ struct OutboxQueue {
     case delivered
     /// - Parameter isAnswered: the receiver is there.
     case failed(isAnswered: Bool)
-    /// It has not left, which says nothing of the receiver.
+    /// It has not left, or nobody has seen how it ended, which says nothing of the receiver.
     case notSent
   }
 

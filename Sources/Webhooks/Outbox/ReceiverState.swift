@@ -30,7 +30,7 @@ struct ReceiverState {
     if case .down(let probes, let next, _) = state { state = .down(probes: probes, next: next, isProbing: true) }
   }
 
-  /// A request has not left, which says nothing of the receiver.
+  /// A request has not left, or nobody has seen how it ended, which says nothing of the receiver.
   mutating func attemptWasNotSent(at now: MonotonicInstant) {
     guard case .down(let probes, let next, isProbing: true) = state else { return }
     state = .down(probes: probes, next: max(next, now.advanced(byMilliseconds: 1000)), isProbing: false)

@@ -33,7 +33,7 @@ public struct WireError: Error, Sendable, Equatable, WireEncodable {
   public static let applicationSilent = WireError(unanswered: .refusedByApplication)
 
   /// A request about which the application could not be asked: nothing was changed.
-  /// - Parameter retryAfterMs: nil = the server ends.
+  /// - Parameter retryAfterMs: nil = the server ends, or stood still.
   public static func applicationNotAsked(retryAfterMs: Int64?) -> WireError {
     WireError(.temporary, "The application could not be asked in time", retryAfterMs: retryAfterMs)
   }

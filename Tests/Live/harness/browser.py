@@ -321,6 +321,8 @@ class Page:
             mobile=width < 500)
         features = [{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}]
         await self._browser.command("Emulation.setEmulatedMedia", self.session, features=features)
+        # A transition that began before goes on, from the colours of then.
+        await self.run("document.getAnimations().filter((each) => each instanceof CSSTransition).forEach((each) => each.finish())")
 
     async def demand_usable(self):
         """At phone width and in the dark too: nothing is wider than the window, everything that can be used has a name,
