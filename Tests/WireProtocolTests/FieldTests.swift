@@ -106,6 +106,7 @@ import ThrongTestKit
       try expectDescribed([GetGroupAttributes.Result(attributes: samples.map())])
       try expectDescribed([GetGroupCounters.Result(counters: samples.counters())])
       try expectDescribed([CounterValue(value: samples.number())])
+      try expectDescribed([ClearGroupHistory.Result(clearedSeq: samples.number())])
       try expectDescribedMembers(&samples)
       try expectDescribedMessages(&samples)
       try expectDescribedBackend(&samples)

@@ -25,8 +25,8 @@ extension ThrongClient {
   /// Makes a group that the caller owns, or the user whom the application names as ownerUserID. See
   /// ``Methods/CreateGroup``.
   @discardableResult
-  public func createGroup(groupType: GroupType, groupName: String, groupID: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, memberList: [Methods.CreateGroup.MemberRow]? = nil, inviteMessage: String? = nil, ownerUserID: String? = nil) async throws -> Methods.CreateGroup.Result {
-    try await call(Methods.CreateGroup(groupType: groupType, groupName: groupName, groupID: groupID, introduction: introduction, notification: notification, faceURL: faceURL, maxMemberNum: maxMemberNum, customInfo: customInfo, serverCustomInfo: serverCustomInfo, joinMode: joinMode, inviteMode: inviteMode, beInviteMode: beInviteMode, updateInfoMode: updateInfoMode, updateCustomMode: updateCustomMode, ownerQuitMode: ownerQuitMode, memberChangeNotification: memberChangeNotification, isSearchable: isSearchable, isMemberVisible: isMemberVisible, memberList: memberList, inviteMessage: inviteMessage, ownerUserID: ownerUserID))
+  public func createGroup(groupType: GroupType, groupName: String, groupID: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, memberList: [Methods.CreateGroup.MemberRow]? = nil, inviteMessage: String? = nil, ownerUserID: String? = nil) async throws -> Methods.CreateGroup.Result {
+    try await call(Methods.CreateGroup(groupType: groupType, groupName: groupName, groupID: groupID, introduction: introduction, notification: notification, faceURL: faceURL, maxMemberNum: maxMemberNum, customInfo: customInfo, serverCustomInfo: serverCustomInfo, joinMode: joinMode, inviteMode: inviteMode, beInviteMode: beInviteMode, updateInfoMode: updateInfoMode, updateCustomMode: updateCustomMode, ownerQuitMode: ownerQuitMode, memberChangeNotification: memberChangeNotification, isSearchable: isSearchable, isMemberVisible: isMemberVisible, historyVisibility: historyVisibility, memberList: memberList, inviteMessage: inviteMessage, ownerUserID: ownerUserID))
   }
 
   /// Joins a group, or asks its managers to be let in where joinMode is Auth. See
@@ -59,8 +59,8 @@ extension ThrongClient {
   }
 
   /// Changes a group's info, all of what is given or nothing. See ``Methods/SetGroupInfo``.
-  public func setGroupInfo(groupID: String, groupName: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, allMuted: Bool? = nil) async throws {
-    _ = try await call(Methods.SetGroupInfo(groupID: groupID, groupName: groupName, introduction: introduction, notification: notification, faceURL: faceURL, maxMemberNum: maxMemberNum, customInfo: customInfo, serverCustomInfo: serverCustomInfo, joinMode: joinMode, inviteMode: inviteMode, beInviteMode: beInviteMode, updateInfoMode: updateInfoMode, updateCustomMode: updateCustomMode, ownerQuitMode: ownerQuitMode, memberChangeNotification: memberChangeNotification, isSearchable: isSearchable, isMemberVisible: isMemberVisible, allMuted: allMuted))
+  public func setGroupInfo(groupID: String, groupName: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, allMuted: Bool? = nil) async throws {
+    _ = try await call(Methods.SetGroupInfo(groupID: groupID, groupName: groupName, introduction: introduction, notification: notification, faceURL: faceURL, maxMemberNum: maxMemberNum, customInfo: customInfo, serverCustomInfo: serverCustomInfo, joinMode: joinMode, inviteMode: inviteMode, beInviteMode: beInviteMode, updateInfoMode: updateInfoMode, updateCustomMode: updateCustomMode, ownerQuitMode: ownerQuitMode, memberChangeNotification: memberChangeNotification, isSearchable: isSearchable, isMemberVisible: isMemberVisible, historyVisibility: historyVisibility, allMuted: allMuted))
   }
 
   /// Finds groups whose texts hold any of up to 5 keywords: joined ones, and others that are
@@ -141,8 +141,8 @@ extension ThrongClient {
 
   /// Lists the members of a group: owner, admins, others. See ``Methods/GetGroupMemberList``.
   @discardableResult
-  public func getGroupMemberList(groupID: String, filter: MemberFilter? = nil, nextSeq: Int? = nil, count: Int? = nil) async throws -> Methods.GetGroupMemberList.Result {
-    try await call(Methods.GetGroupMemberList(groupID: groupID, filter: filter, nextSeq: nextSeq, count: count))
+  public func getGroupMemberList(groupID: String, filter: MemberFilter? = nil, updatedSince: Int? = nil, nextSeq: Int? = nil, count: Int? = nil) async throws -> Methods.GetGroupMemberList.Result {
+    try await call(Methods.GetGroupMemberList(groupID: groupID, filter: filter, updatedSince: updatedSince, nextSeq: nextSeq, count: count))
   }
 
   /// Tells of up to 50 users what they are in a group; those who are no members are left out. See
@@ -261,10 +261,25 @@ extension ThrongClient {
     _ = try await call(Methods.SetGroupApplicationRead(timestamp: timestamp))
   }
 
-  /// Reads stored messages, newest or oldest first. See ``Methods/GetGroupHistoryMessageList``.
+  /// Reads the messages that a group keeps, newest or oldest first. See
+  /// ``Methods/GetGroupHistoryMessageList``.
   @discardableResult
   public func getGroupHistoryMessageList(groupID: String, count: Int? = nil, fromSeq: Int? = nil, direction: HistoryDirection? = nil) async throws -> Methods.GetGroupHistoryMessageList.Result {
     try await call(Methods.GetGroupHistoryMessageList(groupID: groupID, count: count, fromSeq: fromSeq, direction: direction))
+  }
+
+  /// Reads messages as they are now, in the order of seqList; those that the caller may not see are
+  /// left out. See ``Methods/GetGroupMessages``.
+  @discardableResult
+  public func getGroupMessages(groupID: String, seqList: [Int]) async throws -> Methods.GetGroupMessages.Result {
+    try await call(Methods.GetGroupMessages(groupID: groupID, seqList: seqList))
+  }
+
+  /// Reads the messages that answer a message and that the caller may see, oldest first; recalled
+  /// ones are left out. See ``Methods/GetGroupMessageReplies``.
+  @discardableResult
+  public func getGroupMessageReplies(groupID: String, seq: Int, nextSeq: Int? = nil, count: Int? = nil) async throws -> Methods.GetGroupMessageReplies.Result {
+    try await call(Methods.GetGroupMessageReplies(groupID: groupID, seq: seq, nextSeq: nextSeq, count: count))
   }
 
   /// Answers the messages of up to 50 groups that came, and those that changed, after a position,
@@ -283,15 +298,15 @@ extension ThrongClient {
 
   /// Takes a message back: it keeps its place and loses its content. See
   /// ``Methods/RevokeGroupMessage``.
-  public func revokeGroupMessage(groupID: String, seq: Int) async throws {
-    _ = try await call(Methods.RevokeGroupMessage(groupID: groupID, seq: seq))
+  public func revokeGroupMessage(groupID: String, seq: Int? = nil, msgID: String? = nil) async throws {
+    _ = try await call(Methods.RevokeGroupMessage(groupID: groupID, seq: seq, msgID: msgID))
   }
 
-  /// Replaces the text or data of a message; the same content changes nothing. See
-  /// ``Methods/ModifyGroupMessage``.
+  /// Replaces the text or data of a message, its extension, or both; the same ones change nothing.
+  /// See ``Methods/ModifyGroupMessage``.
   @discardableResult
-  public func modifyGroupMessage(groupID: String, seq: Int, text: String? = nil, data: String? = nil) async throws -> Methods.ModifyGroupMessage.Result {
-    try await call(Methods.ModifyGroupMessage(groupID: groupID, seq: seq, text: text, data: data))
+  public func modifyGroupMessage(groupID: String, seq: Int, text: String? = nil, data: String? = nil, extension: String? = nil) async throws -> Methods.ModifyGroupMessage.Result {
+    try await call(Methods.ModifyGroupMessage(groupID: groupID, seq: seq, text: text, data: data, extension: `extension`))
   }
 
   /// Adds a reaction of the caller's to a message; twice is once. See
@@ -356,6 +371,19 @@ extension ThrongClient {
   @discardableResult
   public func getGroupMessageReadMemberList(groupID: String, seq: Int, filter: ReadFilter? = nil, nextSeq: Int? = nil, count: Int? = nil) async throws -> Methods.GetGroupMessageReadMemberList.Result {
     try await call(Methods.GetGroupMessageReadMemberList(groupID: groupID, seq: seq, filter: filter, nextSeq: nextSeq, count: count))
+  }
+
+  /// Pins, hides or marks a group in the caller's own list of conversations. See
+  /// ``Methods/SetConversation``.
+  public func setConversation(groupID: String, isPinned: Bool? = nil, isHidden: Bool? = nil, isMarkedUnread: Bool? = nil, marks: [String]? = nil) async throws {
+    _ = try await call(Methods.SetConversation(groupID: groupID, isPinned: isPinned, isHidden: isHidden, isMarkedUnread: isMarkedUnread, marks: marks))
+  }
+
+  /// Makes all messages that a group has by now invisible to the caller, for good; nobody else
+  /// notices. See ``Methods/ClearGroupHistory``.
+  @discardableResult
+  public func clearGroupHistory(groupID: String) async throws -> Methods.ClearGroupHistory.Result {
+    try await call(Methods.ClearGroupHistory(groupID: groupID))
   }
 
   /// Lists what has happened to the caller in groups, newest first. See

@@ -141,8 +141,8 @@ extension Methods {
     public var groupType: GroupType
     /// The group's name, for people. 1 to 30 bytes of UTF-8, no control characters.
     public var groupName: String
-    /// The new group's ID, not beginning with @TGS#; absent = the server chooses one. 1 to 48 bytes
-    /// of UTF-8.
+    /// The new group's ID, not beginning with @TGS#; absent or empty = the server chooses one. At
+    /// most 48 bytes of UTF-8.
     public var groupID: String?
     /// The group's subject, for people. At most 240 bytes of UTF-8.
     public var introduction: String?
@@ -150,7 +150,8 @@ extension Methods {
     public var notification: String?
     /// The address of the group's picture. At most 100 bytes of UTF-8.
     public var faceURL: String?
-    /// The most members that the group may have; absent = as many as its type may. 1 or more.
+    /// The most members that the group may have; 0, or absent for a new group = as many as its type
+    /// may. 0 or more.
     public var maxMemberNum: Int?
     /// The application's own texts about the group, by key; an empty text removes its key. At most
     /// 10 members, keys [A-Za-z0-9_]{1,16}, values at most 512 bytes of UTF-8; null removes a key.
@@ -177,10 +178,12 @@ extension Methods {
     public var isSearchable: Bool?
     /// Whether ordinary members may list and read the members.
     public var isMemberVisible: Bool?
+    /// The messages that members may read: those since joining, or all. One of Joined, All.
+    public var historyVisibility: HistoryVisibility?
     /// The first members, besides the owner. At most 100 elements.
     public var memberList: [MemberRow]?
-    /// A remark that those read who are asked whether they want to be members. At most 512 bytes of
-    /// UTF-8.
+    /// A remark that those read who are asked whether they want to be members. At most 512
+    /// characters.
     public var inviteMessage: String?
     /// The owner of the group; an application administrator without asUser must give it. 1 to 32
     /// bytes of UTF-8.
@@ -199,7 +202,7 @@ extension Methods {
     }
 
     /// All members; those that may be absent are nil.
-    public init(groupType: GroupType, groupName: String, groupID: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, memberList: [MemberRow]? = nil, inviteMessage: String? = nil, ownerUserID: String? = nil) {
+    public init(groupType: GroupType, groupName: String, groupID: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, memberList: [MemberRow]? = nil, inviteMessage: String? = nil, ownerUserID: String? = nil) {
       self.groupType = groupType
       self.groupName = groupName
       self.groupID = groupID
@@ -218,6 +221,7 @@ extension Methods {
       self.memberChangeNotification = memberChangeNotification
       self.isSearchable = isSearchable
       self.isMemberVisible = isMemberVisible
+      self.historyVisibility = historyVisibility
       self.memberList = memberList
       self.inviteMessage = inviteMessage
       self.ownerUserID = ownerUserID
@@ -258,7 +262,7 @@ extension Methods {
 
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
-    /// A word to those who decide, where joinMode is Auth. At most 512 bytes of UTF-8.
+    /// A word to those who decide, where joinMode is Auth. At most 512 characters.
     public var message: String?
 
     /// All members; those that may be absent are nil.
@@ -270,10 +274,14 @@ extension Methods {
     /// The answer.
     public struct Result: Codable, Hashable, Sendable {
       public var status: JoinStatus
+      public var lastSeq: Int?
+      public var epoch: String?
 
       /// All members; those that may be absent are nil.
-      public init(status: JoinStatus) {
+      public init(status: JoinStatus, lastSeq: Int? = nil, epoch: String? = nil) {
         self.status = status
+        self.lastSeq = lastSeq
+        self.epoch = epoch
       }
     }
   }
@@ -410,7 +418,8 @@ extension Methods {
     public var notification: String?
     /// The address of the group's picture. At most 100 bytes of UTF-8.
     public var faceURL: String?
-    /// The most members that the group may have; absent = as many as its type may. 1 or more.
+    /// The most members that the group may have; 0, or absent for a new group = as many as its type
+    /// may. 0 or more.
     public var maxMemberNum: Int?
     /// The application's own texts about the group, by key; an empty text removes its key. At most
     /// 10 members, keys [A-Za-z0-9_]{1,16}, values at most 512 bytes of UTF-8; null removes a key.
@@ -437,11 +446,13 @@ extension Methods {
     public var isSearchable: Bool?
     /// Whether ordinary members may list and read the members.
     public var isMemberVisible: Bool?
+    /// The messages that members may read: those since joining, or all. One of Joined, All.
+    public var historyVisibility: HistoryVisibility?
     /// true silences ordinary members without end, as muteGroup does; false lets all speak.
     public var allMuted: Bool?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, groupName: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, allMuted: Bool? = nil) {
+    public init(groupID: String, groupName: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, allMuted: Bool? = nil) {
       self.groupID = groupID
       self.groupName = groupName
       self.introduction = introduction
@@ -459,6 +470,7 @@ extension Methods {
       self.memberChangeNotification = memberChangeNotification
       self.isSearchable = isSearchable
       self.isMemberVisible = isMemberVisible
+      self.historyVisibility = historyVisibility
       self.allMuted = allMuted
     }
 
@@ -579,7 +591,7 @@ extension Methods {
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
     /// The messages that the caller receives from now on. One of Receive, NotReceive,
-    /// ReceiveNotNotify, ReceiveFromManagers.
+    /// ReceiveNotNotify, ReceiveFromManagers, NotifyFromManagers.
     public var opt: ReceiveOption
 
     /// All members; those that may be absent are nil.
@@ -804,16 +816,20 @@ extension Methods {
     /// Lists these members only; Common = neither owner nor admin. Absent = All. One of All, Owner,
     /// Admin, Common.
     public var filter: MemberFilter?
+    /// Lists who joined, or changed in role, nameCard, customInfo or mute, since then, in
+    /// milliseconds since 1970; absent = all. 0 or more.
+    public var updatedSince: Int?
     /// Where the page begins: 0 or absent = the first page, else as the last answer said. 0 or
     /// more.
     public var nextSeq: Int?
-    /// The most members of the page; absent = 50. 1 to 50.
+    /// The most members of the page; absent = 50. 1 to 200.
     public var count: Int?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, filter: MemberFilter? = nil, nextSeq: Int? = nil, count: Int? = nil) {
+    public init(groupID: String, filter: MemberFilter? = nil, updatedSince: Int? = nil, nextSeq: Int? = nil, count: Int? = nil) {
       self.groupID = groupID
       self.filter = filter
+      self.updatedSince = updatedSince
       self.nextSeq = nextSeq
       self.count = count
     }
@@ -822,11 +838,15 @@ extension Methods {
     public struct Result: Codable, Hashable, Sendable {
       public var memberList: [MemberInfo]
       public var nextSeq: Int
+      public var leftUserIDList: [String]?
+      public var isComplete: Bool?
 
       /// All members; those that may be absent are nil.
-      public init(memberList: [MemberInfo], nextSeq: Int) {
+      public init(memberList: [MemberInfo], nextSeq: Int, leftUserIDList: [String]? = nil, isComplete: Bool? = nil) {
         self.memberList = memberList
         self.nextSeq = nextSeq
+        self.leftUserIDList = leftUserIDList
+        self.isComplete = isComplete
       }
     }
   }
@@ -1059,9 +1079,9 @@ extension Methods {
     public var groupID: String
     /// The invited users. 1 to 100 elements, each 1 to 32 bytes of UTF-8.
     public var userIDList: [String]
-    /// A word to those who are asked. At most 512 bytes of UTF-8.
+    /// A word to those who are asked. At most 512 characters.
     public var message: String?
-    /// The application's own data beside the invitation. At most 512 bytes of UTF-8.
+    /// The application's own data beside the invitation. At most 512 characters.
     public var attach: String?
 
     /// All members; those that may be absent are nil.
@@ -1105,7 +1125,7 @@ extension Methods {
     public var groupID: String
     /// The members who are removed. 1 to 50 elements, each 1 to 32 bytes of UTF-8.
     public var userIDList: [String]
-    /// The reason, which all members are told. At most 512 bytes of UTF-8.
+    /// The reason, which all members are told. At most 512 characters.
     public var reason: String?
     /// How long they are kept out, in seconds; 0 or absent = not at all. 0 to 4294967295.
     public var banTime: Int?
@@ -1403,7 +1423,7 @@ extension Methods {
 
     /// The application or invitation that is decided.
     public var applicationID: String
-    /// A word to whoever asked. At most 512 bytes of UTF-8.
+    /// A word to whoever asked. At most 512 characters.
     public var reason: String?
 
     /// All members; those that may be absent are nil.
@@ -1423,7 +1443,7 @@ extension Methods {
 
     /// The application or invitation that is decided.
     public var applicationID: String
-    /// A word to whoever asked. At most 512 bytes of UTF-8.
+    /// A word to whoever asked. At most 512 characters.
     public var reason: String?
 
     /// All members; those that may be absent are nil.
@@ -1476,21 +1496,22 @@ extension Methods {
     public var onlineUserOnly: Bool?
     /// true = the sender learns who has read it, in a Work or Public group; absent = false.
     public var needReadReceipt: Bool?
-    /// Data of the application's own beside the content; absent or empty = none. At most 4096 bytes of
-    /// UTF-8.
+    /// Data of the application's own beside the content; absent or empty = none. At most 4096 bytes
+    /// of UTF-8.
     public var `extension`: String?
-    /// The seq of the message that this one answers; absent = it is no reply. 1 to 9223372036854775807.
+    /// The seq of the message that this one answers; absent = it is no reply. 1 or more.
     public var replyTo: Int?
     /// true = it does not count as unread, where messages are stored; absent = false.
     public var isExcludedFromUnreadCount: Bool?
-    /// true = it does not become the group's lastMessage, where messages are stored; absent = false.
+    /// true = it does not become the group's lastMessage, where messages are stored; absent =
+    /// false.
     public var isExcludedFromLastMessage: Bool?
-    /// The only members who see the message, besides the sender, in a Work, Public or Meeting group;
-    /// absent = all. At most 50 elements.
+    /// The only members who see the message, besides the sender, in a Work, Public or Meeting
+    /// group; absent = all. 1 to 50 elements, each 1 to 32 bytes of UTF-8.
     public var toUserIDList: [String]?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, text: String, priority: MessagePriority? = nil, clientMsgID: String? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil, needReadReceipt: Bool? = nil, `extension`: String? = nil, replyTo: Int? = nil, isExcludedFromUnreadCount: Bool? = nil, isExcludedFromLastMessage: Bool? = nil, toUserIDList: [String]? = nil) {
+    public init(groupID: String, text: String, priority: MessagePriority? = nil, clientMsgID: String? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil, needReadReceipt: Bool? = nil, extension: String? = nil, replyTo: Int? = nil, isExcludedFromUnreadCount: Bool? = nil, isExcludedFromLastMessage: Bool? = nil, toUserIDList: [String]? = nil) {
       self.groupID = groupID
       self.text = text
       self.priority = priority
@@ -1545,21 +1566,22 @@ extension Methods {
     public var onlineUserOnly: Bool?
     /// true = the sender learns who has read it, in a Work or Public group; absent = false.
     public var needReadReceipt: Bool?
-    /// Data of the application's own beside the content; absent or empty = none. At most 4096 bytes of
-    /// UTF-8.
+    /// Data of the application's own beside the content; absent or empty = none. At most 4096 bytes
+    /// of UTF-8.
     public var `extension`: String?
-    /// The seq of the message that this one answers; absent = it is no reply. 1 to 9223372036854775807.
+    /// The seq of the message that this one answers; absent = it is no reply. 1 or more.
     public var replyTo: Int?
     /// true = it does not count as unread, where messages are stored; absent = false.
     public var isExcludedFromUnreadCount: Bool?
-    /// true = it does not become the group's lastMessage, where messages are stored; absent = false.
+    /// true = it does not become the group's lastMessage, where messages are stored; absent =
+    /// false.
     public var isExcludedFromLastMessage: Bool?
-    /// The only members who see the message, besides the sender, in a Work, Public or Meeting group;
-    /// absent = all. At most 50 elements.
+    /// The only members who see the message, besides the sender, in a Work, Public or Meeting
+    /// group; absent = all. 1 to 50 elements, each 1 to 32 bytes of UTF-8.
     public var toUserIDList: [String]?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, data: String, priority: MessagePriority? = nil, clientMsgID: String? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil, needReadReceipt: Bool? = nil, `extension`: String? = nil, replyTo: Int? = nil, isExcludedFromUnreadCount: Bool? = nil, isExcludedFromLastMessage: Bool? = nil, toUserIDList: [String]? = nil) {
+    public init(groupID: String, data: String, priority: MessagePriority? = nil, clientMsgID: String? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil, needReadReceipt: Bool? = nil, extension: String? = nil, replyTo: Int? = nil, isExcludedFromUnreadCount: Bool? = nil, isExcludedFromLastMessage: Bool? = nil, toUserIDList: [String]? = nil) {
       self.groupID = groupID
       self.data = data
       self.priority = priority
@@ -1593,7 +1615,7 @@ extension Methods {
 }
 
 extension Methods {
-  /// Reads stored messages, newest or oldest first.
+  /// Reads the messages that a group keeps, newest or oldest first.
   public struct GetGroupHistoryMessageList: ThrongMethod {
     public static let name = "getGroupHistoryMessageList"
 
@@ -1624,6 +1646,75 @@ extension Methods {
       public init(messageList: [GroupMessage], isFinished: Bool) {
         self.messageList = messageList
         self.isFinished = isFinished
+      }
+    }
+  }
+}
+
+extension Methods {
+  /// Reads messages as they are now, in the order of seqList; those that the caller may not see are
+  /// left out.
+  public struct GetGroupMessages: ThrongMethod {
+    public static let name = "getGroupMessages"
+
+    /// The group that the request is about. 1 to 48 bytes of UTF-8.
+    public var groupID: String
+    /// The seqs of the messages. 1 to 20 elements, each 1 or more.
+    public var seqList: [Int]
+
+    /// All members; those that may be absent are nil.
+    public init(groupID: String, seqList: [Int]) {
+      self.groupID = groupID
+      self.seqList = seqList
+    }
+
+    /// The answer.
+    public struct Result: Codable, Hashable, Sendable {
+      public var messageList: [GroupMessage]
+
+      /// All members; those that may be absent are nil.
+      public init(messageList: [GroupMessage]) {
+        self.messageList = messageList
+      }
+    }
+  }
+}
+
+extension Methods {
+  /// Reads the messages that answer a message and that the caller may see, oldest first; recalled
+  /// ones are left out.
+  public struct GetGroupMessageReplies: ThrongMethod {
+    public static let name = "getGroupMessageReplies"
+
+    /// The group that the request is about. 1 to 48 bytes of UTF-8.
+    public var groupID: String
+    /// The seq of the message that they answer. 1 or more.
+    public var seq: Int
+    /// Where the page begins: 0 or absent = the first page, else as the last answer said. 0 or
+    /// more.
+    public var nextSeq: Int?
+    /// The most replies of the page; absent = 50. 1 to 50.
+    public var count: Int?
+
+    /// All members; those that may be absent are nil.
+    public init(groupID: String, seq: Int, nextSeq: Int? = nil, count: Int? = nil) {
+      self.groupID = groupID
+      self.seq = seq
+      self.nextSeq = nextSeq
+      self.count = count
+    }
+
+    /// The answer.
+    public struct Result: Codable, Hashable, Sendable {
+      public var messageList: [GroupMessage]
+      public var totalCount: Int
+      public var nextSeq: Int
+
+      /// All members; those that may be absent are nil.
+      public init(messageList: [GroupMessage], totalCount: Int, nextSeq: Int) {
+        self.messageList = messageList
+        self.totalCount = totalCount
+        self.nextSeq = nextSeq
       }
     }
   }
@@ -1757,13 +1848,17 @@ extension Methods {
 
     /// The group that the request is about. 1 to 48 bytes of UTF-8.
     public var groupID: String
-    /// The seq of the message that is taken back. 1 or more.
-    public var seq: Int
+    /// The seq of the message that is taken back, in place of msgID. 1 or more.
+    public var seq: Int?
+    /// The msgID of the message, in place of seq; in live rooms that remember messages. 1 to 128
+    /// bytes of UTF-8.
+    public var msgID: String?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, seq: Int) {
+    public init(groupID: String, seq: Int? = nil, msgID: String? = nil) {
       self.groupID = groupID
       self.seq = seq
+      self.msgID = msgID
     }
 
     public typealias Result = NoResult
@@ -1771,7 +1866,7 @@ extension Methods {
 }
 
 extension Methods {
-  /// Replaces the text or data of a message; the same content changes nothing.
+  /// Replaces the text or data of a message, its extension, or both; the same ones change nothing.
   public struct ModifyGroupMessage: ThrongMethod {
     public static let name = "modifyGroupMessage"
 
@@ -1779,19 +1874,23 @@ extension Methods {
     public var groupID: String
     /// The seq of the message. 1 or more.
     public var seq: Int
-    /// The content that takes the place of what the message has, of its own kind. Either this or
-    /// data is given. 1 to 12288 bytes of UTF-8.
+    /// The content that takes the place of what the message has, of its own kind. Not together with
+    /// data. 1 to 12288 bytes of UTF-8.
     public var text: String?
-    /// The content that takes the place of what the message has, of its own kind. Either this or
-    /// text is given. 1 to 12288 bytes of UTF-8.
+    /// The content that takes the place of what the message has, of its own kind. Not together with
+    /// text. 1 to 12288 bytes of UTF-8.
     public var data: String?
+    /// The data beside the content; empty = it is removed, absent = it stays. At most 4096 bytes of
+    /// UTF-8.
+    public var `extension`: String?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, seq: Int, text: String? = nil, data: String? = nil) {
+    public init(groupID: String, seq: Int, text: String? = nil, data: String? = nil, extension: String? = nil) {
       self.groupID = groupID
       self.seq = seq
       self.text = text
       self.data = data
+      self.extension = `extension`
     }
 
     /// The answer.
@@ -2120,6 +2219,63 @@ extension Methods {
       public init(memberList: [MemberInfo], nextSeq: Int) {
         self.memberList = memberList
         self.nextSeq = nextSeq
+      }
+    }
+  }
+}
+
+extension Methods {
+  /// Pins, hides or marks a group in the caller's own list of conversations.
+  public struct SetConversation: ThrongMethod {
+    public static let name = "setConversation"
+
+    /// The group that the request is about. 1 to 48 bytes of UTF-8.
+    public var groupID: String
+    /// Whether the group stands above others in the list.
+    public var isPinned: Bool?
+    /// Whether the group is left out of the list, until a message counts as unread or mentions the
+    /// caller.
+    public var isHidden: Bool?
+    /// Whether the group looks unread, until markGroupMessageAsRead.
+    public var isMarkedUnread: Bool?
+    /// The application's own words for the group, in the place of all earlier ones; an empty list
+    /// removes them. At most 8 elements, each 1 to 32 bytes of UTF-8.
+    public var marks: [String]?
+
+    /// All members; those that may be absent are nil.
+    public init(groupID: String, isPinned: Bool? = nil, isHidden: Bool? = nil, isMarkedUnread: Bool? = nil, marks: [String]? = nil) {
+      self.groupID = groupID
+      self.isPinned = isPinned
+      self.isHidden = isHidden
+      self.isMarkedUnread = isMarkedUnread
+      self.marks = marks
+    }
+
+    public typealias Result = NoResult
+  }
+}
+
+extension Methods {
+  /// Makes all messages that a group has by now invisible to the caller, for good; nobody else
+  /// notices.
+  public struct ClearGroupHistory: ThrongMethod {
+    public static let name = "clearGroupHistory"
+
+    /// The group that the request is about. 1 to 48 bytes of UTF-8.
+    public var groupID: String
+
+    /// All members; those that may be absent are nil.
+    public init(groupID: String) {
+      self.groupID = groupID
+    }
+
+    /// The answer.
+    public struct Result: Codable, Hashable, Sendable {
+      public var clearedSeq: Int
+
+      /// All members; those that may be absent are nil.
+      public init(clearedSeq: Int) {
+        self.clearedSeq = clearedSeq
       }
     }
   }

@@ -11,8 +11,8 @@ public enum ServerEvent: Hashable, Sendable {
   case onMemberInvited(MemberInvited)
   /// To all members and the removed; notification off: the removed and the operator.
   case onMemberKicked(MemberKicked)
-  /// To all members, the one concerned included; notification off, and AVChatRoom: the one
-  /// concerned and the operator.
+  /// To all members, the one concerned included; notification off, and for nameCard and customInfo
+  /// in an AVChatRoom: the one concerned and the operator.
   case onGroupMemberInfoChanged(GroupMemberInfoChanged)
   /// To all sessions of the creator, and the initial members.
   case onGroupCreated(GroupCreated)
@@ -43,7 +43,7 @@ public enum ServerEvent: Hashable, Sendable {
   case onGroupAttributeChanged(GroupAttributeChanged)
   /// To all members.
   case onGroupCounterChanged(GroupCounterChanged)
-  /// To all members but the sending session, as their receive option says.
+  /// To all members who may see the message but the sending session, as their receive option says.
   case onRecvNewMessage(RecvNewMessage)
   /// To all members who may see the message.
   case onRecvMessageRevoked(RecvMessageRevoked)
@@ -57,7 +57,7 @@ public enum ServerEvent: Hashable, Sendable {
   case onMessageDropped(MessageDropped)
   /// To the user's other sessions, when it moved.
   case onConversationRead(ConversationRead)
-  /// To the user's other sessions; to all where a message has ended isHidden.
+  /// To the user's other sessions; all of them where a message ended isHidden.
   case onConversationChanged(ConversationChanged)
   /// To the sessions of the messages' sender, at most 5 in any second.
   case onRecvMessageReadReceipts(RecvMessageReadReceipts)
@@ -131,9 +131,10 @@ public enum ServerEvent: Hashable, Sendable {
     public var memberCount: Int
     public var seq: Int?
     public var msgID: String?
+    public var isAccepted: Bool?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, opTime: Int, opUser: MemberInfo, platform: String, memberList: [MemberInfo], memberCount: Int, seq: Int? = nil, msgID: String? = nil) {
+    public init(groupID: String, opTime: Int, opUser: MemberInfo, platform: String, memberList: [MemberInfo], memberCount: Int, seq: Int? = nil, msgID: String? = nil, isAccepted: Bool? = nil) {
       self.groupID = groupID
       self.opTime = opTime
       self.opUser = opUser
@@ -142,6 +143,7 @@ public enum ServerEvent: Hashable, Sendable {
       self.memberCount = memberCount
       self.seq = seq
       self.msgID = msgID
+      self.isAccepted = isAccepted
     }
   }
 

@@ -33,11 +33,12 @@ public struct GroupInfo: Codable, Hashable, Sendable {
   public var memberChangeNotification: Bool?
   public var isSearchable: Bool?
   public var isMemberVisible: Bool?
+  public var historyVisibility: HistoryVisibility?
   public var lastMessage: GroupMessage?
   public var selfInfo: SelfInfo?
 
   /// All members; those that may be absent are nil.
-  public init(groupID: String, groupType: GroupType, groupName: String, introduction: String, notification: String? = nil, faceURL: String, owner: String, createTime: Int, lastInfoTime: Int? = nil, lastMessageTime: Int? = nil, lastSeq: Int? = nil, firstSeq: Int? = nil, changeSeq: Int? = nil, epoch: String? = nil, memberCount: Int, onlineCount: Int, maxMemberNum: Int, allMuted: Bool? = nil, mute: GroupMute? = nil, customInfo: [String: String], serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, lastMessage: GroupMessage? = nil, selfInfo: SelfInfo? = nil) {
+  public init(groupID: String, groupType: GroupType, groupName: String, introduction: String, notification: String? = nil, faceURL: String, owner: String, createTime: Int, lastInfoTime: Int? = nil, lastMessageTime: Int? = nil, lastSeq: Int? = nil, firstSeq: Int? = nil, changeSeq: Int? = nil, epoch: String? = nil, memberCount: Int, onlineCount: Int, maxMemberNum: Int, allMuted: Bool? = nil, mute: GroupMute? = nil, customInfo: [String: String], serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, lastMessage: GroupMessage? = nil, selfInfo: SelfInfo? = nil) {
     self.groupID = groupID
     self.groupType = groupType
     self.groupName = groupName
@@ -68,6 +69,7 @@ public struct GroupInfo: Codable, Hashable, Sendable {
     self.memberChangeNotification = memberChangeNotification
     self.isSearchable = isSearchable
     self.isMemberVisible = isMemberVisible
+    self.historyVisibility = historyVisibility
     self.lastMessage = lastMessage
     self.selfInfo = selfInfo
   }
@@ -82,14 +84,14 @@ public struct SelfInfo: Codable, Hashable, Sendable {
   public var receiveMessageOpt: ReceiveOption
   public var readSeq: Int
   public var unreadCount: Int
+  public var customInfo: [String: String]
   public var isPinned: Bool?
   public var isHidden: Bool?
   public var isMarkedUnread: Bool?
   public var marks: [String]?
-  public var customInfo: [String: String]
 
   /// All members; those that may be absent are nil.
-  public init(role: String, joinTime: Int, nameCard: String, muteUntil: Int, receiveMessageOpt: ReceiveOption, readSeq: Int, unreadCount: Int, isPinned: Bool? = nil, isHidden: Bool? = nil, isMarkedUnread: Bool? = nil, marks: [String]? = nil, customInfo: [String: String]) {
+  public init(role: String, joinTime: Int, nameCard: String, muteUntil: Int, receiveMessageOpt: ReceiveOption, readSeq: Int, unreadCount: Int, customInfo: [String: String], isPinned: Bool? = nil, isHidden: Bool? = nil, isMarkedUnread: Bool? = nil, marks: [String]? = nil) {
     self.role = role
     self.joinTime = joinTime
     self.nameCard = nameCard
@@ -97,11 +99,11 @@ public struct SelfInfo: Codable, Hashable, Sendable {
     self.receiveMessageOpt = receiveMessageOpt
     self.readSeq = readSeq
     self.unreadCount = unreadCount
+    self.customInfo = customInfo
     self.isPinned = isPinned
     self.isHidden = isHidden
     self.isMarkedUnread = isMarkedUnread
     self.marks = marks
-    self.customInfo = customInfo
   }
 }
 
@@ -220,7 +222,7 @@ public struct GroupApplication: Codable, Hashable, Sendable {
   }
 }
 
-/// A message: text, data or tips by its type, and none of them when it is recalled.
+/// A message: text, data or tips by its type, and extension; none of them when it is recalled.
 public struct GroupMessage: Codable, Hashable, Sendable {
   public var msgID: String
   public var groupID: String
@@ -234,16 +236,34 @@ public struct GroupMessage: Codable, Hashable, Sendable {
   public var text: String?
   public var data: String?
   public var tips: GroupTips?
+  public var `extension`: String?
   public var priority: MessagePriority
   public var clientMsgID: String?
   public var atUserIDList: [String]?
+  public var replyTo: ReplyToRow?
+  public var toUserIDList: [String]?
+  public var isExcludedFromUnreadCount: Bool?
+  public var isExcludedFromLastMessage: Bool?
   public var isRevoked: Bool?
   public var needReadReceipt: Bool?
   public var changeSeq: Int?
   public var editTime: Int?
   public var isPinned: Bool?
   public var reactions: [ReactionRow]?
+  public var replyCount: Int?
   public var platform: String
+
+  /// A row of replyTo.
+  public struct ReplyToRow: Codable, Hashable, Sendable {
+    public var seq: Int
+    public var sender: String
+
+    /// All members; those that may be absent are nil.
+    public init(seq: Int, sender: String) {
+      self.seq = seq
+      self.sender = sender
+    }
+  }
 
   /// A row of reactions.
   public struct ReactionRow: Codable, Hashable, Sendable {
@@ -260,7 +280,7 @@ public struct GroupMessage: Codable, Hashable, Sendable {
   }
 
   /// All members; those that may be absent are nil.
-  public init(msgID: String, groupID: String, seq: Int? = nil, sender: String, nickName: String? = nil, faceURL: String? = nil, nameCard: String? = nil, timestamp: Int, type: MessageKind, text: String? = nil, data: String? = nil, tips: GroupTips? = nil, priority: MessagePriority, clientMsgID: String? = nil, atUserIDList: [String]? = nil, isRevoked: Bool? = nil, needReadReceipt: Bool? = nil, changeSeq: Int? = nil, editTime: Int? = nil, isPinned: Bool? = nil, reactions: [ReactionRow]? = nil, platform: String) {
+  public init(msgID: String, groupID: String, seq: Int? = nil, sender: String, nickName: String? = nil, faceURL: String? = nil, nameCard: String? = nil, timestamp: Int, type: MessageKind, text: String? = nil, data: String? = nil, tips: GroupTips? = nil, extension: String? = nil, priority: MessagePriority, clientMsgID: String? = nil, atUserIDList: [String]? = nil, replyTo: ReplyToRow? = nil, toUserIDList: [String]? = nil, isExcludedFromUnreadCount: Bool? = nil, isExcludedFromLastMessage: Bool? = nil, isRevoked: Bool? = nil, needReadReceipt: Bool? = nil, changeSeq: Int? = nil, editTime: Int? = nil, isPinned: Bool? = nil, reactions: [ReactionRow]? = nil, replyCount: Int? = nil, platform: String) {
     self.msgID = msgID
     self.groupID = groupID
     self.seq = seq
@@ -273,15 +293,21 @@ public struct GroupMessage: Codable, Hashable, Sendable {
     self.text = text
     self.data = data
     self.tips = tips
+    self.extension = `extension`
     self.priority = priority
     self.clientMsgID = clientMsgID
     self.atUserIDList = atUserIDList
+    self.replyTo = replyTo
+    self.toUserIDList = toUserIDList
+    self.isExcludedFromUnreadCount = isExcludedFromUnreadCount
+    self.isExcludedFromLastMessage = isExcludedFromLastMessage
     self.isRevoked = isRevoked
     self.needReadReceipt = needReadReceipt
     self.changeSeq = changeSeq
     self.editTime = editTime
     self.isPinned = isPinned
     self.reactions = reactions
+    self.replyCount = replyCount
     self.platform = platform
   }
 }
@@ -293,14 +319,16 @@ public struct GroupTips: Codable, Hashable, Sendable {
   public var memberList: [MemberInfo]?
   public var changeInfoList: JSONValue?
   public var memberCount: Int
+  public var isAccepted: Bool?
 
   /// All members; those that may be absent are nil.
-  public init(type: TipsKind, opUser: MemberInfo, memberList: [MemberInfo]? = nil, changeInfoList: JSONValue? = nil, memberCount: Int) {
+  public init(type: TipsKind, opUser: MemberInfo, memberList: [MemberInfo]? = nil, changeInfoList: JSONValue? = nil, memberCount: Int, isAccepted: Bool? = nil) {
     self.type = type
     self.opUser = opUser
     self.memberList = memberList
     self.changeInfoList = changeInfoList
     self.memberCount = memberCount
+    self.isAccepted = isAccepted
   }
 }
 

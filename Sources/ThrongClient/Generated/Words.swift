@@ -81,6 +81,16 @@ public struct ReceiveOption: OpenEnumeration {
   public static let notReceive = Self(rawValue: "NotReceive")
   public static let receiveNotNotify = Self(rawValue: "ReceiveNotNotify")
   public static let receiveFromManagers = Self(rawValue: "ReceiveFromManagers")
+  public static let notifyFromManagers = Self(rawValue: "NotifyFromManagers")
+}
+
+/// The messages that members may read. A later server may have more.
+public struct HistoryVisibility: OpenEnumeration {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  public static let joined = Self(rawValue: "Joined")
+  public static let all = Self(rawValue: "All")
 }
 
 /// The kind of an application. A later server may have more.
@@ -165,6 +175,7 @@ public struct TipsKind: OpenEnumeration {
   public static let cancelAdmin = Self(rawValue: "CancelAdmin")
   public static let groupInfoChange = Self(rawValue: "GroupInfoChange")
   public static let memberInfoChange = Self(rawValue: "MemberInfoChange")
+  public static let create = Self(rawValue: "Create")
 }
 
 /// The kind of a system notification. A later server may have more.

@@ -120,7 +120,7 @@ import ThrongTestKit
     var rooms = RecentRooms(Self.bounds(emptyRooms: 10))
     let kept = rooms.open("kept", epoch: "k")
     rooms.append(try recentMessage(1), to: kept, at: Self.at(1))
-    let inUse = rooms.open("in use", epoch: "u")
+    let inUse = rooms.open("in-use", epoch: "u")
     rooms.close(kept)
     for number in 1...100 {
       let room = rooms.open(GroupID(stringLiteral: "r\(number)"), epoch: "e")

@@ -232,6 +232,7 @@ export interface GroupInfo {
   memberChangeNotification?: boolean;
   isSearchable?: boolean;
   isMemberVisible?: boolean;
+  historyVisibility?: "Joined" | "All";
   lastMessage?: Message;
   selfInfo?: SelfInfo;
 }
@@ -242,10 +243,14 @@ export interface SelfInfo {
   joinTime: number;
   nameCard: string;
   muteUntil: number;
-  receiveMessageOpt: "Receive" | "NotReceive" | "ReceiveNotNotify" | "ReceiveFromManagers";
+  receiveMessageOpt: "Receive" | "NotReceive" | "ReceiveNotNotify" | "ReceiveFromManagers" | "NotifyFromManagers";
   readSeq: number;
   unreadCount: number;
   customInfo: Record<string, string>;
+  isPinned?: boolean;
+  isHidden?: boolean;
+  isMarkedUnread?: boolean;
+  marks?: string[];
 }
 
 /** The mute of a group; without muteUntil there is no end. */
@@ -304,7 +309,7 @@ export interface Application {
   isRead: boolean;
 }
 
-/** A message: text, data or tips by its type, and none of them when it is recalled. */
+/** A message: text, data or tips by its type, and extension; none of them when it is recalled. */
 export interface Message {
   msgID: string;
   groupID: string;
@@ -318,25 +323,32 @@ export interface Message {
   text?: string;
   data?: string;
   tips?: Tips;
+  extension?: string;
   priority: "High" | "Normal" | "Low" | "Lowest";
   clientMsgID?: string;
   atUserIDList?: string[];
+  replyTo?: { seq: number; sender: string };
+  toUserIDList?: string[];
+  isExcludedFromUnreadCount?: boolean;
+  isExcludedFromLastMessage?: boolean;
   isRevoked?: boolean;
   needReadReceipt?: boolean;
   changeSeq?: number;
   editTime?: number;
   isPinned?: boolean;
   reactions?: { reaction: string; count: number; byMe: boolean }[];
+  replyCount?: number;
   platform: string;
 }
 
 /** A change in the group, as its history keeps it. */
 export interface Tips {
-  type: "Join" | "Invite" | "Quit" | "Kicked" | "SetAdmin" | "CancelAdmin" | "GroupInfoChange" | "MemberInfoChange";
+  type: "Join" | "Invite" | "Quit" | "Kicked" | "SetAdmin" | "CancelAdmin" | "GroupInfoChange" | "MemberInfoChange" | "Create";
   opUser: MemberInfo;
   memberList?: MemberInfo[];
   changeInfoList?: { type: string; key?: string; value: unknown }[] | MemberChange[];
   memberCount: number;
+  isAccepted?: boolean;
 }
 
 /** An event in a group that concerned the user, kept for later. */
@@ -461,7 +473,7 @@ export interface Methods {
       groupType: "Work" | "Public" | "Meeting" | "AVChatRoom" | "BChatRoom";
       /** The group's name, for people. 1 to 30 bytes of UTF-8, no control characters. */
       groupName: string;
-      /** The new group's ID, not beginning with @TGS#; absent = the server chooses one. 1 to 48 bytes of UTF-8. */
+      /** The new group's ID, not beginning with @TGS#; absent or empty = the server chooses one. At most 48 bytes of UTF-8. */
       groupID?: string;
       /** The group's subject, for people. At most 240 bytes of UTF-8. */
       introduction?: string;
@@ -469,7 +481,7 @@ export interface Methods {
       notification?: string;
       /** The address of the group's picture. At most 100 bytes of UTF-8. */
       faceURL?: string;
-      /** The most members that the group may have; absent = as many as its type may. 1 or more. */
+      /** The most members that the group may have; 0, or absent for a new group = as many as its type may. 0 or more. */
       maxMemberNum?: number;
       /** The application's own texts about the group, by key; an empty text removes its key. At most 10 members, keys [A-Za-z0-9_]{1,16}, values at most 512 bytes of UTF-8; null removes a key. */
       customInfo?: Record<string, string | null>;
@@ -493,9 +505,11 @@ export interface Methods {
       isSearchable?: boolean;
       /** Whether ordinary members may list and read the members. */
       isMemberVisible?: boolean;
+      /** The messages that members may read: those since joining, or all. One of Joined, All. */
+      historyVisibility?: "Joined" | "All";
       /** The first members, besides the owner. At most 100 elements. */
       memberList?: { userID: string; role?: string }[];
-      /** A remark that those read who are asked whether they want to be members. At most 512 bytes of UTF-8. */
+      /** A remark that those read who are asked whether they want to be members. At most 512 characters. */
       inviteMessage?: string;
       /** The owner of the group; an application administrator without asUser must give it. 1 to 32 bytes of UTF-8. */
       ownerUserID?: string;
@@ -511,11 +525,13 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** A word to those who decide, where joinMode is Auth. At most 512 bytes of UTF-8. */
+      /** A word to those who decide, where joinMode is Auth. At most 512 characters. */
       message?: string;
     };
     result: {
       status: "Joined" | "Pending";
+      lastSeq?: number;
+      epoch?: string;
     };
   };
   /** Leaves a group. */
@@ -575,7 +591,7 @@ export interface Methods {
       notification?: string;
       /** The address of the group's picture. At most 100 bytes of UTF-8. */
       faceURL?: string;
-      /** The most members that the group may have; absent = as many as its type may. 1 or more. */
+      /** The most members that the group may have; 0, or absent for a new group = as many as its type may. 0 or more. */
       maxMemberNum?: number;
       /** The application's own texts about the group, by key; an empty text removes its key. At most 10 members, keys [A-Za-z0-9_]{1,16}, values at most 512 bytes of UTF-8; null removes a key. */
       customInfo?: Record<string, string | null>;
@@ -599,6 +615,8 @@ export interface Methods {
       isSearchable?: boolean;
       /** Whether ordinary members may list and read the members. */
       isMemberVisible?: boolean;
+      /** The messages that members may read: those since joining, or all. One of Joined, All. */
+      historyVisibility?: "Joined" | "All";
       /** true silences ordinary members without end, as muteGroup does; false lets all speak. */
       allMuted?: boolean;
     };
@@ -658,8 +676,8 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** The messages that the caller receives from now on. One of Receive, NotReceive, ReceiveNotNotify, ReceiveFromManagers. */
-      opt: "Receive" | "NotReceive" | "ReceiveNotNotify" | "ReceiveFromManagers";
+      /** The messages that the caller receives from now on. One of Receive, NotReceive, ReceiveNotNotify, ReceiveFromManagers, NotifyFromManagers. */
+      opt: "Receive" | "NotReceive" | "ReceiveNotNotify" | "ReceiveFromManagers" | "NotifyFromManagers";
     };
     result: {};
   };
@@ -762,14 +780,18 @@ export interface Methods {
       groupID: string;
       /** Lists these members only; Common = neither owner nor admin. Absent = All. One of All, Owner, Admin, Common. */
       filter?: "All" | "Owner" | "Admin" | "Common";
+      /** Lists who joined, or changed in role, nameCard, customInfo or mute, since then, in milliseconds since 1970; absent = all. 0 or more. */
+      updatedSince?: number;
       /** Where the page begins: 0 or absent = the first page, else as the last answer said. 0 or more. */
       nextSeq?: number;
-      /** The most members of the page; absent = 50. 1 to 50. */
+      /** The most members of the page; absent = 50. 1 to 200. */
       count?: number;
     };
     result: {
       memberList: MemberInfo[];
       nextSeq: number;
+      leftUserIDList?: string[];
+      isComplete?: boolean;
     };
   };
   /** Tells of up to 50 users what they are in a group; those who are no members are left out. */
@@ -866,9 +888,9 @@ export interface Methods {
       groupID: string;
       /** The invited users. 1 to 100 elements, each 1 to 32 bytes of UTF-8. */
       userIDList: string[];
-      /** A word to those who are asked. At most 512 bytes of UTF-8. */
+      /** A word to those who are asked. At most 512 characters. */
       message?: string;
-      /** The application's own data beside the invitation. At most 512 bytes of UTF-8. */
+      /** The application's own data beside the invitation. At most 512 characters. */
       attach?: string;
     };
     result: {
@@ -882,7 +904,7 @@ export interface Methods {
       groupID: string;
       /** The members who are removed. 1 to 50 elements, each 1 to 32 bytes of UTF-8. */
       userIDList: string[];
-      /** The reason, which all members are told. At most 512 bytes of UTF-8. */
+      /** The reason, which all members are told. At most 512 characters. */
       reason?: string;
       /** How long they are kept out, in seconds; 0 or absent = not at all. 0 to 4294967295. */
       banTime?: number;
@@ -986,7 +1008,7 @@ export interface Methods {
     params: {
       /** The application or invitation that is decided. */
       applicationID: string;
-      /** A word to whoever asked. At most 512 bytes of UTF-8. */
+      /** A word to whoever asked. At most 512 characters. */
       reason?: string;
     };
     result: {};
@@ -996,7 +1018,7 @@ export interface Methods {
     params: {
       /** The application or invitation that is decided. */
       applicationID: string;
-      /** A word to whoever asked. At most 512 bytes of UTF-8. */
+      /** A word to whoever asked. At most 512 characters. */
       reason?: string;
     };
     result: {};
@@ -1026,6 +1048,16 @@ export interface Methods {
       onlineUserOnly?: boolean;
       /** true = the sender learns who has read it, in a Work or Public group; absent = false. */
       needReadReceipt?: boolean;
+      /** Data of the application's own beside the content; absent or empty = none. At most 4096 bytes of UTF-8. */
+      extension?: string;
+      /** The seq of the message that this one answers; absent = it is no reply. 1 or more. */
+      replyTo?: number;
+      /** true = it does not count as unread, where messages are stored; absent = false. */
+      isExcludedFromUnreadCount?: boolean;
+      /** true = it does not become the group's lastMessage, where messages are stored; absent = false. */
+      isExcludedFromLastMessage?: boolean;
+      /** The only members who see the message, besides the sender, in a Work, Public or Meeting group; absent = all. 1 to 50 elements, each 1 to 32 bytes of UTF-8. */
+      toUserIDList?: string[];
     };
     result: {
       msgID: string;
@@ -1051,6 +1083,16 @@ export interface Methods {
       onlineUserOnly?: boolean;
       /** true = the sender learns who has read it, in a Work or Public group; absent = false. */
       needReadReceipt?: boolean;
+      /** Data of the application's own beside the content; absent or empty = none. At most 4096 bytes of UTF-8. */
+      extension?: string;
+      /** The seq of the message that this one answers; absent = it is no reply. 1 or more. */
+      replyTo?: number;
+      /** true = it does not count as unread, where messages are stored; absent = false. */
+      isExcludedFromUnreadCount?: boolean;
+      /** true = it does not become the group's lastMessage, where messages are stored; absent = false. */
+      isExcludedFromLastMessage?: boolean;
+      /** The only members who see the message, besides the sender, in a Work, Public or Meeting group; absent = all. 1 to 50 elements, each 1 to 32 bytes of UTF-8. */
+      toUserIDList?: string[];
     };
     result: {
       msgID: string;
@@ -1059,7 +1101,7 @@ export interface Methods {
       status: "Stored" | "Delivered" | "Queued" | "Dropped";
     };
   };
-  /** Reads stored messages, newest or oldest first. */
+  /** Reads the messages that a group keeps, newest or oldest first. */
   getGroupHistoryMessageList: {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
@@ -1074,6 +1116,36 @@ export interface Methods {
     result: {
       messageList: Message[];
       isFinished: boolean;
+    };
+  };
+  /** Reads messages as they are now, in the order of seqList; those that the caller may not see are left out. */
+  getGroupMessages: {
+    params: {
+      /** The group that the request is about. 1 to 48 bytes of UTF-8. */
+      groupID: string;
+      /** The seqs of the messages. 1 to 20 elements, each 1 or more. */
+      seqList: number[];
+    };
+    result: {
+      messageList: Message[];
+    };
+  };
+  /** Reads the messages that answer a message and that the caller may see, oldest first; recalled ones are left out. */
+  getGroupMessageReplies: {
+    params: {
+      /** The group that the request is about. 1 to 48 bytes of UTF-8. */
+      groupID: string;
+      /** The seq of the message that they answer. 1 or more. */
+      seq: number;
+      /** Where the page begins: 0 or absent = the first page, else as the last answer said. 0 or more. */
+      nextSeq?: number;
+      /** The most replies of the page; absent = 50. 1 to 50. */
+      count?: number;
+    };
+    result: {
+      messageList: Message[];
+      totalCount: number;
+      nextSeq: number;
     };
   };
   /** Answers the messages of up to 50 groups that came, and those that changed, after a position, none missing, or says that this is not possible. */
@@ -1114,22 +1186,26 @@ export interface Methods {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
-      /** The seq of the message that is taken back. 1 or more. */
-      seq: number;
+      /** The seq of the message that is taken back, in place of msgID. 1 or more. */
+      seq?: number;
+      /** The msgID of the message, in place of seq; in live rooms that remember messages. 1 to 128 bytes of UTF-8. */
+      msgID?: string;
     };
     result: {};
   };
-  /** Replaces the text or data of a message; the same content changes nothing. */
+  /** Replaces the text or data of a message, its extension, or both; the same ones change nothing. */
   modifyGroupMessage: {
     params: {
       /** The group that the request is about. 1 to 48 bytes of UTF-8. */
       groupID: string;
       /** The seq of the message. 1 or more. */
       seq: number;
-      /** The content that takes the place of what the message has, of its own kind. Either this or data is given. 1 to 12288 bytes of UTF-8. */
+      /** The content that takes the place of what the message has, of its own kind. Not together with data. 1 to 12288 bytes of UTF-8. */
       text?: string;
-      /** The content that takes the place of what the message has, of its own kind. Either this or text is given. 1 to 12288 bytes of UTF-8. */
+      /** The content that takes the place of what the message has, of its own kind. Not together with text. 1 to 12288 bytes of UTF-8. */
       data?: string;
+      /** The data beside the content; empty = it is removed, absent = it stays. At most 4096 bytes of UTF-8. */
+      extension?: string;
     };
     result: {
       editTime?: number;
@@ -1257,6 +1333,32 @@ export interface Methods {
       nextSeq: number;
     };
   };
+  /** Pins, hides or marks a group in the caller's own list of conversations. */
+  setConversation: {
+    params: {
+      /** The group that the request is about. 1 to 48 bytes of UTF-8. */
+      groupID: string;
+      /** Whether the group stands above others in the list. */
+      isPinned?: boolean;
+      /** Whether the group is left out of the list, until a message counts as unread or mentions the caller. */
+      isHidden?: boolean;
+      /** Whether the group looks unread, until markGroupMessageAsRead. */
+      isMarkedUnread?: boolean;
+      /** The application's own words for the group, in the place of all earlier ones; an empty list removes them. At most 8 elements, each 1 to 32 bytes of UTF-8. */
+      marks?: string[];
+    };
+    result: {};
+  };
+  /** Makes all messages that a group has by now invisible to the caller, for good; nobody else notices. */
+  clearGroupHistory: {
+    params: {
+      /** The group that the request is about. 1 to 48 bytes of UTF-8. */
+      groupID: string;
+    };
+    result: {
+      clearedSeq: number;
+    };
+  };
   /** Lists what has happened to the caller in groups, newest first. */
   getSystemNotificationList: {
     params: {
@@ -1313,6 +1415,7 @@ export interface ServerEvents {
     memberCount: number;
     seq?: number;
     msgID?: string;
+    isAccepted?: boolean;
   };
   /** To all members and the removed; notification off: the removed and the operator. */
   onMemberKicked: {
@@ -1326,7 +1429,7 @@ export interface ServerEvents {
     seq?: number;
     msgID?: string;
   };
-  /** To all members, the one concerned included; notification off, and AVChatRoom: the one concerned and the operator. */
+  /** To all members, the one concerned included; notification off, and for nameCard and customInfo in an AVChatRoom: the one concerned and the operator. */
   onGroupMemberInfoChanged: {
     groupID: string;
     opTime: number;
@@ -1341,6 +1444,8 @@ export interface ServerEvents {
     groupID: string;
     opTime: number;
     platform: string;
+    seq?: number;
+    msgID?: string;
   };
   /** To all members, the operator included. */
   onGroupDismissed: {
@@ -1449,7 +1554,7 @@ export interface ServerEvents {
     opTime: number;
     counters: Record<string, unknown>;
   };
-  /** To all members but the sending session, as their receive option says. */
+  /** To all members who may see the message but the sending session, as their receive option says. */
   onRecvNewMessage: {
     groupID: string;
     opTime: number;
@@ -1509,6 +1614,16 @@ export interface ServerEvents {
     groupID: string;
     opTime: number;
     readSeq: number;
+  };
+  /** To the user's other sessions; all of them where a message ended isHidden. */
+  onConversationChanged: {
+    groupID: string;
+    opTime: number;
+    isPinned?: boolean;
+    isHidden?: boolean;
+    isMarkedUnread?: boolean;
+    marks?: string[];
+    clearedSeq?: number;
   };
   /** To the sessions of the messages' sender, at most 5 in any second. */
   onRecvMessageReadReceipts: {
