@@ -50,8 +50,11 @@ def receiver():
 
 @pytest.fixture
 def servers(make_server, make_cluster, receiver, tmp_path):
-    """Servers that have every metric between them: with a store in a file, with TLS, and two nodes."""
-    plain = make_server({**receiver.settings("messageSent"), "search.messages": "true", "store.url": "sqlite:throng.db"})
+    """Servers that have every metric between them: with a store in a file and live rooms that remember, with TLS,
+    and two nodes."""
+    plain = make_server({
+        **receiver.settings("messageSent"), "search.messages": "true", "store.url": "sqlite:throng.db",
+        "avChatRoom.recentMessages": "100"})
     return plain, make_server(make_certificate(tmp_path)), make_cluster(CLUSTER_NODES="2")
 
 
