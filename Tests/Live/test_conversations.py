@@ -118,13 +118,35 @@ async def test_what_is_not_received_ends_is_hidden_by_a_mention_alone(world):
     await bob.call("setConversation", groupID=group, isHidden=True)
     await second.expect("onConversationChanged", groupID=group)
     await say(alice, group)
-    await say(alice, group, onlineUserOnly=True, atUserIDList=[bob.user])
+    await say(alice, group, onlineUserOnly=True)
     await alice.call("setGroupInfo", groupID=group, groupName="tip")
     await second.expect("onGroupInfoChanged", groupID=group)
     await second.quiet("onConversationChanged", group)
     assert await chosen_of(bob, group) == {"isHidden": True}
     await say(alice, group, atUserIDList=["@all"])
     await second.expect("onConversationChanged", groupID=group, isHidden=False)
+
+
+@pytest.mark.parametrize("groupType", STORED)
+async def test_a_mention_for_those_online_ends_is_hidden_as_well(world, groupType):
+    alice, bob, second, group = await pair(world, groupType)
+    carol = await world.user("carol")
+    await alice.call("setConversation", groupID=group, isHidden=True)
+    await bob.call("setConversation", groupID=group, isHidden=True)
+    await second.expect("onConversationChanged", groupID=group)
+    await say(alice, group, "unread for nobody", onlineUserOnly=True)
+    await second.expect("onRecvNewMessage", groupID=group, message=has(text="unread for nobody"))
+    assert await chosen_of(bob, group) == {"isHidden": True}
+    sent = await say(alice, group, "mention", onlineUserOnly=True, atUserIDList=[bob.user])
+    assert sent["status"] == "Delivered" and "seq" not in sent
+    for client in (bob, second):
+        await client.expect("onRecvNewMessage", groupID=group, message=has(text="mention"))
+        await client.expect("onConversationChanged", groupID=group, isHidden=False)
+    assert await chosen_of(bob, group) == {} and await chosen_of(alice, group) == {"isHidden": True}
+    assert await seqs_of(bob, group) == [] and (await self_of(bob, group))["unreadCount"] == 0
+    await world.settle(group, alice, bob, second)
+    for client in (alice, bob, second, carol):
+        await client.quiet("onConversationChanged")
 
 
 async def test_reading_ends_the_users_own_mark(world):
@@ -195,19 +217,23 @@ async def test_conversations_outlive_the_server(make_server, make_world, how):
     own = make_server({"drain.duration": 0})
     world = make_world(own)
     alice, bob = await world.users("alice", "bob")
-    group, shown = await world.group(alice, members=[bob]), await world.group(alice, members=[bob])
-    for each in (group, shown):
+    group, shown, mentioned = [await world.group(alice, members=[bob]) for _ in range(3)]
+    for each in (group, shown, mentioned):
         await say(alice, each)
         await bob.call("setConversation", groupID=each, **SETTINGS)
     await bob.call("clearGroupHistory", groupID=group)
     await say(alice, shown)
     await bob.expect("onConversationChanged", groupID=shown, isHidden=False)
+    await say(alice, mentioned, onlineUserOnly=True, atUserIDList=[bob.user])
+    await bob.expect("onConversationChanged", groupID=mentioned, isHidden=False)
     names = [client.user for client in (alice, bob)]
     await restart(world, how)
     alice, bob = [await world.session(name) for name in names]
     assert await chosen_of(bob, group) == SETTINGS
-    assert await chosen_of(bob, shown) == {name: value for name, value in SETTINGS.items() if name != "isHidden"}
-    assert await seqs_of(bob, group) == [] and await seqs_of(bob, shown) == [1, 2]
+    for each in (shown, mentioned):
+        assert await chosen_of(bob, each) == {name: value for name, value in SETTINGS.items() if name != "isHidden"}
+    for each, seqs in ((group, []), (shown, [1, 2]), (mentioned, [1])):
+        assert await seqs_of(bob, each) == seqs
     await say(alice, group)
     await bob.expect("onConversationChanged", groupID=group, isHidden=False)
 

@@ -33,6 +33,30 @@ import ThrongTestKit
     #expect(try await chosen()["isHidden"] == .null)
   }
 
+  /// The message itself is not stored; what it ends is.
+  @Test func aMentionForThoseOnlineWaitsForTheDiskWhereItEndsIsHidden() async throws {
+    try await scene.ask("setConversation", #"{"isHidden":true}"#, by: "mary")
+    forget()
+    let mention = #"{"text":"x","onlineUserOnly":true,"atUserIDList":["mary"]}"#
+    scene.store.fail(with: StoreError(.unavailable, "disk full"))
+    #expect(try await scene.ask("sendGroupTextMessage", mention, by: "olga").code == 10002)
+    for name in ["adam", "mary", "mary/2"] { #expect(scene.events(name).isEmpty, "\(name)") }
+    scene.store.fail(with: nil)
+    #expect(try await chosen()["isHidden"] == true)
+    scene.store.hold()
+    let pending = try scene.begin("sendGroupTextMessage", mention, by: "olga")
+    try await scene.wait { scene.store.pendingCount > 0 }
+    #expect(!pending.isAnswered && scene.events("adam").isEmpty && scene.events("mary").isEmpty)
+    scene.store.release()
+    #expect(try await pending.answer().result["status"] == "Delivered")
+    for name in ["mary", "mary/2"] { #expect(scene.events(name) == ["onRecvNewMessage", "onConversationChanged"]) }
+    #expect(scene.events("adam") == ["onRecvNewMessage"])
+    // Nobody has hidden the group now: the disk has nothing to do with it.
+    scene.store.fail(with: StoreError(.unavailable, "disk full"))
+    #expect(try await scene.ask("sendGroupTextMessage", mention, by: "olga").result["status"] == "Delivered")
+    #expect(scene.events("mary") == ["onRecvNewMessage"])
+  }
+
   @Test func aSettingThatIsNotStoredIsNone() async throws {
     scene.store.fail(with: StoreError(.unavailable, "disk full"))
     for (method, params) in [("setConversation", #"{"isPinned":true}"#), ("clearGroupHistory", "{}")] {

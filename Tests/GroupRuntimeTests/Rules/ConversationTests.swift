@@ -138,7 +138,10 @@ import WireProtocol
     Row("carl", #"{"text":"x","atUserIDList":["adam","oscar"]}"#, everywhere),
     Row("mary", #"{"text":"x"}"#, []), Row("mary", #"{"text":"x","atUserIDList":["mary"]}"#, []),
     Row("carl", #"{"text":"x","onlineUserOnly":true}"#, []),
-    Row("carl", #"{"text":"x","onlineUserOnly":true,"atUserIDList":["mary"]}"#, []),
+    Row("carl", #"{"text":"x","onlineUserOnly":true,"atUserIDList":["adam"]}"#, []),
+    Row("carl", #"{"text":"x","onlineUserOnly":true,"atUserIDList":["mary"]}"#, [], mentions: true),
+    Row("olga", #"{"data":"x","onlineUserOnly":true,"atUserIDList":["@all"]}"#, [], mentions: true),
+    Row("mary", #"{"text":"x","onlineUserOnly":true,"atUserIDList":["mary"]}"#, []),
   ]
 
   @Test(arguments: stored, rows)
@@ -202,6 +205,27 @@ import WireProtocol
     try await scene.reload()
     #expect(try selfInfo(scene)["isHidden"] == .null)
     #expect(scene.state?.roster.hidden == [])
+  }
+
+  @Test func aMentionThatIsNotStoredStoresTheEndOfIsHidden() async throws {
+    let scene = try scene()
+    _ = try set(scene, #"{"isHidden":true}"#)
+    let sent = try scene.ask("sendGroupTextMessage", #"{"text":"x","onlineUserOnly":true,"atUserIDList":["mary"]}"#, by: "olga")
+    #expect(sent.result["status"] == "Delivered" && sent.result["seq"] == .null && scene.messages.isEmpty)
+    #expect(sent.decision.changes == [.endHidden(["mary"], at: scene.clocks.wall, in: "g")])
+    #expect(sent.names("mary") == ["onRecvNewMessage", "onConversationChanged"] && sent.names("carl") == ["onRecvNewMessage"])
+    try await scene.reload()
+    #expect(try selfInfo(scene)["isHidden"] == .null && selfInfo(scene)["unreadCount"] == 0)
+    #expect(scene.state?.roster.hidden == [])
+  }
+
+  @Test func aTargetedMessageEndsItForNobody() throws {
+    let scene = try scene()
+    _ = try set(scene, #"{"isHidden":true}"#)
+    let sent = try scene.ask("sendGroupTextMessage", #"{"text":"x","toUserIDList":["mary"]}"#, by: "olga")
+    #expect(sent.receivers(of: "onRecvNewMessage") == ["mary", "mary/2"])
+    #expect(sent.receivers(of: "onConversationChanged").isEmpty)
+    #expect(try selfInfo(scene)["isHidden"] == true)
   }
 
   /// What a message carries beside its content: see `Message.countsAsUnread`.

@@ -16,15 +16,19 @@ extension GroupState {
   }
 
   /// "isHidden ends with the next message that counts as unread for the user or mentions them": the
-  /// one that the decision stores. It is taken from there, because a message that was kept for this
-  /// would be copied where nobody has hidden the group, too.
+  /// one that the decision publishes. It is taken from there, because a message that was kept for this
+  /// would be copied where nobody has hidden the group, too. A targeted message is sent to those whom
+  /// it names: it counts for nobody, and mentions nobody.
   mutating func endHidden(_ turn: inout Turn) {
     guard !roster.hidden.isEmpty else { return }
-    for case .append(let message) in turn.decision.changes { return endHidden(by: message, &turn) }
+    for case .publish(let event, _, except: _) in turn.decision.effects {
+      if case .onRecvNewMessage(let message) = event.content { return endHidden(by: message, &turn) }
+    }
   }
 
-  /// All sessions of the users who find the group again are told: none of them has asked for it.
-  /// - Parameter message: a stored one, just sent.
+  /// All sessions of the users who find the group again are told: none of them has asked for it. The
+  /// end is stored also where the message is not, and both wait for that.
+  /// - Parameter message: one just sent.
   mutating func endHidden(by message: Message, _ turn: inout Turn) {
     let mentioned = Set(message.atUserIDList)
     let everybody = mentioned.contains(MessageOptions.everybody)
@@ -46,9 +50,10 @@ extension GroupState {
     turn.send(.onConversationChanged(change, clearedSeq: nil), to: users)
   }
 
-  /// Whether a new message of somebody else counts as unread: see `unread(of:)`.
+  /// Whether a new message of somebody else counts as unread: see `unread(of:)`. One for
+  /// `onlineUserOnly` has no place in the history, and never does.
   private func isUnread(_ message: Message, for member: Member) -> Bool {
-    guard record.type.countsUnread, message.countsAsUnread else { return false }
+    guard record.type.countsUnread, message.seq != nil, message.countsAsUnread else { return false }
     switch member.receiveOption {
     case .receive, .receiveNotNotify, .notifyFromManagers: return true
     case .receiveFromManagers: return message.isFromManager

@@ -41,7 +41,7 @@ extension GroupState {
     turn.decision.fanOut = fanOut(of: message, turn)
     storeReceiptMembers(at: message, &turn)
     if !rules.webhooks.isEmpty { postPublished(isDurable: isStored, pushes: !options.onlineUserOnly, &turn) }
-    if isStored { endHidden(&turn) }
+    endHidden(&turn)
   }
 
   /// Notes in the record what messages the group has, and the last message where this one may not be

@@ -28,13 +28,13 @@ extension ModelWorld {
   }
 
   /// "isHidden ends with the next message that counts as unread for the user or mentions them." All
-  /// their sessions are told.
-  mutating func endHidden(by message: ModelMessage) {
+  /// their sessions are told. A message for `onlineUserOnly` is never unread, but may mention.
+  mutating func endHidden(by message: ModelMessage, isStored: Bool) {
     let users = g.members.filter { member in
       guard member.conversation["isHidden"] == true, member.name != message.sender else { return false }
       let isMentioned = message.mentions.contains("@all") || message.mentions.contains(member.name)
       let isReceived = member.option == "ReceiveFromManagers" ? message.isFromManager : member.option != "NotReceive"
-      return isMentioned || g.countsUnread && message.countsAsUnread && isReceived
+      return isMentioned || isStored && g.countsUnread && message.countsAsUnread && isReceived
     }.map(\.name)
     for user in users { g.update(user, at: now) { $0.conversation.removeValue(forKey: "isHidden") } }
     if !users.isEmpty { tell("onConversationChanged", users, ["isHidden": false]) }

@@ -47,7 +47,7 @@ extension ModelWorld {
     if isStored { message = store(message) }
     if place != nil { g.memory?.messages.append(message) }
     tellMessage(message, except: operation.by.session)
-    if isStored { endHidden(by: message) }
+    endHidden(by: message, isStored: isStored)
 
     var answer: [String: JSON] = ["msgID": message.id, "timestamp": .int(now), "status": isStored ? "Stored" : "Delivered"]
     if let seq = message.seq { answer["seq"] = .int(seq) }
