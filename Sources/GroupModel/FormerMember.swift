@@ -2,8 +2,8 @@
 public struct FormerMember: Sendable, Equatable {
   /// The user who has left.
   public let userID: UserID
-  /// The messages of past memberships, as ranges of `seq`, ascending. A user who comes back sees
-  /// them again, and none of the time between (Protocol.md, "History").
+  /// The messages of past memberships, as ranges of `seq`, ascending. A user who comes back within
+  /// `lifetime` sees them again, and none of the time between (Protocol.md, "History").
   public var visibleRanges: [ClosedRange<Int64>]
   /// The end of a mute, which outlasts leaving and joining again; unset or past = none.
   public var muteUntil: WallInstant
@@ -50,6 +50,12 @@ public struct FormerMember: Sendable, Equatable {
     return max(
       muteUntil, bannedUntil, visibleRanges.isEmpty && !isListed ? .unset : leftTime + FormerMember.lifetime,
       quitTime.isSet ? quitTime + FormerMember.quitLifetime : .unset)
+  }
+
+  /// What a user who comes back sees again. A ban, a role or a cleared history keeps the record longer
+  /// than its ranges last.
+  public func visibleRanges(at now: WallInstant) -> [ClosedRange<Int64>] {
+    leftTime + FormerMember.lifetime > now ? visibleRanges : []
   }
 
   /// Whether the user has quit so recently that only consent brings them back.

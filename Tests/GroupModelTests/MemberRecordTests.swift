@@ -52,4 +52,17 @@ import Testing
     // Stores page by it, and know of bans and mutes only.
     #expect(former.restrictedUntil == end + .seconds(1))
   }
+
+  @Test func visibleRangesLastThirtyDaysHoweverLongTheRecordIsKept() {
+    let end = instant + FormerMember.lifetime
+    var former = FormerMember(userID: ann, visibleRanges: [1...3], leftTime: instant)
+    let reasons: [(inout FormerMember) -> Void] = [
+      { _ in }, { $0.clearedSeq = 2 }, { $0.bannedUntil = .distantFuture }, { $0.role = .admin },
+    ]
+    for keep in reasons {
+      keep(&former)
+      #expect(former.visibleRanges(at: end - .milliseconds(1)) == [1...3])
+      #expect(former.visibleRanges(at: end) == [] && former.visibleRanges == [1...3])
+    }
+  }
 }

@@ -54,6 +54,34 @@ enum ModelFinds {
         bob/backend getGroupsInfo {}
         """),
     Find(
+      name: "who comes back within 30 days sees the messages of before again, but for those cleared",
+      operations: """
+        dan/backend createGroup {"groupName":"n","groupType":"Work","memberList":[{"userID":"bob"},{"userID":"eve"}]}
+        dan/backend sendGroupTextMessage {"text":"a"}
+        bob/backend clearGroupHistory {}
+        dan/backend sendGroupTextMessage {"text":"b"}
+        bob/backend quitGroup {}
+        eve/backend quitGroup {}
+        world wait {"ms":2591999999}
+        dan/backend inviteUserToGroup {"userIDList":["bob","eve"]}
+        bob/backend getGroupHistoryMessageList {"count":100}
+        eve/backend getGroupHistoryMessageList {"count":100}
+        """),
+    Find(
+      name: "after 30 days nobody sees the messages of before again, also where the history was cleared",
+      operations: """
+        dan/backend createGroup {"groupName":"n","groupType":"Work","memberList":[{"userID":"bob"},{"userID":"eve"}]}
+        dan/backend sendGroupTextMessage {"text":"a"}
+        bob/backend clearGroupHistory {}
+        dan/backend sendGroupTextMessage {"text":"b"}
+        bob/backend quitGroup {}
+        eve/backend quitGroup {}
+        world wait {"ms":2592000000}
+        dan/backend inviteUserToGroup {"userIDList":["bob","eve"]}
+        bob/backend getGroupHistoryMessageList {"count":100}
+        eve/backend getGroupHistoryMessageList {"count":100}
+        """),
+    Find(
       name: "one setGroupMemberInfo is one event, with a custom role in it",
       operations: """
         bob/1 signIn {}

@@ -21,7 +21,7 @@ import ThrongTestKit
 
   @Test func aNewMemberHasTheNextOrdinalAndIsListed() {
     var roster = roster(.public)
-    let added = roster.add("carl", role: .member, joinTime: 7) { $0.inviter = "olga" }
+    let added = roster.add("carl", role: .member, joinTime: 7, at: 10) { $0.inviter = "olga" }
     #expect(added.member.ordinal == 6 && added.member.inviter == "olga" && !added.wasFormer)
     #expect(roster["carl"] == added.member && roster.count == 3 && roster.nextOrdinal == 7)
     #expect(roster.page(rank: nil, after: 0, count: 9).members.map(\.userID) == ["olga", "mary", "carl"])
@@ -30,10 +30,27 @@ import ThrongTestKit
   @Test func rejoiningRestoresTheMuteAndTheRangesBelowTheFirstVisibleMessage() {
     let former = FormerMember(userID: "carl", visibleRanges: [1...3, 5...9, 12...14], muteUntil: 99, leftTime: 4)
     var roster = roster(.public, former: [former])
-    let added = roster.add("carl", role: .member, joinTime: 7) { $0.firstVisibleSeq = 8 }
+    let added = roster.add("carl", role: .member, joinTime: 7, at: 10) { $0.firstVisibleSeq = 8 }
     #expect(added.wasFormer && roster.former["carl"] == nil)
     #expect(added.member.earlierVisibleRanges == [1...3, 5...7] && added.member.muteUntil == 99)
     #expect(roster.mutedPage(at: 10, after: 0, count: 9).members.map(\.userID) == ["carl"])
+  }
+
+  /// What keeps the record longer applies again, and an imported membership may begin long ago.
+  @Test(arguments: [1, 7] as [WallInstant])
+  func theRangesApplyAgainForThirtyDaysWhateverKeepsTheRecord(joinTime: WallInstant) {
+    let end = WallInstant(4) + FormerMember.lifetime
+    for (now, ranges) in [(end - 1, [1...3, 5...7]), (end, [])] as [(WallInstant, [ClosedRange<Int64>])] {
+      var former = FormerMember(userID: "carl", visibleRanges: [1...3, 5...9], muteUntil: end + 99, leftTime: 4)
+      former.clearedSeq = 2
+      var roster = roster(.public, former: [former])
+      let added = roster.add("carl", role: .member, joinTime: joinTime, at: now) { $0.firstVisibleSeq = 8 }
+      #expect(added.wasFormer && added.member.earlierVisibleRanges == ranges, "\(now)")
+      #expect(added.member.clearedSeq == 2 && added.member.muteUntil == end + 99)
+      // They are not there for the next membership either.
+      let left = roster.remove("carl", visibleRange: 8...8, bannedUntil: .unset, banReason: "", at: now)
+      #expect(left.former?.visibleRanges == ranges + [8...8])
+    }
   }
 
   @Test func aRemovedMemberIsNeitherOnlineNorAbsentNorListed() {
@@ -75,7 +92,7 @@ import ThrongTestKit
       let removal = roster.remove(
         "mary", visibleRange: nil, bannedUntil: .unset, banReason: "", keepsRole: keepsRole, at: 20)
       #expect((removal.former?.role == .custom(7)) == (held != .member) && roster.roleOfAbsent("mary") == held)
-      #expect(roster.add("mary", role: .member, joinTime: 30) { _ in }.member.role == held)
+      #expect(roster.add("mary", role: .member, joinTime: 30, at: 30) { _ in }.member.role == held)
       #expect(roster.former["mary"] == nil)
     }
   }
@@ -104,7 +121,7 @@ import ThrongTestKit
   @Test func onlyTheRoleMemberGivesWayToOneThatWasKept() {
     var roster = roster(.avChatRoom)
     _ = roster.setRole(ofAbsent: "carl", to: .admin, at: 20)
-    #expect(roster.add("carl", role: .owner, joinTime: 30) { _ in }.member.role == .owner)
+    #expect(roster.add("carl", role: .owner, joinTime: 30, at: 30) { _ in }.member.role == .owner)
     #expect(roster.managers == ["carl", "olga"])
   }
 

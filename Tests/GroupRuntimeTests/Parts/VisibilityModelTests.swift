@@ -35,7 +35,7 @@ import ThrongTestKit
     mutating func join(_ user: UserID) {
       let first = newest + 1
       log.append(.joined(user))
-      _ = roster.add(user, role: .member, joinTime: 1) { $0.firstVisibleSeq = first }
+      _ = roster.add(user, role: .member, joinTime: 1, at: 10) { $0.firstVisibleSeq = first }
       send(from: user, isTip: true)
     }
 

@@ -194,6 +194,21 @@ import WireProtocol
     #expect(try scene.ask("addMessageReaction", #"{"seq":5,"reaction":"r"}"#, by: "mary").code == 10030)
   }
 
+  /// The cleared history keeps the record of mary's membership; nothing keeps that of carl's.
+  @Test(arguments: [-1, 0] as [Int64], [false, true])
+  func whatWasVisibleBehindItIsRememberedAsLongAsThatOfOthers(lead: Int64, reloads: Bool) async throws {
+    let scene = try scene()
+    try clear(scene)
+    try say(scene)
+    for name in ["mary", "carl"] { try scene.ask("quitGroup", by: name) }
+    scene.clocks.advance(by: 30 * 86_400_000 + lead)
+    if reloads { try await scene.reload() }
+    for name in ["mary", "carl"] { try #require(try scene.ask("joinGroup", by: name).code == 0) }
+    // 7 to 10 are the tips, mary's first.
+    #expect(try history(scene) == (lead < 0 ? [10, 9, 6] : [10, 9]))
+    #expect(try history(scene, by: "carl") == (lead < 0 ? [10, 7, 6, 5, 4, 3, 2, 1] : [10]))
+  }
+
   @Test func itOutlivesARemovalAnInvitationAndABanThatIsLifted() throws {
     let scene = try scene(.meeting)
     try clear(scene)

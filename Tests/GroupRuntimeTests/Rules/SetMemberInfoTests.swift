@@ -70,7 +70,7 @@ import WireProtocol
       for target in ["olga", "adam", "anna", "mary", "carl", "oscar"] {
         for field in [#""nameCard":"Marie""#, #""customInfo":{"k":"v"}"#] {
           let scene = try Scene(type)
-          _ = scene.state?.roster.add("anna", role: .admin, joinTime: 1) { _ in }
+          _ = scene.state?.roster.add("anna", role: .admin, joinTime: 1, at: scene.clocks.wall) { _ in }
           if SetMemberInfoTests.maySetFields(type, caller, target) {
             #expect(try scene.ask("setGroupMemberInfo", set(field, target), by: caller).code == 0, "\(type) \(caller) \(target)")
           } else {

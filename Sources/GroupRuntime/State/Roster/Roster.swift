@@ -142,10 +142,13 @@ struct Roster: Sendable {
 
   /// Adds a member with the next ordinal. The visible ranges, the cleared history and the mute of an
   /// earlier membership apply again, and a role that has outlived it takes the place of Member.
-  /// - Parameter complete: sets further fields, `firstVisibleSeq` among them; it may change the mute.
+  /// - Parameters:
+  ///   - joinTime: the start of the membership, long ago for one that is imported.
+  ///   - now: tells whether the visible ranges are still remembered.
+  ///   - complete: sets further fields, `firstVisibleSeq` among them; it may change the mute.
   /// - Returns: the member, and whether the record of an earlier membership is to be deleted.
   mutating func add(
-    _ user: UserID, role: Role, joinTime: WallInstant, _ complete: (inout Member) -> Void
+    _ user: UserID, role: Role, joinTime: WallInstant, at now: WallInstant, _ complete: (inout Member) -> Void
   ) -> (member: Member, wasFormer: Bool) {
     var member = Member(
       userID: user, role: role, joinTime: joinTime, ordinal: nextOrdinal, receiveOption: type.defaultReceiveOption)
@@ -159,7 +162,7 @@ struct Roster: Sendable {
       if role == .member, let kept = known.role { member.role = kept }
     }
     complete(&member)
-    if let known { member.earlierVisibleRanges = known.visibleRanges.below(member.firstVisibleSeq) }
+    if let known { member.earlierVisibleRanges = known.visibleRanges(at: now).below(member.firstVisibleSeq) }
     put(member)
     return (member, known != nil)
   }

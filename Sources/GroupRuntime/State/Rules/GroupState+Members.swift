@@ -230,7 +230,7 @@ extension GroupState {
   mutating func addMember(
     _ user: UserID, role: Role, joinTime: WallInstant, _ turn: inout Turn, _ complete: (inout Member) -> Void
   ) -> Member {
-    let (member, wasFormer) = roster.add(user, role: role, joinTime: joinTime, complete)
+    let (member, wasFormer) = roster.add(user, role: role, joinTime: joinTime, at: turn.wall, complete)
     if wasFormer { turn.store(.forgetFormer(user, in: record.id)) }
     turn.perform(.attach(user, receiving: member.receiveOption.delivered))
     return member

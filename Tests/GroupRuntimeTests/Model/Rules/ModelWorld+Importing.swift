@@ -34,7 +34,7 @@ extension ModelWorld {
   private mutating func bring(_ given: JSON) {
     let user = given["userID"].string!
     departures[user] = nil
-    g.leftTimes[user] = nil
+    endAbsence(of: user)
     var member = ModelMember(
       name: user, role: given["role"].string ?? "Member", joinTime: given["joinTime"].integer ?? g.createTime,
       option: g.defaultOption, changeTime: now, infoTime: now)

@@ -56,13 +56,19 @@ extension ModelWorld {
 
   mutating func bring(_ user: String, invitedBy inviter: String?) {
     departures[user] = nil
-    g.leftTimes[user] = nil
+    endAbsence(of: user)
     var member = ModelMember(
       name: user, role: g.rolesOfAbsent.removeValue(forKey: user) ?? "Member", joinTime: now, option: g.defaultOption,
       inviter: inviter, changeTime: now, infoTime: now)
     // The grace of a member who is added without a session begins with that.
     if g.type == "AVChatRoom", sessions(of: [user]).isEmpty { member.awaySince = now }
     g.members.append(member)
+  }
+
+  /// The user is back. "For 30 days that they left and which messages were visible to them."
+  mutating func endAbsence(of user: String) {
+    guard let left = g.leftTimes.removeValue(forKey: user), now - left >= 30 * 86_400_000 else { return }
+    for index in g.messages.indices { g.messages[index].seenBy.remove(user) }
   }
 
   /// A new member has nothing unread.
