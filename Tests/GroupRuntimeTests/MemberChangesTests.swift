@@ -264,6 +264,32 @@ import ThrongTestKit
     #expect(found.left == ["mary"] && found.names.isEmpty && found.isComplete == true)
   }
 
+  /// The records of 10,000 bans, which are kept rather than that of a user who quits. A ban that is
+  /// lifted makes them fewer, so the store's records alone do not tell that one is missing.
+  @Test func aDepartureWhoseRecordGaveWayIsMissingAfterARestartToo() async throws {
+    let scene = Scene()
+    try scene.ask("createGroup", #"{"groupType":"Meeting","groupName":"n",\#(Scene.memberList(["mary"]))}"#, by: "olga")
+    let banned = (0..<FormerMembers.maxCount).map { number in
+      FormerMember(
+        userID: UserID(stringLiteral: "u\(number)"), bannedUntil: scene.clocks.wall + 86_400_000, leftTime: scene.clocks.wall)
+    }
+    _ = try scene.commit(banned.map { .putFormer($0, in: "g") })
+    scene.clocks.advance(by: 1000)
+    try await scene.reload()
+    let since = scene.clocks.wall
+    #expect(try changes(scene, since: since).isComplete == true)
+    let quit = try scene.ask("quitGroup", by: "mary")
+    #expect(quit.decision.changes.contains(.forgetFormer("mary", in: "g")))
+    #expect(try scene.ask("unbanGroupMember", Scene.users(["u0"]), by: "olga").rows == ["u0 Success"])
+    scene.clocks.advance(by: 1000)
+    for _ in 0..<2 {
+      let found = try changes(scene, since: since)
+      #expect(found.left.isEmpty && found.isComplete == false, "mary has left")
+      #expect(try changes(scene, since: since + 1).isComplete == true)
+      try await scene.reload()
+    }
+  }
+
   /// Departures that are moved back with the clock lie before the instants that clients have noted.
   @Test func aClockThatIsSetBackMakesTheListIncomplete() async throws {
     let (scene, _) = try quiet()

@@ -78,6 +78,11 @@ import WireProtocol
     #expect(FormerMembers.recordedSince(nil, records, at: now) == nil)
     let banned = (0..<FormerMembers.maxCount).map { departed($0, at: end, banned: now + 9) }
     #expect(FormerMembers.recordedSince(1, banned, at: now) == nil, "nobody knows who has left besides")
+    var cleared = records
+    for index in cleared.indices.dropLast() { cleared[index].clearedSeq = 1 }
+    #expect(FormerMembers.recordedSince(1, cleared, at: now) == cleared[FormerMembers.maxCount - 1].leftTime + 1)
+    cleared[FormerMembers.maxCount - 1].clearedSeq = 1
+    #expect(FormerMembers.recordedSince(1, cleared, at: now) == nil, "such records are kept without end")
   }
 
   @Test func aRoleIsKeptRatherThanOtherRecords() {

@@ -51,8 +51,10 @@ struct FormerMembers: Sendable {
     _ departuresSince: WallInstant?, _ stored: [FormerMember], at now: WallInstant
   ) -> WallInstant? {
     guard stored.count >= maxCount, let departuresSince else { return departuresSince }
-    // Those without a ban or mute come behind, the latest first.
-    guard let last = stored.lazy.filter({ !$0.isRestricted(at: now) }).map(\.memorableUntil).min() else { return nil }
+    // Those without a ban or mute come behind, the latest first; one that is kept without end tells
+    // nothing.
+    let ends = stored.lazy.filter { !$0.isRestricted(at: now) && $0.memorableUntil < .distantFuture }.map(\.memorableUntil)
+    guard let last = ends.min() else { return nil }
     return max(departuresSince, (last - FormerMember.lifetime).advanced(byMilliseconds: 1))
   }
 
