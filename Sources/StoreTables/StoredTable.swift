@@ -30,6 +30,9 @@ public struct StoredTable: Sendable, Equatable {
   private static let groupNumber = StoredColumn("groupNumber", Int64.self)
   private static let seq = StoredColumn("seq", Int64.self)
   private static let userID = StoredColumn("userID", UserID.self)
+  /// Of `messageExtras`, for its indexes: they follow from the message.
+  private static let sender = StoredColumn("sender", UserID.self)
+  private static let countedReplyTo = StoredColumn("countedReplyTo", Int64?.self)
   private static let groupID = StoredColumn("groupID", GroupID.self)
   private static let type = StoredColumn("type", GroupType.self)
   private static let time = StoredColumn("time", WallInstant.self)
@@ -50,7 +53,7 @@ public struct StoredTable: Sendable, Equatable {
     StoredTable("formerMember", key: 2, [number] + FormerMember.columns + [FormerMember.memorableUntil]),
     StoredTable("message", key: 2, [number] + Message.columns),
     StoredTable("messageChange", key: 2, [number, seq] + MessageChange.columns),
-    StoredTable("messageExtras", key: 2, [number, seq] + MessageExtrasRow.columns),
+    StoredTable("messageExtras", key: 2, [number, seq, sender, countedReplyTo] + MessageExtrasRow.columns),
     StoredTable(
       "reaction", key: 3, [number, seq, reaction, StoredColumn("count", Int.self), StoredColumn("reaction", String.self)]),
     // `time` is the number of the change by which the user gave it.

@@ -1,7 +1,7 @@
 import GroupModel
 
-/// The messages that a reader may see, as a condition in SQL that says what `Visibility.contains`
-/// says. It stands in statements over `message AS m LEFT JOIN messageExtras AS e`.
+/// The messages that are for a reader, as a condition in SQL that says what `Visibility.isAddressed`
+/// says. It stands in statements over `messageExtras AS e`, each for one range of the reader's places.
 public struct VisibilityCondition: Sendable {
   /// The spelling of a database.
   public enum Dialect: Sendable {
@@ -25,41 +25,23 @@ public struct VisibilityCondition: Sendable {
     }
   }
 
-  /// The condition, to be joined with others by AND. There are as many texts as ranges can be.
+  /// The condition, to be joined with others by AND. There are two texts.
   public let sql: String
-  private let visibility: Visibility
+  /// The argument of the condition; nil = it takes none.
+  public let reader: UserID?
 
-  /// - Parameter count: the arguments that the statement has before those of the condition.
-  public init(_ visibility: Visibility, in dialect: Dialect, after count: Int) {
-    self.visibility = visibility
-    var last = count
-    func argument() -> String {
-      last += 1
-      return "\(dialect.sign)\(last)"
-    }
-    let places = visibility.ranges.map { _ in "m.seq BETWEEN \(argument()) AND \(argument())" }
-    if places.isEmpty {
-      sql = "FALSE"
-      return
-    }
-    let isThere = places.count == 1 ? places[0] : "(\(places.joined(separator: " OR ")))"
-    switch visibility.reader {
-    case .application: sql = isThere
-    case .user:
-      let reader = argument()
+  /// - Parameter count: the arguments that the statement has before that of the condition.
+  public init(_ reader: Visibility.Reader, in dialect: Dialect, after count: Int) {
+    switch reader {
+    case .application:
+      sql = "TRUE"
+      self.reader = nil
+    case .user(let user):
+      let argument = "\(dialect.sign)\(count + 1)"
       // UserIDs have no spaces, and one stands between two.
-      let isNamed = "\(dialect.position)(' ' || e.toUserIDs || ' ', ' ' || \(reader) || ' ') > 0"
-      sql = "\(isThere) AND (e.toUserIDs IS NULL OR m.sender = \(reader) OR \(isNamed))"
+      let isNamed = "\(dialect.position)(' ' || e.toUserIDs || ' ', ' ' || \(argument) || ' ') > 0"
+      sql = "(e.toUserIDs IS NULL OR e.sender = \(argument) OR \(isNamed))"
+      self.reader = user
     }
-  }
-
-  /// Appends the arguments of the condition.
-  public func appendArguments(to writer: inout some ColumnWriter) {
-    if visibility.ranges.isEmpty { return }
-    for range in visibility.ranges {
-      writer.append(range.lowerBound)
-      writer.append(range.upperBound)
-    }
-    if case .user(let user) = visibility.reader { writer.append(user.rawValue) }
   }
 }

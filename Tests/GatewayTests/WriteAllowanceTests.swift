@@ -143,6 +143,8 @@ import WireProtocol
     #expect(try charged(#","isExcludedFromUnreadCount":true"#) == plain + RowCost.messageExtras(textBytes: 0))
     let longest = String(repeating: "e", count: 4096)
     #expect(try charged(#","extension":"\#(longest)","replyTo":1"#) == plain + RowCost.messageExtras(textBytes: 4096))
+    let reply = try charged(#","replyTo":1,"toUserIDList":["a"]"#)
+    #expect(reply == plain + RowCost.messageExtras(textBytes: 66), "the index of replies names them, too")
     let receipts = try charged(#","toUserIDList":["a"],"needReadReceipt":true"#)
     #expect(receipts == plain + RowCost.messageExtras(textBytes: 33), "it has the list of its readers in itself")
     // Its event carries the whole message.

@@ -38,6 +38,16 @@ import ThrongTestKit
     #expect(try await statements(of: .putLastShown(seq: 1, at: 1, in: club), after: [.append(.sample(1))]) == 1)
   }
 
+  @Test func aRecallIsTwoStatementsWithAndWithoutThem() async throws {
+    for extras in [nil, MessageExtras(replyTo: ReplyReference(seq: 1, sender: bob), toUserIDList: [bob])] {
+      var message = Message.sample(1)
+      message.extras = extras
+      let sent = message
+      message.isRevoked = true
+      #expect(try await statements(of: .revise(message), after: [.append(sent)]) == 2)
+    }
+  }
+
   @Test func thousandsWhoFindAGroupAgainAreOneStatement() async throws {
     let users = (0..<3000).map { UserID("user\($0)")! }
     let joins = users.map { StoreChange.join($0, club) }

@@ -123,6 +123,70 @@ import ThrongTestKit
     }
   }
 
+  /// A reply leaves all lists and counts with its recall, and stays there with an edit.
+  @Test(arguments: Backing.allCases)
+  func aRecalledReplyIsInNoListOfAnybody(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      let targets: [Int64: [UserID]] = [3: [carol], 4: [bob, carol]]
+      try await store.put([.create(), .append(message(1)), .append(message(2, from: bob, reply(to: 1)))]).get()
+      try await store.put(appends(3...5) { reply(to: 1, targets: targets[$0] ?? []) }).get()
+      let readers = [alice, bob, carol].map { Visibility(of: $0, from: 1, through: 5, under: .joined) }
+      func seen() async throws -> [[Int64?]] {
+        var lists: [[Int64?]] = []
+        for reader in readers + [Visibility(ofApplicationThrough: 5)] {
+          let page = try await store.replies(to: 1, in: club, visible: reader, after: 0, limit: 9)
+          let counts = try await store.replyCounts(of: club, to: [1], visible: reader)
+          #expect(page.total == page.messages.count && counts[1] ?? 0 == page.total)
+          lists.append(page.messages.map(\.seq))
+        }
+        return lists
+      }
+      #expect(try await seen() == [[2, 3, 4, 5], [2, 4, 5], [2, 3, 4, 5], [2, 3, 4, 5]])
+      for seq in [3, 5] as [Int64] {
+        try await store.put([.revise(message(seq, reply(to: 1, targets: targets[seq] ?? [])?.with(extension: "e")))]).get()
+      }
+      #expect(try await seen() == [[2, 3, 4, 5], [2, 4, 5], [2, 3, 4, 5], [2, 3, 4, 5]])
+      for (seq, sender) in [(2, bob), (3, alice), (4, alice)] as [(Int64, UserID)] {
+        var recalled = message(seq, from: sender, reply(to: 1, targets: targets[seq] ?? []))
+        (recalled.isRevoked, recalled.content) = (true, .text(""))
+        try await store.put([.revise(recalled)]).get()
+        #expect(try await store.messages(of: club, seqs: [seq]) == [recalled], "it says still what it answered")
+      }
+      #expect(try await seen() == [[5], [5], [5], [5]])
+    }
+  }
+
+  /// Replies from before a membership, and from between two, are none of its replies.
+  @Test(arguments: Backing.allCases)
+  func repliesOfEveryMembershipAreCountedTogether(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      let count = Int64(ReplyCount.max) + 40
+      try await store.put([.create(), .append(message(1))]).get()
+      try await store.put(appends(2...count) { reply(to: $0 % 2 == 0 ? 1 : 2) }).get()
+      let bobs = Visibility(of: bob, from: 31, earlier: [1...6, 11...14], through: 40, under: .joined)
+      #expect(try await store.replyCounts(of: club, to: [1, 2, 3], visible: bobs) == [1: 10, 2: 9])
+      var (seqs, after) = ([] as [Int64], 0 as Int64)
+      while let last = try await page(of: store, bobs, after: after, &seqs) { after = last }
+      #expect(seqs == [2, 4, 6, 12, 14, 32, 34, 36, 38, 40])
+      // No more than are counted of one alone.
+      try await store.put(appends(count + 1...count + 2000) { _ in reply(to: 1) }).get()
+      let long = Visibility(
+        of: bob, from: count + 901, earlier: [1...30, count...count + 800], through: count + 2000, under: .joined)
+      #expect(try await store.replyCounts(of: club, to: [1, 2], visible: long) == [1: ReplyCount.max, 2: 14])
+    }
+  }
+
+  /// Appends a page of three replies to the first message.
+  /// - Returns: the last of them; nil = there are no more.
+  private func page(
+    of store: any AnyStore, _ visible: Visibility, after: Int64, _ seqs: inout [Int64]
+  ) async throws -> Int64? {
+    let page = try await store.replies(to: 1, in: club, visible: visible, after: after, limit: 3)
+    #expect(page.total == 10)
+    seqs += page.messages.compactMap(\.seq)
+    return page.messages.last?.seq
+  }
+
   @Test(arguments: Backing.allCases)
   func repliesAreCountedToAThousand(_ backing: Backing) async throws {
     try await backing.withStore { store in

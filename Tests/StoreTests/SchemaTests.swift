@@ -55,7 +55,8 @@ import ThrongTestKit
       + "WHERE m.number = 1 AND m.seq BETWEEN 5 AND 9 ORDER BY m.seq DESC LIMIT 3",
     "SELECT \(Message.allColumns) FROM \(Message.source) WHERE m.number = 1 AND m.seq > 5 ORDER BY m.seq DESC LIMIT 3",
     MessageExtrasRows.hiddenSQL(newestFirst: true).withNumbers, MessageExtrasRows.hiddenSQL(newestFirst: false).withNumbers,
-    MessageExtrasRows.repliesSQL(ranges(1)).withNumbers, MessageExtrasRows.repliesSQL(ranges(2)).withNumbers,
+    MessageExtrasRows.replySeqsSQL(condition(.user(alice))).withNumbers,
+    MessageExtrasRows.replySeqsSQL(condition(.application)).withNumbers,
     "SELECT changeSeq, seq FROM messageChange INDEXED BY messageByChange WHERE number = 1 AND changeSeq > 4 ORDER BY changeSeq",
     "SELECT seq FROM messageChange INDEXED BY pinnedMessage WHERE number = 1 AND pinned > 0 ORDER BY pinned DESC",
     "SELECT kind, EXISTS (SELECT 1 FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind AND u.userID = 'u') "
@@ -104,6 +105,24 @@ import ThrongTestKit
           try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql).map { $0["detail"] as String }
         }
         #expect(!plan.isEmpty && !plan.contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") }, "\(plan)")
+      }
+    }
+  }
+
+  /// Neither a message nor a row of its extras is read, however many replies are for others.
+  @Test(arguments: [
+    MessageExtrasRows.replySeqsSQL(condition(.user(alice))), MessageExtrasRows.replySeqsSQL(condition(.application)),
+    MessageExtrasRows.replyCountsSQL(condition(.user(alice))), MessageExtrasRows.replyCountsSQL(condition(.application)),
+  ])
+  func repliesAreFoundInTheirIndexAlone(_ sql: String) async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { store in
+        let plan = try await store.pool.writeWithoutTransaction { db in
+          try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql.withNumbers).map { $0["detail"] as String }
+        }
+        let seek = "SEARCH e USING COVERING INDEX messageReply (number=? AND countedReplyTo=? AND seq>? AND seq<?)"
+        #expect(plan.filter { $0.contains("SEARCH") } == [seek], "\(plan)")
+        #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
       }
     }
   }
@@ -252,10 +271,9 @@ extension String {
   fileprivate var withNumbers: String { (1...9).reduce(self) { $0.replacingOccurrences(of: "?\($1)", with: "4") } }
 }
 
-/// What a member sees in one membership, or in two.
-private func ranges(_ count: Int) -> VisibilityCondition {
-  let visibility = Visibility(of: alice, from: 8, earlier: count == 1 ? [] : [1...4], through: 9, under: .joined)
-  return VisibilityCondition(visibility, in: .sqlite, after: 4)
+/// What statements about replies ask of each.
+private func condition(_ reader: Visibility.Reader) -> VisibilityCondition {
+  VisibilityCondition(reader, in: .sqlite, after: 5)
 }
 
 /// Rows of groups that are gone, applications of theirs that seem open, and the groups not yet

@@ -56,6 +56,18 @@ import Testing
       "1 messages contradict themselves about whether they count as unread"
     ),
     (
+      "UPDATE messageExtras SET sender = 'bob'",
+      "extras of 1 messages contradict these about the sender, or about a reply that is recalled"
+    ),
+    (
+      "UPDATE messageExtras SET replyTo = 1",
+      "extras of 1 messages contradict these about the sender, or about a reply that is recalled"
+    ),
+    (
+      "UPDATE message SET isRevoked = 1 WHERE seq = 3; UPDATE messageExtras SET replyTo = 1, countedReplyTo = 1",
+      "extras of 1 messages contradict these about the sender, or about a reply that is recalled"
+    ),
+    (
       "UPDATE message SET needReadReceipt = 1; UPDATE messageExtras SET toUserIDs = 'bob', isUncounted = 1",
       "2 messages with read receipts have no list of members"
     ),

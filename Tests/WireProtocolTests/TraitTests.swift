@@ -181,6 +181,9 @@ import WireProtocol
       try rows("sendGroupTextMessage", #""text":"t","extension":"four","toUserIDList":["a","b"],"needReadReceipt":true"#)
         == .message(textBytes: 1, searchableBytes: 1, listsMembers: false, extrasBytes: 4 + 66), "it names its own readers")
     #expect(
+      try rows("sendGroupTextMessage", #""text":"t","replyTo":1,"toUserIDList":["a"]"#)
+        == .message(textBytes: 1, searchableBytes: 1, listsMembers: false, extrasBytes: 66), "an index has its readers, too")
+    #expect(
       try rows("sendGroupCustomMessage", #""data":"d","isExcludedFromUnreadCount":true"#)
         == .message(textBytes: 1, searchableBytes: 0, listsMembers: false, extrasBytes: 0))
     #expect(

@@ -57,8 +57,8 @@ enum RowCost {
   /// The messages of a block that a user has confirmed.
   static let readReceipt = keyedRow(64 + Int(SeqBlock.size / 8))
   /// What most messages have not, in a row of its own and in three indexes at most: reckoned as the row
-  /// of a message, not measured.
-  static func messageExtras(textBytes: Int) -> Int { keyedRow(160 + textBytes) }
+  /// of a message and once more the longest sender and three numbers, not measured.
+  static func messageExtras(textBytes: Int) -> Int { keyedRow(216 + textBytes) }
   /// The change of a message, in two indexes.
   static let change = 160
   /// A user's reaction, in two indexes, and a new one of the message.

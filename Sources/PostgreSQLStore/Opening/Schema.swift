@@ -347,6 +347,9 @@ enum Schema {
   // - `formerMember.isListed`: lists name the departure. `role`: of an absent member of a live room.
   // - `messageExtras`: a row where a message has any of it. `isUncounted` (it does not count as unread)
   //   follows from the others, for an index; `toUserIDs` is written as `receiptMembers.userIDs`.
+  //   `sender` is the message's. `countedReplyTo`: `replyTo`, NULL where the message is recalled.
+  //   `messageReply` answers who may see a reply without a look at any row, and recalled replies are
+  //   not in it: a page of 100 messages counts up to 100,000 replies.
   // Every column may be left out: nodes of the release before go on writing beside this one.
   private static let v6 = """
     ALTER TABLE groupRecord
@@ -372,6 +375,8 @@ enum Schema {
     CREATE TABLE messageExtras (
       number bigint NOT NULL,
       seq bigint NOT NULL,
+      sender \(text) NOT NULL,
+      countedReplyTo bigint,
       replyTo bigint,
       replyToSender \(text),
       isExcludedFromUnreadCount boolean NOT NULL,
@@ -381,7 +386,8 @@ enum Schema {
       extension \(text),
       PRIMARY KEY (number, seq)
     );
-    CREATE INDEX messageReply ON messageExtras (number, replyTo, seq) WHERE replyTo IS NOT NULL;
+    CREATE INDEX messageReply ON messageExtras (number, countedReplyTo, seq) INCLUDE (sender, toUserIDs)
+      WHERE countedReplyTo IS NOT NULL;
     CREATE INDEX messageUncounted ON messageExtras (number, seq) WHERE isUncounted;
     CREATE INDEX messageTargeted ON messageExtras (number, seq) WHERE toUserIDs IS NOT NULL;
     """

@@ -39,11 +39,13 @@ enum UnreadStatements {
   static let allSQL = "SELECT count(*) FROM (\(unread) LIMIT $6) AS unread"
 
   // The flagged ones, which are few, are counted for themselves: so all others are counted as before,
-  // without a look at their extras. As many more are counted as are taken away.
+  // without a look at their extras. As many more are counted as are taken away. No join: while the
+  // tables are small the planner may read all messages of the group for each flagged one, and keep that.
   static let countedSQL = """
     WITH flagged (n) AS MATERIALIZED (
-      SELECT count(*) FROM messageExtras AS e JOIN message AS m ON m.number = e.number AND m.seq = e.seq
-      WHERE e.number = \(numberOfGroup) AND e.seq BETWEEN $2 AND $3 AND e.isUncounted AND \(isUnread))
+      SELECT count(*) FROM messageExtras AS e
+      WHERE e.number = \(numberOfGroup) AND e.seq BETWEEN $2 AND $3 AND e.isUncounted
+      AND (SELECT true FROM message AS m WHERE m.number = e.number AND m.seq = e.seq AND \(isUnread)))
     SELECT count(*) - (SELECT n FROM flagged) FROM (\(unread) LIMIT $6 + (SELECT n FROM flagged)) AS unread
     """
 }

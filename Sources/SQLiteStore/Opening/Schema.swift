@@ -425,6 +425,9 @@ enum Schema {
   // - `formerMember.isListed`: lists name the departure. `role`: of an absent member of a live room.
   // - `messageExtras`: a row where a message has any of it. `isUncounted` (it does not count as unread)
   //   follows from the others, for an index; `toUserIDs` is written as `receiptMembers.userIDs`.
+  //   `sender` is the message's. `countedReplyTo`: `replyTo`, NULL where the message is recalled.
+  //   `messageReply` answers who may see a reply without a look at any row, and recalled replies are
+  //   not in it: a page of 100 messages counts up to 100,000 replies.
   private static let v12 = """
     ALTER TABLE groupRecord ADD COLUMN historyVisibility TEXT;
     ALTER TABLE groupRecord ADD COLUMN messageFeatures INTEGER NOT NULL DEFAULT 0;
@@ -446,6 +449,8 @@ enum Schema {
     CREATE TABLE messageExtras (
       number INTEGER NOT NULL,
       seq INTEGER NOT NULL,
+      sender TEXT NOT NULL,
+      countedReplyTo INTEGER,
       replyTo INTEGER,
       replyToSender TEXT,
       isExcludedFromUnreadCount INTEGER NOT NULL,
@@ -455,7 +460,7 @@ enum Schema {
       extension ANY,
       PRIMARY KEY (number, seq)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX messageReply ON messageExtras (number, replyTo, seq) WHERE replyTo IS NOT NULL;
+    CREATE INDEX messageReply ON messageExtras (number, countedReplyTo, seq, sender, toUserIDs) WHERE countedReplyTo IS NOT NULL;
     CREATE INDEX messageUncounted ON messageExtras (number, seq) WHERE isUncounted = 1;
     CREATE INDEX messageTargeted ON messageExtras (number, seq) WHERE toUserIDs IS NOT NULL;
     """

@@ -116,6 +116,12 @@ public enum StoreCheck {
       WHERE isUncounted <> (isExcludedFromUnreadCount OR toUserIDs IS NOT NULL) HAVING count(*) > 0
       """,
       """
+      SELECT 'extras of ' || count(*) || ' messages contradict these about the sender, or about a reply that is recalled'
+      FROM messageExtras AS e JOIN message AS m ON m.number = e.number AND m.seq = e.seq
+      WHERE e.sender <> m.sender OR e.countedReplyTo IS NOT CASE WHEN m.isRevoked THEN NULL ELSE e.replyTo END
+      HAVING count(*) > 0
+      """,
+      """
       SELECT count(*) || ' reactions have other users than are counted' FROM reaction AS r JOIN groupRecord USING (number)
       WHERE count <> (SELECT count(*) FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind)
       HAVING count(*) > 0

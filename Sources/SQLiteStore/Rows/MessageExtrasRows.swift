@@ -6,43 +6,45 @@ import StoreTables
 /// Statements of `messageExtras` rows: the parts that most messages have not.
 enum MessageExtrasRows {
   private static let columns = MessageExtrasRow.columns
-  /// The message is there.
+  // The message is there, as the change leaves it: a recall takes its reply out of `messageReply`.
   fileprivate static let putSQL = """
-    INSERT INTO messageExtras (number, seq, \(columns.names))
-    SELECT number, ?\(columns.count + 2), \(columns.places("?")) FROM groupRecord WHERE groupID = ?\(columns.count + 1)
-    ON CONFLICT (number, seq) DO UPDATE SET \(columns.excluded)
+    INSERT INTO messageExtras (number, seq, sender, countedReplyTo, \(columns.names))
+    SELECT m.number, m.seq, m.sender, CASE WHEN m.isRevoked THEN NULL ELSE ?\(columns.place(of: "replyTo")) END,
+    \(columns.places("?")) FROM message AS m
+    WHERE m.number = (SELECT number FROM groupRecord WHERE groupID = ?\(columns.count + 1)) AND m.seq = ?\(columns.count + 2)
+    ON CONFLICT (number, seq) DO UPDATE SET countedReplyTo = excluded.countedReplyTo, \(columns.excluded)
     """
   fileprivate static let removeSQL =
     "DELETE FROM messageExtras WHERE number = (SELECT number FROM groupRecord WHERE groupID = ?) AND seq = ?"
 
   // The indexes lead, whatever the planner knows.
-  private static let replies = """
-    messageExtras AS e INDEXED BY messageReply CROSS JOIN message AS m ON m.number = e.number AND m.seq = e.seq
-    """
 
   static func hiddenSQL(newestFirst: Bool) -> String {
     """
     SELECT e.seq FROM messageExtras AS e INDEXED BY messageTargeted
-    CROSS JOIN message AS m ON m.number = e.number AND m.seq = e.seq
-    WHERE e.number = ?1 AND e.seq BETWEEN ?2 AND ?3 AND e.toUserIDs IS NOT NULL AND m.sender <> ?4
+    WHERE e.number = ?1 AND e.seq BETWEEN ?2 AND ?3 AND e.toUserIDs IS NOT NULL AND e.sender <> ?4
     AND instr(' ' || e.toUserIDs || ' ', ' ' || ?4 || ' ') = 0 ORDER BY e.seq \(newestFirst ? "DESC" : "ASC") LIMIT ?5
     """
   }
 
-  /// - Parameter condition: after four arguments.
-  static func repliesSQL(_ condition: VisibilityCondition) -> String {
+  // `messageReply` has all that these look at, and no recalled reply: those that are for others are
+  // walked over in the index alone. Their number has no bound; a count that did not walk over them
+  // would need a row for each of the up to 51 users who see one.
+
+  /// - Parameter condition: after five arguments.
+  static func replySeqsSQL(_ condition: VisibilityCondition) -> String {
     """
-    SELECT \(Message.allColumns) FROM \(replies) \(Message.joinedChanges)
-    WHERE e.number = ?1 AND e.replyTo = ?2 AND e.seq > ?3 AND NOT m.isRevoked AND \(condition.sql) ORDER BY e.seq LIMIT ?4
+    SELECT e.seq FROM messageExtras AS e INDEXED BY messageReply
+    WHERE e.number = ?1 AND e.countedReplyTo = ?2 AND e.seq BETWEEN ?3 AND ?4 AND \(condition.sql) ORDER BY e.seq LIMIT ?5
     """
   }
 
-  /// - Parameter condition: after three arguments.
-  fileprivate static func replyCountsSQL(_ condition: VisibilityCondition) -> String {
+  /// - Parameter condition: after five arguments.
+  static func replyCountsSQL(_ condition: VisibilityCondition) -> String {
     """
     SELECT wanted.value, (SELECT count(*) FROM (
-      SELECT 1 FROM \(replies)
-      WHERE e.number = ?2 AND e.replyTo = wanted.value AND NOT m.isRevoked AND \(condition.sql) LIMIT ?3))
+      SELECT 1 FROM messageExtras AS e INDEXED BY messageReply
+      WHERE e.number = ?2 AND e.countedReplyTo = wanted.value AND e.seq BETWEEN ?3 AND ?4 AND \(condition.sql) LIMIT ?5))
     FROM json_each(?1) AS wanted
     """
   }
@@ -75,29 +77,29 @@ extension Database {
     ) { try $0.integer() }
   }
 
-  package func replies(
-    to seq: Int64, of group: GroupID, number: Int64, visible: Visibility, after: Int64, limit: Int
-  ) throws -> [Message] {
-    let condition = VisibilityCondition(visible, in: .sqlite, after: 4)
+  package func replySeqs(
+    to seq: Int64, number: Int64, for reader: Visibility.Reader, in range: ClosedRange<Int64>, limit: Int
+  ) throws -> [Int64] {
+    let condition = VisibilityCondition(reader, in: .sqlite, after: 5)
     return try rows(
-      MessageExtrasRows.repliesSQL(condition), [number, seq, after, max(0, limit)] + condition.arguments
-    ) { try Message.read(of: group, &$0) }
+      MessageExtrasRows.replySeqsSQL(condition),
+      [number, seq, range.lowerBound, range.upperBound, max(0, limit)] + condition.arguments
+    ) { try $0.integer() }
   }
 
-  package func replyCounts(to seqs: [Int64], number: Int64, visible: Visibility) throws -> [Int64: Int] {
-    let condition = VisibilityCondition(visible, in: .sqlite, after: 3)
+  package func replyCounts(
+    to seqs: [Int64], number: Int64, for reader: Visibility.Reader, in range: ClosedRange<Int64>
+  ) throws -> [Int64: Int] {
+    let condition = VisibilityCondition(reader, in: .sqlite, after: 5)
     let counts = try rows(
-      MessageExtrasRows.replyCountsSQL(condition), [jsonArray(seqs), number, ReplyCount.max] + condition.arguments
+      MessageExtrasRows.replyCountsSQL(condition),
+      [jsonArray(seqs), number, range.lowerBound, range.upperBound, ReplyCount.max] + condition.arguments
     ) { (seq: try $0.integer(), count: try $0.value(Int.self)) }
     return Dictionary(counts.filter { $0.count > 0 }.map { ($0.seq, $0.count) }) { $1 }
   }
 }
 
 extension VisibilityCondition {
-  /// The arguments, as queries take them.
-  fileprivate var arguments: [(any DatabaseValueConvertible)?] {
-    var values = StoredValues()
-    appendArguments(to: &values)
-    return values.row.map(\.argument)
-  }
+  /// The argument, as queries take it.
+  fileprivate var arguments: [(any DatabaseValueConvertible)?] { reader.map { [$0.rawValue] } ?? [] }
 }

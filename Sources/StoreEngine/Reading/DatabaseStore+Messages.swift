@@ -16,6 +16,35 @@ extension StoreQueries {
     }
     return low > bounds.upperBound ? nil : low
   }
+
+  // Each range of places is looked up for itself: replies from before a reader joined, or from between
+  // two memberships, are not walked over.
+
+  /// The replies to a message that a reader may see and that are not recalled, behind one.
+  func replies(
+    to seq: Int64, of group: GroupID, number: Int64, visible: Visibility, after: Int64, limit: Int
+  ) throws -> [Message] {
+    var seqs: [Int64] = []
+    for range in visible.ranges where range.upperBound > after && seqs.count < limit {
+      seqs += try replySeqs(
+        to: seq, number: number, for: visible.reader, in: max(range.lowerBound, after + 1)...range.upperBound,
+        limit: limit - seqs.count)
+    }
+    return try messages(of: group, number: number, seqs: seqs)
+  }
+
+  /// How many such replies each of the messages has, at most `ReplyCount.max`; those without are
+  /// absent.
+  func replyCounts(to seqs: [Int64], number: Int64, visible: Visibility) throws -> [Int64: Int] {
+    var counts: [Int64: Int] = [:]
+    var wanted = seqs
+    for range in visible.ranges where !wanted.isEmpty {
+      let found = try replyCounts(to: wanted, number: number, for: visible.reader, in: range)
+      counts.merge(found) { min($0 + $1, ReplyCount.max) }
+      wanted.removeAll { counts[$0] == ReplyCount.max }
+    }
+    return counts
+  }
 }
 
 extension DatabaseStore {

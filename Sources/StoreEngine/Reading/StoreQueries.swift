@@ -46,12 +46,15 @@ package protocol StoreQueries {
   func hiddenSeqs(
     number: Int64, from reader: UserID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int
   ) throws -> [Int64]
-  /// The replies to a message that a reader may see and that are not recalled, by `seq`, behind one.
-  func replies(
-    to seq: Int64, of group: GroupID, number: Int64, visible: Visibility, after: Int64, limit: Int
-  ) throws -> [Message]
-  /// How many such replies each of the messages has, at most `ReplyCount.max`; those without are absent.
-  func replyCounts(to seqs: [Int64], number: Int64, visible: Visibility) throws -> [Int64: Int]
+  /// The replies of a range to a message that are for a reader and not recalled, by `seq`.
+  func replySeqs(
+    to seq: Int64, number: Int64, for reader: Visibility.Reader, in range: ClosedRange<Int64>, limit: Int
+  ) throws -> [Int64]
+  /// How many such replies each of the messages has in the range, at most `ReplyCount.max`; those
+  /// without are absent.
+  func replyCounts(
+    to seqs: [Int64], number: Int64, for reader: Visibility.Reader, in range: ClosedRange<Int64>
+  ) throws -> [Int64: Int]
   /// The number of a group of that epoch.
   func number(of group: GroupID, epoch: String) throws -> Int64?
   /// Those of the messages that a user may confirm and has not, ascending.

@@ -121,8 +121,9 @@ public final class SendExtras: Sendable, Equatable {
       isExcludedFromLastMessage: isExcludedFromLastMessage ?? false, toUserIDList: users ?? [])
   }
 
-  /// The bytes of the row that the message has besides its own.
-  fileprivate var rowBytes: Int { (`extension`?.utf8.count ?? 0) + toUserIDList.count * 33 }
+  /// The bytes of the row that the message has besides its own; the index of replies has the targets,
+  /// too.
+  fileprivate var rowBytes: Int { (`extension`?.utf8.count ?? 0) + toUserIDList.count * (replyTo == nil ? 33 : 66) }
 
   public static func == (a: SendExtras, b: SendExtras) -> Bool {
     ExactText(a.extension ?? "") == ExactText(b.extension ?? "") && a.replyTo == b.replyTo

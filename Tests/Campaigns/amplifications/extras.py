@@ -23,7 +23,8 @@ def answered(attack, count):
     group = attack.group(owner="owner")
     attack.message(group)
     attack.message(group, replyTo=1)
-    sent_again(attack, group, 2, count, replyTo=f"(seq + n) % {TARGETS} + 1")
+    answers = f"(seq + n) % {TARGETS} + 1"
+    sent_again(attack, group, 2, count, replyTo=answers, countedReplyTo=answers)
     return group
 
 
