@@ -452,14 +452,14 @@ import WireProtocol
   @Test func otherGroupsKnowNoMessageByItsID() throws {
     for type in [GroupType.work, .public, .meeting] {
       let scene = try Scene(type)
-      let id = try say(scene, "a").result["msgID"].string ?? ""
+      let id = try #require(try say(scene, "a").result["msgID"].string)
       for name in ["mary", "olga", "administrator"] {
         for id in [id, "none"] { try scene.expectRefused(10004, "revokeGroupMessage", #"{"msgID":"\#(id)"}"#, by: name) }
       }
       try scene.expectRefused(10007, "revokeGroupMessage", #"{"msgID":"\#(id)"}"#, by: "oscar")
     }
     for scene in [try Scene(.avChatRoom), try Scene(.bChatRoom)] {
-      let id = try say(scene, "a").result["msgID"].string ?? ""
+      let id = try #require(try say(scene, "a", by: "administrator").result["msgID"].string)
       for target in [#"{"msgID":"\#(id)"}"#, #"{"seq":1}"#] {
         for name in ["olga", "administrator"] { try scene.expectRefused(10033, "revokeGroupMessage", target, by: name) }
       }

@@ -12,12 +12,12 @@ extension ModelWorld {
   }
 
   /// A value that is told or read, with the profiles of now. A MemberInfo has a role and a name
-  /// card; an entry of changeInfoList is none.
+  /// card; an entry of changeInfoList is none, and a replyTo no message.
   func shown(_ value: JSON) -> JSON {
     switch value {
     case .array(let elements): return .array(elements.map { shown($0) })
     case .object(var members):
-      for (name, member) in members where name != "changeInfoList" { members[name] = shown(member) }
+      for (name, member) in members where name != "changeInfoList" && name != "replyTo" { members[name] = shown(member) }
       let isMember = members["role"] != nil && members["nameCard"] != nil
       let user = isMember ? members["userID"]?.string : nil
       if let user = user ?? members["sender"]?.string { members.merge(profiles[user] ?? [:]) { $1 } }
