@@ -1,7 +1,6 @@
 """A cluster of real processes (Operations.md, "Several nodes"): Scripts/cluster with PostgreSQL, NATS, three nodes and HAProxy."""
 import asyncio
 import json
-import math
 import os
 import re
 import signal
@@ -15,6 +14,7 @@ import pytest
 from harness.client import Gone, Refused
 from harness.footprint import metric_now
 from harness.limits import can_start_clusters
+from harness.nodes import SHARDS, asked, share_all
 from harness.postgresql import PostgreSQL
 from harness.receiver import Receiver
 from harness.server import BINARY, CLUSTER, IS_CLUSTER, REPOSITORY, clean_environment, run_throng
@@ -23,7 +23,6 @@ from harness.world import eventually, history_of
 
 # Over three nodes the environment names it already.
 OWN_BINARY = {} if IS_CLUSTER else {"CLUSTER_BINARY": str(BINARY)}
-SHARDS = 1024
 # The seconds of cluster.leaseDuration.
 LEASE = 3
 # The after-events of a group that wait when its node ends.
@@ -57,16 +56,6 @@ async def connections_of(own, addresses, total):
 
     await asyncio.to_thread(own.wait_until, are_counted, lambda: f"{total} connections are counted, not {found}")
     return found
-
-
-def share_all(*names):
-    """A condition on a node's table: these nodes and no others are there, and none has more than its share of the shards."""
-    def condition(found):
-        nodes = sorted(found["nodes"], key=lambda node: node["name"])
-        shards = [node["shards"] for node in nodes]
-        return ([node["name"] for node in nodes] == list(names) and sum(shards) == SHARDS and found["shardsWithoutOwner"] == 0
-                and max(shards) == math.ceil(SHARDS / len(names)))
-    return condition
 
 
 def test_the_nodes_share_all_shards_and_tell_about_each_other(cluster):
@@ -271,13 +260,6 @@ async def test_metrics_of_nodes_links_and_the_bus(cluster, make_world):
 
     for address in cluster.node_addresses:
         await asyncio.to_thread(demand_metrics, address)
-
-
-def asked(own, address, method, **params):
-    """The result of a call to one node's own listener."""
-    answer = own.post_rpc({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, address=address).json()
-    assert "error" not in answer, answer
-    return answer["result"]
 
 
 async def test_a_new_user_is_known_to_all_nodes_with_the_answer_to_the_sign_in(cluster, make_world):

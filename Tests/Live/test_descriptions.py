@@ -145,6 +145,8 @@ async def happenings(world):
     second = await world.session(member.user, platform="iOS")
     await second.call("markGroupMessageAsRead", groupID=group)
     await second.call("setGroupReceiveMessageOpt", groupID=group, opt="NotReceive")
+    await second.call("setConversation", groupID=group, isPinned=True, isHidden=True, isMarkedUnread=True, marks=["work"])
+    await second.call("clearGroupHistory", groupID=group)
     await second.call("setSelfInfo", nickName="Max", faceURL="https://files.example/m.png", customInfo={"age": "7"})
     await member.call("quitGroup", groupID=group)
     await owner.call("transferGroupOwner", groupID=group, userID=other.user)

@@ -184,6 +184,8 @@ async def test_changes_of_a_targeted_message_are_told_to_those_named(frozen_worl
     await room.member.call("modifyGroupMessage", groupID=room.group, seq=seq, text="changed")
     await room.told("onRecvMessageModified", those)
     await room.other.call("addMessageReaction", groupID=room.group, seq=seq, reaction="r")
+    # It leaves 55 ms behind the event of the edit.
+    await frozen_world.server.advance(seconds=0.055)
     await room.told("onRecvMessageReactionsChanged", those)
     # The owner may pin and recall what is said, and does not see this.
     await room.refuses(10030, room.owner, "pinGroupMessage", seq=seq, isPinned=True)

@@ -12,8 +12,11 @@ async def guest(browser, url, frozen=False):
 
 async def new_group(page, kind="Meeting"):
     """Makes a group with the page's form; gives its link."""
+    before = await page.run("location.href")
     await page.click(f"label:has([value={kind}])")
     await page.click("#create-form button")
+    # The subtitle may still be that of a group that the page has shown before.
+    await page.until(f"location.href !== {before!r}")
     await page.sees(kind, "#subtitle")
     return await page.run("location.href")
 
