@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// An error that the server answered.
 public struct ThrongError: Error, Hashable, Sendable {
   /// The method that was called.
@@ -12,9 +18,11 @@ public struct ThrongError: Error, Hashable, Sendable {
   public let retryAfter: Duration
 }
 
-extension ThrongError: CustomStringConvertible {
-  /// For people, such as "joinGroup: There is no such group (10010)".
+extension ThrongError: CustomStringConvertible, LocalizedError {
+  /// For developers, such as "joinGroup: There is no such group (10010)".
   public var description: String { "\(method): \(message) (\(code.rawValue))" }
+  /// The description: without it `localizedDescription` would be the name of the type and a number.
+  public var errorDescription: String? { description }
 }
 
 /// A request or message without an answer of the server.
@@ -53,7 +61,9 @@ public struct ClientError: Error, Hashable, Sendable {
   }
 }
 
-extension ClientError: CustomStringConvertible {
-  /// For people: the words of the server or the system, or the reason.
+extension ClientError: CustomStringConvertible, LocalizedError {
+  /// For developers: the reason, with the words of the server or the system.
   public var description: String { detail.map { "\(reason.rawValue): \($0)" } ?? reason.rawValue }
+  /// The description: without it `localizedDescription` would be the name of the type and a number.
+  public var errorDescription: String? { description }
 }

@@ -59,6 +59,7 @@ extension ConnectionLoss {
     case is TransportError: nil
     case let error as ThrongError: error.message
     case let error as ClientError: error.detail ?? error.reason.rawValue
+    case let error as any LocalizedError: error.errorDescription ?? "\(error)"
     case .some(let error): "\(error)"
     }
   }

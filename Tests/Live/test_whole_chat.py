@@ -1,6 +1,5 @@
 """The three programs of WholeChat.md, as they stand there: what they print is the same, whatever happens to their
 connections."""
-import asyncio
 import re
 import shutil
 import sys
@@ -12,6 +11,7 @@ from harness.driven import NODE, has_node
 from harness.server import REPOSITORY
 from harness.swift_app import BUILD_PATIENCE, SwiftApp, example_of
 from harness.tcp_proxy import TCPProxy
+from harness.terminal import Terminal
 from harness.tokens import OTHER_SECRET, make_token
 
 CATALOGUE = REPOSITORY / "Sources/ThrongServer/Documentation.docc"
@@ -43,39 +43,6 @@ async def program(language, directory):
     await app.build(
         MANIFEST.replace('"say"', '"chat"'), main=example_of(PAGE, "// main.swift"), Chat=example_of(PAGE, "// Chat.swift"))
     return [app.program]
-
-
-class Terminal:
-    """A program in a terminal."""
-
-    def __init__(self, process):
-        self.process = process
-
-    @classmethod
-    async def open(cls, command, *arguments):
-        pipe = asyncio.subprocess.PIPE
-        return cls(await asyncio.create_subprocess_exec(*map(str, command), *arguments, stdin=pipe, stdout=pipe, stderr=pipe))
-
-    async def type(self, line):
-        self.process.stdin.write(f"{line}\n".encode())
-        await self.process.stdin.drain()
-
-    async def line(self):
-        return (await asyncio.wait_for(self.process.stdout.readline(), PATIENCE)).decode().rstrip("\n")
-
-    async def complaint(self):
-        return (await asyncio.wait_for(self.process.stderr.readline(), PATIENCE)).decode().rstrip("\n")
-
-    async def end(self):
-        """The end of the input: what else was printed, and the exit status."""
-        self.process.stdin.close()
-        rest = await asyncio.wait_for(self.process.stdout.read(), PATIENCE)
-        return rest.decode(), await asyncio.wait_for(self.process.wait(), PATIENCE)
-
-    async def kill(self):
-        if self.process.returncode is None:
-            self.process.kill()
-        await self.process.wait()
 
 
 @pytest.mark.timeout(BUILD_PATIENCE)

@@ -7,6 +7,10 @@ import Testing
 @Suite struct ConnectionReportTests {
   private struct NoToken: Error, CustomStringConvertible { let description = "the backend is away" }
 
+  private struct Unanswered: LocalizedError {
+    var errorDescription: String?
+  }
+
   private func makeReport(_ address: String = "ws://chat.test:8080/ws") throws -> ConnectionReport {
     ConnectionReport(try #require(URL(string: address)))
   }
@@ -44,6 +48,8 @@ import Testing
       (ConnectionLoss(4001, "the server restarts", didOpen: true), "the server restarts (4001)"),
       (ConnectionLoss(1006, "", didOpen: true), "the connection has ended"),
       (ConnectionLoss(0, "no token", error: NoToken()), "no token: the backend is away"),
+      (ConnectionLoss(0, "no token", error: Unanswered(errorDescription: "no network")), "no token: no network"),
+      (ConnectionLoss(0, "no token", error: Unanswered()), "no token: Unanswered(errorDescription: nil)"),
       (ConnectionLoss(0, "a frame", error: ClientError(.badAnswer, detail: "a binary message")), "a frame: a binary message"),
       (ConnectionLoss(1013, "later\r\n\u{1B}[2J\u{202E}text"), "later   [2J text (1013)"),
     ]
@@ -87,6 +93,9 @@ import Testing
     #expect("\(TransportError.badAddress("http://chat.test"))" == "not a WebSocket's address: http://chat.test")
     #expect("\(TransportError.closed(code: 4502, reason: "replaced"))" == "replaced (4502)")
     #expect("\(ClientError(.badAnswer, detail: "no object"))" == "BadAnswer: no object")
+    // What an app shows without a thought.
+    let errors: [any Error] = [error, ClientError(.queueFull), TransportError.failed("refused")]
+    for error in errors { #expect(error.localizedDescription == "\(error)") }
   }
 
   /// A transport to nowhere.

@@ -34,8 +34,8 @@ public enum TransportError: Error, Hashable, Sendable {
   case closed(code: Int, reason: String)
 }
 
-extension TransportError: CustomStringConvertible {
-  /// For people.
+extension TransportError: CustomStringConvertible, LocalizedError {
+  /// For developers.
   public var description: String {
     switch self {
     case .badAddress(let address): "not a WebSocket's address: \(address)"
@@ -43,6 +43,9 @@ extension TransportError: CustomStringConvertible {
     case .closed(let code, let reason): "\(reason) (\(code))"
     }
   }
+
+  /// The description: without it `localizedDescription` would be the name of the type and a number.
+  public var errorDescription: String? { description }
 }
 
 #if canImport(Darwin)
