@@ -60,7 +60,7 @@ extension SequenceRandom {
     if chance(20) { params["$stale"] = true }
     if chance(30) { params["$read"] = .strings(targets(["owner", "admin", "outsider", "user"], 3)) }
     let decider = chance(75) ? Operator.user("$decider", session: one([1, nil])) : manager()
-    return Operation(decider, chance(70) ? .acceptGroupApplication : .refuseGroupApplication, facts(params))
+    return Operation(decider, chance(55) ? .acceptGroupApplication : .refuseGroupApplication, facts(params))
   }
 
   private mutating func kick() -> Operation {
