@@ -157,7 +157,7 @@ import ThrongTestKit
     ("UPDATE groupRecord SET historyVisibility = 'Some'", "groupRecord.historyVisibility"),
     ("UPDATE member SET marks = '{}'", "member.marks"),
     ("UPDATE messageExtras SET toUserIDs = 'bob  \u{7f}'", "messageExtras.toUserIDs"),
-    ("UPDATE messageExtras SET replyTo = -1, countedReplyTo = -1", "messageExtras.replyTo"),
+    ("UPDATE messageExtras SET replyTo = -1, countedReplyTo = -1", "messageExtras.countedReplyTo"),
   ])
   func aBackupWithForeignContentsIsNotRestoredAndNotCopiedToPostgreSQL(_ change: String, _ told: String)
     async throws
