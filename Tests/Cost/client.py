@@ -34,7 +34,7 @@ class Client:
         self.events = deque()
         self._ids = itertools.count(1_000_000)  # all of one length
         self.socket.sendall((
-            f"GET /ws?{urlencode({'token': make_token(user)})} HTTP/1.1\r\nHost: {server.address}\r\n"
+            f"GET /ws?{urlencode({'token': make_token(user, now=server.now)})} HTTP/1.1\r\nHost: {server.address}\r\n"
             "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
             f"Sec-WebSocket-Key: {base64.b64encode(bytes(16)).decode()}\r\n\r\n"
         ).encode())

@@ -7,6 +7,7 @@ import pytest
 
 import bounds
 from counting import CountedServer
+from harness.clock import TestClock
 from harness.server import BINARY
 
 OPEN_FILES = 4096
@@ -37,10 +38,14 @@ def pytest_sessionstart():
 
 
 def counted_server(tmp_path_factory, name, **settings):
-    server = CountedServer(tmp_path_factory.mktemp(name), **settings).start()
+    # Nothing ticks then, however long a busy machine takes for a turn. A release has no such clock.
+    clock = TestClock() if IS_DEBUG else None
+    server = CountedServer(tmp_path_factory.mktemp(name), clock, **settings).start()
     yield server
     assert server.running, f"the server ended by itself:\n{server.log[-8000:]}"
     server.kill()
+    if clock:
+        clock.remove()
 
 
 @pytest.fixture(scope="session")

@@ -19,14 +19,14 @@ def nothing():
 
 
 class CountedServer(Server):
-    """`throng serve` under callgrind."""
+    """`throng serve` under callgrind. With a `clock` its time stands still, as of a debug build it can."""
 
-    def __init__(self, directory, **settings):
+    def __init__(self, directory, clock=None, **settings):
         self.directory = directory
         options = f"-q --vgdb=no --callgrind-out-file={directory}/profile --dump-before={CUT}"
         # Swift seeds its hash tables by chance otherwise.
         environment = {"VALGRIND_OPTS": options, "SWIFT_DETERMINISTIC_HASHING": "1"}
-        super().__init__(directory / "data", {**SETTINGS, **settings}, environment=environment)
+        super().__init__(directory / "data", {**SETTINGS, **settings}, environment=environment, clock=clock)
         self.cuts = 0
         self.clients = []
 
