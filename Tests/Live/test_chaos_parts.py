@@ -23,6 +23,7 @@ from harness.client import PATIENCE
 from harness.ports import reserve_port
 from harness.server import BINARY, clean_environment
 from harness.tokens import SECRET, expiry_of
+from harness.waiting import within
 
 
 class Echo:
@@ -67,7 +68,7 @@ class Caller:
     async def answer(self):
         """A line; empty where the connection has ended."""
         try:
-            return (await asyncio.wait_for(self.reader.readline(), PATIENCE)).strip()
+            return (await within(self.reader.readline(), PATIENCE)).strip()
         except ConnectionError:
             return b""
 
@@ -151,7 +152,7 @@ async def test_a_lost_machine_stays_silent_and_its_address_leads_elsewhere(proxi
         await connect(proxy)
     # What is lost already stays so, and ends with the proxy.
     proxy.lose_target()
-    await asyncio.wait_for(proxy.close(), PATIENCE)
+    await within(proxy.close(), PATIENCE)
     assert await stranded.answer() == b""
 
 
@@ -182,7 +183,7 @@ async def test_a_commit_waits_for_the_replica_and_is_there_when_it_is_promoted()
                 await until(waits, "the commit waits for the replica")
                 assert not writing.done()
                 await cluster.replica.start()
-                await asyncio.wait_for(writing, PATIENCE)
+                await within(writing, PATIENCE)
                 await lost.stop_immediately()
                 await cluster.promote_replica()
                 assert cluster.primary is not lost and cluster.replica is lost

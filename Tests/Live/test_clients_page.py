@@ -15,6 +15,7 @@ from harness.ports import reserve_port
 from harness.server import REPOSITORY
 from harness.tcp_proxy import TCPProxy
 from harness.tokens import make_token
+from harness.waiting import within
 
 PAGE = (REPOSITORY / "Sources/ThrongServer/Documentation.docc/Clients.md").read_text()
 
@@ -42,7 +43,7 @@ def node(server, tmp_path):
 async def run(*command, cwd):
     process = await asyncio.create_subprocess_exec(
         *map(str, command), cwd=cwd, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
-    text, _ = await asyncio.wait_for(process.communicate(), 3 * PATIENCE)
+    text, _ = await within(process.communicate(), 3 * PATIENCE)
     return process.returncode, text.decode()
 
 
@@ -75,7 +76,7 @@ async def first_line(*command, cwd):
     """The first line that a program writes to stderr, which then is killed."""
     process = await asyncio.create_subprocess_exec(*map(str, command), cwd=cwd, stderr=asyncio.subprocess.PIPE)
     try:
-        return (await asyncio.wait_for(process.stderr.readline(), PATIENCE)).decode()
+        return (await within(process.stderr.readline(), PATIENCE)).decode()
     finally:
         process.kill()
         await process.wait()
@@ -126,7 +127,7 @@ async def test_a_group_is_followed_across_connections(server, world, node):
         *NODE, "follow.mjs", proxy.url, make_token(user), group, cwd=node, stdout=asyncio.subprocess.PIPE)
 
     async def line():
-        return (await asyncio.wait_for(process.stdout.readline(), PATIENCE)).decode().rstrip()
+        return (await within(process.stdout.readline(), PATIENCE)).decode().rstrip()
     try:
         assert [await line() for _ in range(3)] == ["[connecting]", "[online]", "[ready]"]
         seq = (await owner.call("sendGroupTextMessage", groupID=group, text="live"))["seq"]
@@ -156,12 +157,12 @@ async def test_python(server, world, tmp_path):
         *python, "throng.py", server.url, make_token(world.name("listener")), "listen", group, cwd=tmp_path,
         stdout=asyncio.subprocess.PIPE)
     try:
-        assert (await asyncio.wait_for(listener.stdout.readline(), PATIENCE)).decode() == f"[in {group}]\n"
+        assert (await within(listener.stdout.readline(), PATIENCE)).decode() == f"[in {group}]\n"
         assert await run(*python, "tell.py", server.url, make_token(user), group, cwd=tmp_path) == (0, "stored\nmembers: 3\n")
         said = await run(*python, "throng.py", server.url, make_token(user), "say", group, "Hello from Python", cwd=tmp_path)
         assert said == (0, "stored\n")
         for text in ("Hello from asyncio", "Hello from Python"):
-            assert (await asyncio.wait_for(listener.stdout.readline(), PATIENCE)).decode() == f"{user}: {text}\n"
+            assert (await within(listener.stdout.readline(), PATIENCE)).decode() == f"{user}: {text}\n"
     finally:
         listener.kill()
         await listener.wait()

@@ -13,6 +13,7 @@ import pytest
 from harness.limits import IS_SHORT
 from harness.proxy import PROXIES, Person, addresses, start, through, trusting  # noqa: F401 - a fixture
 from harness.server import BINARY, REPOSITORY
+from harness.waiting import within
 
 
 @pytest.mark.parametrize("unix", [False, True], ids=["tcp", "unix"])
@@ -27,7 +28,7 @@ async def test_two_people_talk_through_the_proxy(start, kind, unix):
     assert got["message"]["msgID"] == sent["msgID"] and got["message"]["text"] == "x" * 12000
     assert addresses(own, "alice") == ["127.0.0.1"]
     await alice.call("logout")
-    await asyncio.wait_for(alice.socket.wait_closed(), 20)
+    await within(alice.socket.wait_closed(), 20)
     assert alice.socket.close_code == 1000
 
 

@@ -13,6 +13,7 @@ from harness.driven import has_node
 from harness.server import REPOSITORY, run_throng
 from harness.tokens import make_token
 from harness.tutorial import CATALOGUE, Reader
+from harness.waiting import within
 
 PAGE = (CATALOGUE / "GettingStarted.md").read_text()
 README = (REPOSITORY / "README.md").read_text()
@@ -44,7 +45,7 @@ class Person:
         """Waits for the frame; events and replies may come in either order."""
         while essence(frame) not in map(essence, self.frames):
             try:
-                self.frames.append(json.loads(await asyncio.wait_for(self.socket.recv(), PATIENCE)))
+                self.frames.append(json.loads(await within(self.socket.recv(), PATIENCE)))
             except asyncio.TimeoutError:
                 raise AssertionError(f"not seen: {frame}\nbut {self.frames}") from None
 

@@ -8,6 +8,7 @@ import pytest
 from harness.client import has
 from harness.limits import beyond_the_library
 from harness.tokens import OTHER_SECRET, admin_token, make_token
+from harness.waiting import within
 from harness.world import info_of
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -230,7 +231,7 @@ async def spoken(address, text, until=None):
     answer = b""
     try:
         while until is None or answer.count(b"HTTP/1.1 ") < until:
-            part = await asyncio.wait_for(reader.read(65536), PATIENCE)
+            part = await within(reader.read(65536), PATIENCE)
             if not part:
                 break
             answer += part

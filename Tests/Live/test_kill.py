@@ -3,6 +3,7 @@ import asyncio
 import random
 
 from harness.client import Gone
+from harness.waiting import within
 from harness.world import World, history_of
 
 ROUNDS = 10
@@ -113,7 +114,7 @@ async def test_ten_rounds_of_kill_9_under_load(make_server, record_property):
         senders = [Sender(await world.session(f"user-{n}"), groups, round_) for n in range(SENDERS)]
         total = Total(random_.randint(50, 500))
         running = [asyncio.ensure_future(sender.run(total)) for sender in senders]
-        await asyncio.wait_for(total.reached.wait(), 60)
+        await within(total.reached.wait(), 60)
         own.kill()
         await asyncio.gather(*running)
         await world.close()

@@ -10,6 +10,7 @@ from harness.client import PATIENCE
 from harness.driven import has_node
 from harness.server import REPOSITORY
 from harness.tutorial import CATALOGUE, FILES, Reader, blocks
+from harness.waiting import within
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ async def end_of(reader, page, file, *words, in_haste=None):
     process = await asyncio.create_subprocess_exec(
         "node" if file.endswith(".mjs") else "python3", file, *words, cwd=reader.directory,
         env={**reader.environment, "PYTHONPATH": "Scripts"}, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
-    said, _ = await asyncio.wait_for(process.communicate(), 3 * PATIENCE)
+    said, _ = await within(process.communicate(), 3 * PATIENCE)
     return process.returncode, said.decode()
 
 

@@ -8,6 +8,7 @@ from harness.backend import all_of, denied, done
 from harness.client import Gone, Refused, has
 from harness.room import Room
 from harness.server import IS_CLUSTER
+from harness.waiting import within
 from harness.world import World, history_of, info_of
 
 TYPES = ["Work", "Public", "Meeting", "AVChatRoom"]
@@ -320,7 +321,7 @@ async def test_acknowledged_profiles_survive_kill_9(make_server, record_property
         count = random_.randint(1, 40)
         running = [asyncio.ensure_future(keep_changing(*row)) for row in zip(clients, [count] * 4, reached)]
         for event in reached:
-            await asyncio.wait_for(event.wait(), 60)
+            await within(event.wait(), 60)
         own.kill()
         ends = await asyncio.gather(*running)
         await world.close()

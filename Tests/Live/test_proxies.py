@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from harness.limits import IS_SHORT
 from harness.proxy import PROXIES, Person, Talk, addresses, make_certificate, start  # noqa: F401 - a fixture
+from harness.waiting import within
 from test_reload import reload, replace, signed, write_keys
 
 
@@ -44,7 +45,7 @@ async def test_a_reload_of_caddy_lets_everybody_come_back(start):  # noqa: F811
     people = [await Person.sign_in(proxy, f"user-{number}") for number in range(20)]
     await asyncio.to_thread(proxy.reload)
     late = await Person.sign_in(proxy, "late")
-    await asyncio.gather(*(asyncio.wait_for(person.socket.wait_closed(), 60) for person in people))
+    await asyncio.gather(*(within(person.socket.wait_closed(), 60) for person in people))
     assert {person.socket.close_code for person in people} <= {1001, 1006}
     back = await asyncio.gather(*(Person.sign_in(proxy, f"user-{number}") for number in range(20)))
     async with Talk(back):

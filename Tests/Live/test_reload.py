@@ -12,6 +12,7 @@ from jwt.algorithms import ECAlgorithm
 from websockets.asyncio.client import connect
 
 from harness.tokens import make_token
+from harness.waiting import within
 from test_tls import certificate, openssl  # noqa: F401 - a fixture
 
 
@@ -60,7 +61,7 @@ async def session(own, user):
 
 async def ping(client):
     await client.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}))
-    assert "result" in json.loads(await asyncio.wait_for(client.recv(), 60))
+    assert "result" in json.loads(await within(client.recv(), 60))
 
 
 @pytest.mark.parametrize("loops", [1, 3])

@@ -4,6 +4,7 @@ import asyncio
 import pytest
 
 from harness.backend import all_of, done
+from harness.waiting import within
 from harness.world import info_of
 
 PUBLIC_FIELDS = {
@@ -266,7 +267,7 @@ async def test_many_searches_at_once_are_answered_or_put_off(world):
     group = await world.group(alice, members=[bob], groupName=(word := world.name("Lgrp")))
     searches = [await alice.start("searchGroups", keywordList=[word]) for _ in range(40)]
     assert (await bob.call("getGroupsInfo", groupIDList=[group]))["resultList"][0]["code"] == 0
-    answers = await asyncio.wait_for(asyncio.gather(*searches), 60)
+    answers = await within(asyncio.gather(*searches), 60)
     pages = [answer["result"]["groupList"] for answer in answers if "result" in answer]
     assert pages and all([row["groupID"] for row in page] == [group] for page in pages)
     errors = [answer["error"] for answer in answers if "error" in answer]

@@ -1,5 +1,4 @@
 """Tokens and the three ways to bring them (Protocol.md, "Sign-in")."""
-import asyncio
 import base64
 import hashlib
 import hmac
@@ -10,6 +9,7 @@ import pytest
 
 from harness.client import PATIENCE, Gone, Refused
 from harness.tokens import OTHER_SECRET, SECRET, expiry_of, make_token, unsigned_token
+from harness.waiting import within
 
 
 def check_welcome(result, user, token):
@@ -181,7 +181,7 @@ async def demand_delay(world, client):
     await client.pong()
     assert not any(answer.done() for answer in answers)
     await world.server.advance(0.3)
-    assert (await asyncio.wait_for(answers[0], PATIENCE))["error"]["code"] == 70003
+    assert (await within(answers[0], PATIENCE))["error"]["code"] == 70003
     return answers[1]
 
 
@@ -205,7 +205,7 @@ async def test_bad_renewals_are_failures_too_and_the_answer_to_one_more_waits(st
     for _ in range(20):
         await alice.refused(70003, "login", token="abc")
     behind = await demand_delay(strict_world, alice)
-    assert (await asyncio.wait_for(behind, PATIENCE))["result"]["serverTime"] > alice.welcome["serverTime"] + 2000
+    assert (await within(behind, PATIENCE))["result"]["serverTime"] > alice.welcome["serverTime"] + 2000
     assert "sessionID" in await alice.call("login", token=make_token(alice.user, now=strict_world.server.now))
     # The address has failed, not the connection.
     await demand_delay(strict_world, await strict_world.open())

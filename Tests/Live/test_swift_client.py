@@ -11,6 +11,7 @@ from harness.swift_app import BUILD_PATIENCE, RELEASE, SwiftApp, example_of
 from harness.tcp_proxy import TCPProxy
 from harness.terminal import Terminal
 from harness.tokens import make_token
+from harness.waiting import within
 
 PAGE = (REPOSITORY / "Sources/ThrongServer/Documentation.docc/SwiftClient.md").read_text()
 PATH_DEPENDENCY = '.package(path: "../throng", traits: [])'
@@ -65,7 +66,7 @@ def app(tmp_path):
 async def end_of(*command):
     """The exit status of a program, what it prints, and what it complains of."""
     process = await asyncio.create_subprocess_exec(*map(str, command), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
-    said, complained = await asyncio.wait_for(process.communicate(), PATIENCE)
+    said, complained = await within(process.communicate(), PATIENCE)
     return process.returncode, said.decode(), complained.decode()
 
 
@@ -99,7 +100,7 @@ async def test_an_app_depends_on_the_client_alone(server, world, app):
     nowhere = f"ws://127.0.0.1:{reserve_port()}/ws"
     process = await asyncio.create_subprocess_exec(say, nowhere, "a token", group, "Hello", stderr=asyncio.subprocess.PIPE)
     try:
-        line = (await asyncio.wait_for(process.stderr.readline(), PATIENCE)).decode()
+        line = (await within(process.stderr.readline(), PATIENCE)).decode()
     finally:
         process.kill()
         await process.wait()

@@ -9,6 +9,7 @@ from websockets.asyncio.server import serve
 
 from harness.client import PATIENCE
 from harness.server import REPOSITORY
+from harness.waiting import within
 
 sys.path.insert(0, str(REPOSITORY / "Scripts"))
 from throng import ClientError, ThrongClient, TrackedGroup, backoff  # noqa: E402 - behind the path
@@ -47,7 +48,7 @@ async def silent_url():
 
 
 async def within_patience(work):
-    return await asyncio.wait_for(work, PATIENCE)
+    return await within(work, PATIENCE)
 
 
 async def test_close_does_not_wait_for_handlers(url):

@@ -18,6 +18,7 @@ from harness.ports import reserve_port
 from harness.postgresql import PostgreSQL, programs
 from harness.proxy import make_certificate
 from harness.server import BINARY, REPOSITORY, clean_environment, run_throng
+from harness.waiting import within
 from harness.world import history_of
 
 
@@ -221,7 +222,7 @@ async def test_top_tells_of_messages(make_server, make_world):
         missing = {"accepted", "delivered", "sendP99Ms"}
         # Each line is about what came since the one before.
         while missing:
-            fields = numbers_of((await asyncio.wait_for(top.stdout.readline(), 60)).decode())
+            fields = numbers_of((await within(top.stdout.readline(), 60)).decode())
             assert fields["ready"] == "1" and fields["sessions"] == "2", fields
             missing = {name for name in missing if fields[name] in ("0", "-")}
             await alice.call("sendGroupTextMessage", groupID=group, text="x")

@@ -11,6 +11,8 @@ from .cluster import LEASE
 from .engines import PATIENCE, until
 from .wall_clock import WallClock
 
+from harness.waiting import within
+
 # Seconds after the end of a lease in which its shards must be served again.
 TAKEOVER = 3
 
@@ -347,7 +349,7 @@ class WrongClock(Fault):
 
     async def _restart(self, environment, outcome):
         self.entries = len(self.node.server.lines)
-        status = await asyncio.wait_for(self.node.drain(by_command=False), PATIENCE)
+        status = await within(self.node.drain(by_command=False), PATIENCE)
         if status != 0:
             outcome.violations.append(f"{self.node.name} ended with {status}")
         self.node.server.environment = environment
@@ -395,7 +397,7 @@ class DrainEach(Fault):
         for node in self.random.sample(self.cluster.nodes, len(self.cluster.nodes)):
             byCommand = self.random.random() < 0.5
             ways.append(f"{node.name} by {'command' if byCommand else 'signal'}")
-            status = await asyncio.wait_for(node.drain(byCommand), PATIENCE)
+            status = await within(node.drain(byCommand), PATIENCE)
             if status != 0:
                 outcome.violations.append(f"{ways[-1]} ended with {status}")
             await node.start()

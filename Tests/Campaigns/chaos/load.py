@@ -7,6 +7,8 @@ from .checker import Violation, violations
 from .member import Member, Tally
 from .records import GroupRecord, Record, Stored
 
+from harness.waiting import within
+
 SENDERS, WORK_GROUPS, WORK_MEMBERS = 10, 12, 4
 # Messages of all senders a second; a live room's part of it stays under its limit of 40.
 RATE = 40
@@ -58,7 +60,7 @@ class Load:
         for user in visitors:
             self.visitors.append(self._member(user))
         for member in self.members:
-            await asyncio.wait_for(member.there(), SETTLE_PATIENCE)
+            await within(member.there(), SETTLE_PATIENCE)
         for member in self.senders[1:] + self.scouts + self.listeners:
             await member.request("joinGroup", (10013,), groupID="live")
             member.session.log.resumed = time.monotonic()
@@ -123,7 +125,7 @@ class Load:
 
     async def _wait(self, member, group, seq):
         try:
-            await asyncio.wait_for(member.reaches(group, seq), SETTLE_PATIENCE)
+            await within(member.reaches(group, seq), SETTLE_PATIENCE)
         except TimeoutError:
             position, newest = member.position(group), max(member.views[group], default=0)
             session = member.session.log if member.session else None

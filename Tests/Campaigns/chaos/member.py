@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import websockets
 from harness.tokens import make_token
+from harness.waiting import within
 from websockets.asyncio.client import connect
 
 from .records import Ack, Event, SessionLog
@@ -50,7 +51,7 @@ class Session:
             await self.socket.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
             if self.reader.done():
                 raise Gone
-            answer = await asyncio.wait_for(future, patience)
+            answer = await within(future, patience)
         except (TimeoutError, OSError, websockets.ConnectionClosed) as error:
             raise Gone from error
         finally:
@@ -189,7 +190,7 @@ class Member:
         session = Session(self, node, socket)
         self.journal.sessions.append(session.log)
         try:
-            await asyncio.wait_for(asyncio.shield(session.welcome), CONNECT_PATIENCE)
+            await within(asyncio.shield(session.welcome), CONNECT_PATIENCE)
             return session
         except (Gone, TimeoutError):
             session.cut()

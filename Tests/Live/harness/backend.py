@@ -1,7 +1,7 @@
 """The application's backend (POST /rpc), and answers that come in pages."""
-import asyncio
 
 from .client import Refused
+from .waiting import within
 from .world import info_of
 
 
@@ -55,7 +55,7 @@ async def all_answers(client, calls):
     under_way = [await client.start(method, **params) for method, params in calls]
     answers = []
     for (method, _), future in zip(calls, under_way):
-        frame = await asyncio.wait_for(future, 60)
+        frame = await within(future, 60)
         answers.append(Refused(method, frame["error"]) if "error" in frame else frame["result"])
     return answers
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.client import connect
 
+from .waiting import within
+
 PATIENCE = 60
 CLOCK = (Path(__file__).resolve().parents[1] / "clients/clock.mjs").read_text() + "testClock.install();"
 FLAGS = ["--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions",
@@ -191,7 +193,7 @@ class Browser:
         self._waiting[number] = asyncio.get_running_loop().create_future()
         frame = {"id": number, "method": method, "params": params, **({"sessionId": session} if session else {})}
         await self._socket.send(json.dumps(frame))
-        answer = await asyncio.wait_for(self._waiting[number], 2 * PATIENCE)
+        answer = await within(self._waiting[number], 2 * PATIENCE)
         if answer.get("error", {}).get("message") == "Inspected target navigated or closed":
             raise Navigated(method)
         assert "error" not in answer, (method, answer)

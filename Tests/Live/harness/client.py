@@ -10,6 +10,7 @@ from websockets.asyncio.client import connect
 
 from .proxy import trusting
 from .tokens import make_token
+from .waiting import within
 
 PATIENCE = 20
 
@@ -174,7 +175,7 @@ class Client:
         future = await self.start(method, **params)
         if self._reader.done() and not future.done():
             raise Gone("the connection is closed")
-        frame = await asyncio.wait_for(future, PATIENCE)
+        frame = await within(future, PATIENCE)
         if "error" in frame:
             raise Refused(method, frame["error"])
         return frame["result"]
@@ -201,7 +202,7 @@ class Client:
         """Sends anything and gives the next frame that is neither an event nor the reply of a
         `call`."""
         await self.send(value)
-        return await asyncio.wait_for(self.unclaimed.get(), PATIENCE)
+        return await within(self.unclaimed.get(), PATIENCE)
 
     # Events
 
@@ -218,7 +219,7 @@ class Client:
             if self._reader.done() or left <= 0:
                 raise AssertionError(f"{self.user}: no {event} {where}; inbox: {self.inbox}; {self.closing}")
             try:
-                await asyncio.wait_for(self._changed.wait(), left)
+                await within(self._changed.wait(), left)
             except asyncio.TimeoutError:
                 continue  # the next turn says what is missing
 
@@ -240,7 +241,7 @@ class Client:
     async def pong(self):
         """Waits for the answer to a WebSocket ping: the server has what was sent before, and what it had sent is here,
         also while it owes replies."""
-        await asyncio.wait_for(await self.socket.ping(), PATIENCE)
+        await within(await self.socket.ping(), PATIENCE)
 
     async def quiet(self, event=None, group=None, **where):
         """Proves by a round trip that no such event is here."""
@@ -258,6 +259,6 @@ class Client:
 
     async def closed(self, code, patience=PATIENCE):
         """Waits until the server has closed, demands the close code, gives the reason."""
-        await asyncio.wait_for(asyncio.shield(self._reader), patience)
+        await within(asyncio.shield(self._reader), patience)
         assert self.socket.close_code == code, self.closing
         return self.socket.close_reason

@@ -4,10 +4,10 @@ follow the rules (Protocol.md, "Message rate of live types").
 The server's time stands still but for what the test lets pass, and its own instants are compared.
 `timestamp` is the acceptance of a message, `opTime` of its event the delivery, `opTime` of
 onMessageDropped the drop."""
-import asyncio
 import itertools
 
 from .client import PATIENCE
+from .waiting import within
 
 PRIORITIES = ["Lowest", "Low", "Normal", "High"]
 SECOND = 1000
@@ -50,7 +50,7 @@ async def burst(client, requests):
         await client.send([{"jsonrpc": "2.0", "id": n, "method": method, "params": params} for n, method, params in batch])
     replies = {}
     for _ in batches:
-        reply = await asyncio.wait_for(client.unclaimed.get(), PATIENCE)
+        reply = await within(client.unclaimed.get(), PATIENCE)
         replies.update({part["id"]: part for part in reply})
     return [replies[number] for number, _, _ in numbered]
 

@@ -31,6 +31,7 @@ import pytest
 
 from .client import matches
 from .server import BINARY, IS_CLUSTER, REPOSITORY
+from .waiting import within
 
 DRIVERS = Path(__file__).resolve().parents[1] / "clients"
 # Several processes have to come to work.
@@ -116,7 +117,7 @@ class Driven:
         return self._pending[number]
 
     async def ended(self, future, what):
-        frame = await asyncio.wait_for(future, PATIENCE)
+        frame = await within(future, PATIENCE)
         if "result" not in frame:
             raise Unanswered(what, frame.get("error"))
         return frame["result"]
@@ -148,7 +149,7 @@ class Driven:
             if self._reader.done() or left <= 0:
                 raise AssertionError(f"no {event} {where}; the client ended: {self._reader.done()}; inbox: {self.inbox}")
             try:
-                await asyncio.wait_for(self._changed.wait(), left)
+                await within(self._changed.wait(), left)
             except asyncio.TimeoutError:
                 continue  # the next turn says what is missing
 
@@ -160,7 +161,7 @@ class Driven:
             left = deadline - asyncio.get_running_loop().time()
             assert left > 0 and not self._reader.done(), f"not {what}; told: {self.events[-20:]}"
             try:
-                await asyncio.wait_for(self._changed.wait(), min(left, 1))
+                await within(self._changed.wait(), min(left, 1))
             except asyncio.TimeoutError:
                 continue
 
@@ -181,7 +182,7 @@ class Driven:
     async def end(self):
         self.process.stdin.close()
         try:
-            await asyncio.wait_for(self.process.wait(), PATIENCE)
+            await within(self.process.wait(), PATIENCE)
         finally:
             if self.process.returncode is None:
                 self.process.kill()

@@ -8,6 +8,8 @@ import struct
 from collections import Counter
 from urllib.parse import urlencode
 
+from .waiting import within
+
 PATIENCE = 20
 ABNORMAL = 1006  # RFC 6455: the connection ended without a close frame
 
@@ -56,7 +58,7 @@ class FloodSocket(asyncio.Protocol):
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         plain.setblocking(False)
         loop = asyncio.get_running_loop()
-        await asyncio.wait_for(loop.sock_connect(plain, (host, int(port))), PATIENCE)
+        await within(loop.sock_connect(plain, (host, int(port))), PATIENCE)
         _, self = await loop.create_connection(lambda: cls(tally), sock=plain)
         if upgrade:
             path = "/ws" + ("?" + urlencode(query) if query else "")
@@ -86,7 +88,7 @@ class FloodSocket(asyncio.Protocol):
             self._news.clear()
             rest = deadline - asyncio.get_running_loop().time()
             try:
-                await asyncio.wait_for(self._news.wait(), rest)
+                await within(self._news.wait(), rest)
             except TimeoutError:
                 return
 

@@ -19,6 +19,7 @@ from websockets.asyncio.client import connect
 from .ports import reserve_port
 from .server import REPOSITORY
 from .tokens import make_token
+from .waiting import within
 
 DEPLOY = REPOSITORY / "Scripts/deploy"
 PROXIES = ["nginx", "haproxy", "caddy"]
@@ -198,14 +199,14 @@ class Person:
         self.count += 1
         await self.socket.send(json.dumps({"jsonrpc": "2.0", "id": self.count, "method": method, "params": params}))
         while True:
-            frame = json.loads(await asyncio.wait_for(self.socket.recv(), 60))
+            frame = json.loads(await within(self.socket.recv(), 60))
             if frame.get("id") == self.count:
                 assert "result" in frame, frame
                 return frame["result"]
 
     async def event(self, method):
         while True:
-            frame = json.loads(await asyncio.wait_for(self.socket.recv(), 60))
+            frame = json.loads(await within(self.socket.recv(), 60))
             if frame.get("method") == method:
                 return frame["params"]
 

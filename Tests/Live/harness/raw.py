@@ -7,6 +7,8 @@ import os
 import socket
 import struct
 
+from .waiting import within
+
 PATIENCE = 20
 
 
@@ -33,7 +35,7 @@ class RawSocket:
             "Sec-WebSocket-Key: " + base64.b64encode(os.urandom(16)).decode(), "Sec-WebSocket-Version: 13", *headers,
         ]
         self.writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
-        head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), PATIENCE)
+        head = await within(self.reader.readuntil(b"\r\n\r\n"), PATIENCE)
         first, *rest = head.decode("latin-1").strip().split("\r\n")
         self.status = int(first.split()[1])
         self.headers = {name.strip().lower(): value.strip() for name, value in (line.split(":", 1) for line in rest)}
@@ -59,13 +61,13 @@ class RawSocket:
 
     async def read(self, patience=PATIENCE):
         """The next frame as (opcode, payload)."""
-        first, second = await asyncio.wait_for(self.reader.readexactly(2), patience)
+        first, second = await within(self.reader.readexactly(2), patience)
         length = second & 0x7F
         if length == 126:
             (length,) = struct.unpack(">H", await self.reader.readexactly(2))
         elif length == 127:
             (length,) = struct.unpack(">Q", await self.reader.readexactly(8))
-        return first & 0x0F, await asyncio.wait_for(self.reader.readexactly(length), patience)
+        return first & 0x0F, await within(self.reader.readexactly(length), patience)
 
     async def close_code(self, patience=PATIENCE):
         """Reads on to the server's close frame, answering nothing; gives its code."""

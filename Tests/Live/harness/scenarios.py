@@ -1,7 +1,7 @@
 """How a test provokes error codes: a registry of scenarios, and calls that give the error object."""
-import asyncio
 
 from .client import PATIENCE
+from .waiting import within
 
 SCENARIOS = {}
 # The codes whose scenarios need that the time of the shared server stands still.
@@ -45,7 +45,7 @@ class Servers:
 
 async def error(client, method, /, **params):
     """The error object of a reply; a success fails the test."""
-    frame = await asyncio.wait_for(await client.start(method, **params), PATIENCE)
+    frame = await within(await client.start(method, **params), PATIENCE)
     assert "error" in frame, frame
     return frame["error"]
 

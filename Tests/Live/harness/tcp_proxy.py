@@ -4,6 +4,8 @@ import time
 
 import pytest
 
+from .waiting import within
+
 PATIENCE = 60
 
 
@@ -117,7 +119,7 @@ class TCPProxy:
 
     async def _until(self, condition):
         async with self._changed:
-            await asyncio.wait_for(self._changed.wait_for(condition), PATIENCE)
+            await within(self._changed.wait_for(condition), PATIENCE)
 
     async def connected(self, count):
         """Waits until so many connections were made since the start; gives the last."""

@@ -3,6 +3,8 @@ import asyncio
 
 from harness.client import PATIENCE
 
+from .waiting import within
+
 
 class Terminal:
     """A program in a terminal."""
@@ -20,16 +22,16 @@ class Terminal:
         await self.process.stdin.drain()
 
     async def line(self):
-        return (await asyncio.wait_for(self.process.stdout.readline(), PATIENCE)).decode().rstrip("\n")
+        return (await within(self.process.stdout.readline(), PATIENCE)).decode().rstrip("\n")
 
     async def complaint(self):
-        return (await asyncio.wait_for(self.process.stderr.readline(), PATIENCE)).decode().rstrip("\n")
+        return (await within(self.process.stderr.readline(), PATIENCE)).decode().rstrip("\n")
 
     async def end(self):
         """The end of the input: what else was printed, and the exit status."""
         self.process.stdin.close()
-        rest = await asyncio.wait_for(self.process.stdout.read(), PATIENCE)
-        return rest.decode(), await asyncio.wait_for(self.process.wait(), PATIENCE)
+        rest = await within(self.process.stdout.read(), PATIENCE)
+        return rest.decode(), await within(self.process.wait(), PATIENCE)
 
     async def kill(self):
         if self.process.returncode is None:

@@ -22,6 +22,7 @@ import time
 from .driven import NODE
 from .ports import reserve_port
 from .server import BINARY, REPOSITORY, clean_environment
+from .waiting import within
 
 CATALOGUE = REPOSITORY / "Sources/ThrongServer/Documentation.docc"
 PATIENCE = 60
@@ -116,7 +117,7 @@ class Terminal:
             left = deadline - time.monotonic()
             assert left > 0 and not self._reader.done(), f"{what}\nthe terminal said:\n{self.said[-4000:]}"
             try:
-                await asyncio.wait_for(self._changed.wait(), left)
+                await within(self._changed.wait(), left)
             except asyncio.TimeoutError:
                 continue  # the next turn says what is missing
         return found

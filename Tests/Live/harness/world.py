@@ -5,6 +5,7 @@ import itertools
 from .client import Client, Gone, Refused, has
 from .raw import RawSocket
 from .server import IS_CLUSTER
+from .waiting import within
 
 _numbers = itertools.count(1)
 # Seconds for `eventually`, where one node has to hear of another what one process knows at once.
@@ -102,7 +103,7 @@ async def kill_during(world, writing, reached):
     """Kills the server of a world when `reached` is set, while its clients go on writing; gives a
     world on the server that was started again."""
     running = [asyncio.ensure_future(work) for work in writing]
-    await asyncio.wait_for(reached.wait(), 60)
+    await within(reached.wait(), 60)
     world.server.kill()
     for end in await asyncio.gather(*running, return_exceptions=True):
         assert end is None or is_end_of(end), end
