@@ -43,8 +43,8 @@ public struct Message: Sendable, Equatable {
   public var seq: Int64?
   /// The sender; `.administrator` for the application.
   public let sender: UserID
-  /// The sender's name card at `timestamp`; a sender who is deleted loses it.
-  public var nameCard: String
+  /// The sender's name card at `timestamp`.
+  public let nameCard: String
   /// The time at which the server accepted it.
   public let timestamp: WallInstant
   /// The text, custom data or tips.
@@ -77,7 +77,7 @@ public struct Message: Sendable, Equatable {
   public init(
     msgID: String, groupID: GroupID, seq: Int64?, sender: UserID, nameCard: String, timestamp: WallInstant, content: Content,
     priority: Priority, clientMsgID: String?, atUserIDList: [String] = [], isRevoked: Bool = false, platform: Platform,
-    isFromManager: Bool = false, needReadReceipt: Bool = false, extras: MessageExtras? = nil
+    isFromManager: Bool = false, needReadReceipt: Bool = false
   ) {
     self.msgID = msgID
     self.groupID = groupID
@@ -93,7 +93,6 @@ public struct Message: Sendable, Equatable {
     self.platform = platform
     self.isFromManager = isFromManager
     self.needReadReceipt = needReadReceipt
-    self.extras = extras
   }
 
   /// Whether somebody said it: Text and Custom, no tips.
@@ -105,14 +104,14 @@ public struct Message: Sendable, Equatable {
   public var byteCount: Int { content.byteCount + (extras?.byteCount ?? 0) }
 
   /// Whether it names the only members who see it.
-  @inlinable public var isTargeted: Bool { extras?.toUserIDList.isEmpty == false }
+  public var isTargeted: Bool { extras?.toUserIDList.isEmpty == false }
 
   /// Whether it counts as unread for others, unless it is recalled: no tips, none that was sent as
   /// one that does not count, and none that is addressed to a few.
   public var countsAsUnread: Bool { isChat && !isTargeted && extras?.isExcludedFromUnreadCount != true }
 
   /// Whether it becomes its group's last message.
-  @inlinable public var movesLastMessage: Bool { !isTargeted && extras?.isExcludedFromLastMessage != true }
+  public var movesLastMessage: Bool { !isTargeted && extras?.isExcludedFromLastMessage != true }
 }
 
 /// The platform of a session (Protocol.md, "Ways to sign in"). `restAPI` marks the acts of an

@@ -11,9 +11,8 @@ import ThrongTestKit
     "onlineCount", "owner",
   ]
   static let policyNames = [
-    "attributeMode", "beInviteMode", "historyVisibility", "inviteMode", "isMemberVisible", "isSearchable",
-    "memberChangeNotification",
-    "ownerQuitMode", "slowMode", "updateCustomMode",
+    "beInviteMode", "historyVisibility", "inviteMode", "isMemberVisible", "isSearchable", "memberChangeNotification",
+    "ownerQuitMode", "updateCustomMode",
     "updateInfoMode",
   ]
   static let innerNames = [

@@ -59,7 +59,7 @@ import WireProtocol
 
   /// Reference.md says all that there is to say of these.
   private static let withoutRules: Set = [
-    "setGroupReceiveMessageOpt", "getGroupOnlineMemberCount",
+    "setGroupReceiveMessageOpt", "setGroupAttributes", "getGroupAttributes", "getGroupOnlineMemberCount",
     "getGroupMemberInviters", "getSystemNotificationList", "setSystemNotificationRead", "listGroups",
   ]
 

@@ -166,7 +166,6 @@ private enum FrameKind {
   static let event: UInt8 = 1
   static let memberMessage: UInt8 = 2
   static let managerMessage: UInt8 = 4
-  static let signal: UInt8 = 8
 }
 
 extension EventClass {
@@ -175,7 +174,6 @@ extension EventClass {
     case .control, .notice: FrameKind.event
     case .storedChat(let fromManager), .liveChat(let fromManager):
       fromManager ? FrameKind.managerMessage : FrameKind.memberMessage
-    case .signal: FrameKind.signal
     }
   }
 
@@ -183,7 +181,7 @@ extension EventClass {
   fileprivate var reliability: Reliability {
     switch self {
     case .control, .storedChat: .lossless
-    case .notice, .liveChat, .signal: .skippable
+    case .notice, .liveChat: .skippable
     }
   }
 }
@@ -192,8 +190,8 @@ extension ReceiveOption {
   fileprivate var mask: UInt8 {
     switch self {
     case .receive, .receiveNotNotify, .notifyFromManagers:
-      FrameKind.event | FrameKind.signal | FrameKind.memberMessage | FrameKind.managerMessage
-    case .receiveFromManagers: FrameKind.event | FrameKind.signal | FrameKind.managerMessage
+      FrameKind.event | FrameKind.memberMessage | FrameKind.managerMessage
+    case .receiveFromManagers: FrameKind.event | FrameKind.managerMessage
     case .notReceive: FrameKind.event
     }
   }

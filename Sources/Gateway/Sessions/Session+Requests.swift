@@ -60,9 +60,8 @@ extension Session {
       signOut()
       closeAfterReplies(.normal)
       complete(pending, with: .empty)
-    // They read nothing, so no limit defers them.
+    // It reads nothing, so no limit defers it.
     case .ping: complete(pending, with: dispatcher.ping())
-    case .unsubscribeUsersStatus(let subscription): complete(pending, with: unsubscribe(from: subscription.userIDList))
     default:
       if pending.isRead { startRead(request, pending) } else { scheduleWrite(request, pending) }
     }

@@ -66,10 +66,7 @@ extension Session {
       return deferRequest(request, pending)
     }
     readsInFlight += 1
-    switch request {
-    case .subscribeUsersStatus(let subscription): subscribe(to: subscription.userIDList, by: caller, pending)
-    default: dispatcher.dispatch(request, by: caller, text: pending.text, completion(of: pending))
-    }
+    dispatcher.dispatch(request, by: caller, text: pending.text, completion(of: pending))
   }
 
   // MARK: Writes

@@ -24,7 +24,6 @@ extension Group {
       var discarded = pipeline.discard(with: box, at: services.clocks.wall)
       performEffects(of: &discarded.drops)
       leaveRecentRoom()
-      box?.state.slow = nil
       retire()
       return completion()
     }
@@ -50,7 +49,6 @@ extension Group {
     alarm = nil
     abandonCrowd()
     leaveRecentRoom()
-    box?.state.slow = nil
     retire()
     for (completion, reply) in zip(discarded.completions, replies) { completion(reply) }
     for completion in counted.inFlight { completion(.failure(.outcomeUnknown)) }

@@ -38,34 +38,14 @@ public final class RecentMessages: Sendable {
   /// Forgets the rooms of groups that another node is to decide for, in memory or not.
   func removeAll(where isRemoved: (GroupID) -> Bool) { rooms.withLock { $0.removeAll(where: isRemoved) } }
 
-  /// The rooms with messages of a user that are remembered and not recalled. Looks at every message.
-  public func messages(of user: UserID, at now: MonotonicInstant) -> [RememberedMessages] {
-    rooms.withLock { rooms in rooms.messages(of: user, since: rooms.since(now)) }
-  }
-
   fileprivate func change<Result: Sendable>(_ body: (inout RecentRooms) -> Result) -> Result {
     rooms.withLock { body(&$0) }
   }
 }
 
-/// What a live room remembers of a user, and nobody has recalled.
-public struct RememberedMessages: Sendable, Equatable {
-  public let group: GroupID
-  /// The place of the oldest message.
-  public let oldest: Int64
-  public let count: Int
-
-  /// With everything given.
-  public init(group: GroupID, oldest: Int64, count: Int) {
-    self.group = group
-    self.oldest = oldest
-    self.count = count
-  }
-}
-
 /// One live room's place in the memory, for its group. When the room is removed, it forgets all and
 /// remembers nothing more.
-final class RecentRoom: Sendable {
+struct RecentRoom: Sendable {
   private let memory: RecentMessages
   private let number: RecentRooms.Number
   /// Another one where the memory was lost.
@@ -88,12 +68,8 @@ final class RecentRoom: Sendable {
   func close() { memory.change { $0.close(number) } }
 
   /// Remembers the next message.
-  func append(_ message: consuming RecentMessage, at now: MonotonicInstant) {
-    // A closure would capture a copy of the message itself.
-    var moved = Optional(message)
-    memory.change { rooms in
-      if let message = moved.take() { rooms.append(message, to: number, at: now) }
-    }
+  func append(_ message: RecentMessage, at now: MonotonicInstant) {
+    memory.change { $0.append(message, to: number, at: now) }
   }
 
   /// Takes the content of a message away.

@@ -26,14 +26,12 @@ public struct GroupEvent: Event, Equatable {
     case onRevokeAdministrator([MemberInfo], by: EventOperator, EventTip?)
     case onQuitFromGroup(on: Platform)
     case onReceiveMessageOptChanged(ReceiveOption)
-    /// - Parameter holders: of the keys that somebody holds; nil = nobody holds any.
-    case onGroupAttributeChanged(TextMap, holders: TextMap?)
+    case onGroupAttributeChanged(TextMap)
     case onGroupCounterChanged(CounterMap)
     /// The sender's profile is `GroupEvent.senderProfile`.
     case onRecvNewMessage(Message)
     case onRecvMessageRevoked(msgID: String, seq: Int64, changeSeq: Int64, by: EventOperator)
-    /// Apart, because it would be larger than the message of every other event.
-    indirect case onRecvMessageModified(MessageInfo)
+    case onRecvMessageModified(MessageInfo)
     indirect case onRecvMessageReactionsChanged(ReactionsChange, by: EventOperator)
     /// - Parameter message: nil = it is not pinned any more.
     indirect case onGroupMessagePinned(seq: Int64, changeSeq: Int64, MessageInfo?, by: EventOperator)
@@ -42,16 +40,14 @@ public struct GroupEvent: Event, Equatable {
     /// - Parameter clearedSeq: the history up to it is cleared; nil = it stays as it is.
     indirect case onConversationChanged(ConversationChange, clearedSeq: Int64?)
     case onRecvMessageReadReceipts([ReadReceiptCount])
-    /// The sender's nickName is of `GroupEvent.senderProfile`.
-    case onGroupSignal(GroupSignal)
     case onReceiveRESTCustomData(String, on: Platform)
   }
 
   public let groupID: GroupID
   public let opTime: WallInstant
   public internal(set) var content: Content
-  /// The profile of the sender of a message or a signal. It stands beside the message and not with
-  /// it: an event's content is encoded without a copy only where it is the message alone.
+  /// The profile of a message's sender. It stands beside the message and not with it: an event's
+  /// content is encoded without a copy only where it is the message alone.
   public let senderProfile: UserProfile?
 
   /// An event with everything given.
@@ -130,9 +126,7 @@ public struct GroupEvent: Event, Equatable {
       writer.member("opReason", reason)
     case .onGroupApplicationListChanged(let application): writer.member("application", application)
     case .onReceiveMessageOptChanged(let option): writer.member("opt", option.rawValue)
-    case .onGroupAttributeChanged(let attributes, let holders):
-      writer.member("groupAttributeMap", attributes)
-      writer.member("holders", ifPresent: holders)
+    case .onGroupAttributeChanged(let attributes): writer.member("groupAttributeMap", attributes)
     case .onGroupCounterChanged(let counters): writer.member("counters", counters)
     case .onRecvMessageRevoked(let msgID, let seq, let changeSeq, let opUser):
       opUser.encodeFields(into: &writer)
@@ -164,7 +158,6 @@ public struct GroupEvent: Event, Equatable {
       writer.member("marks", ifPresent: change.marks)
       writer.member("clearedSeq", ifPresent: clearedSeq)
     case .onRecvMessageReadReceipts(let receipts): writer.member("receiptList", receipts)
-    case .onGroupSignal(let signal): signal.encodeFields(of: senderProfile, into: &writer)
     case .onReceiveRESTCustomData(let data, let platform):
       writer.member("customData", data)
       writer.member("platform", platform.rawValue)
@@ -180,10 +173,9 @@ public struct GroupEvent: Event, Equatable {
     case .onRecvNewMessage: 448
     case .onRecvMessageModified(let info): 512 + info.message.byteCount
     case .onGroupMessagePinned(_, _, let info, _): 640 + (info?.message.byteCount ?? 0)
-    case .onGroupAttributeChanged(let attributes, let holders): 160 + attributes.byteCount + (holders?.byteCount ?? 0)
+    case .onGroupAttributeChanged(let attributes): 160 + attributes.byteCount
     case .onGroupCounterChanged(let counters): 160 + counters.byteCount
     case .onReceiveRESTCustomData(let data, _): 192 + data.utf8.count
-    case .onGroupSignal(let signal): 320 + (signal.data?.utf8.count ?? 0)
     case .onRecvMessageReadReceipts(let receipts): 192 + receipts.count * 64
     case .onGroupApplicationListChanged: 768
     case .onMemberEnter(let list, _, _, _), .onMemberLeave(let list, _, _, _): 224 + list.count * 128
@@ -226,7 +218,6 @@ public struct GroupEvent: Event, Equatable {
     case .onConversationRead: .onConversationRead
     case .onConversationChanged: .onConversationChanged
     case .onRecvMessageReadReceipts: .onRecvMessageReadReceipts
-    case .onGroupSignal: .onGroupSignal
     case .onReceiveRESTCustomData: .onReceiveRESTCustomData
     }
   }

@@ -4,35 +4,13 @@ import GroupModel
 public struct MessageOptions: Sendable, Equatable {
   public var priority: Priority
   public var clientMsgID: String?
-  @usableFromInline var uncommon: Uncommon?
+  /// As given; "@all" mentions everybody.
+  public var atUserIDList: [String]
   public var onlineUserOnly: Bool
   /// Whether the sender learns who has read the message.
   public var needReadReceipt: Bool
-
-  /// What is given in few sends, in one word: requests are handed on. `@_eagerMove`: see `MessageExtras`.
-  @_eagerMove @usableFromInline final class Uncommon: Sendable, Equatable {
-    @usableFromInline let atUserIDList: [String]
-    @usableFromInline let extras: SendExtras?
-
-    private init(_ atUserIDList: [String], _ extras: SendExtras?) {
-      self.atUserIDList = atUserIDList
-      self.extras = extras
-    }
-
-    /// Nil where nothing is given. No initializer: one that fails allocates the object, too.
-    static func made(of atUserIDList: [String], _ extras: SendExtras?) -> Uncommon? {
-      atUserIDList.isEmpty && extras == nil ? nil : Uncommon(atUserIDList, extras)
-    }
-
-    @usableFromInline static func == (a: Uncommon, b: Uncommon) -> Bool {
-      a.atUserIDList == b.atUserIDList && a.extras == b.extras
-    }
-  }
-
-  /// As given; "@all" mentions everybody.
-  @inlinable public var atUserIDList: [String] { uncommon?.atUserIDList ?? [] }
   /// The parameters that most sends have not; nil = none is given.
-  @inlinable public var extras: SendExtras? { uncommon?.extras }
+  public var extras: SendExtras?
 
   /// The mention of everybody, which only managers may use.
   public static let everybody = "@all"
@@ -44,21 +22,19 @@ public struct MessageOptions: Sendable, Equatable {
   ) {
     self.priority = priority
     self.clientMsgID = clientMsgID
-    uncommon = .made(of: atUserIDList, extras)
+    self.atUserIDList = atUserIDList
     self.onlineUserOnly = onlineUserOnly
     self.needReadReceipt = needReadReceipt
+    self.extras = extras
   }
 
   init(from reader: inout some ParameterReader) throws(WireError) {
-    self.init()
-    // Most sends have a content, and nothing else to look up.
-    guard reader.hasUnread else { return }
     priority =
       try reader.optionalWord("priority", "Which messages a group over its rate keeps and sends first; absent = Normal.")
       ?? .normal
     clientMsgID = try reader.optionalString(
       "clientMsgID", TextDomain(1...64), "The sender's own ID: repeated within 5 minutes, the message is not delivered again.")
-    let atUserIDList =
+    atUserIDList =
       try reader.optionalStrings(
         "atUserIDList", .optional(upTo: 30, whenTooMany: .tooManyMentions), .any,
         "The userIDs that the message mentions, or @all, which only managers may use.") ?? []
@@ -74,11 +50,10 @@ public struct MessageOptions: Sendable, Equatable {
     for name in atUserIDList where name != MessageOptions.everybody && UserID(name) == nil {
       throw .noUserID(in: "atUserIDList")
     }
-    let extras = reader.hasUnread ? try SendExtras.optional(from: &reader) : nil
+    extras = reader.hasUnread ? try SendExtras.optional(from: &reader) : nil
     let isTargeted = extras?.toUserIDList.isEmpty == false
     try reader.exclude("toUserIDList", by: "atUserIDList", where: isTargeted && !atUserIDList.isEmpty)
     try reader.exclude("toUserIDList", by: "onlineUserOnly", where: isTargeted && onlineUserOnly)
-    uncommon = .made(of: atUserIDList, extras)
   }
 
   /// The rows of a message with that content.
@@ -98,7 +73,8 @@ public struct MessageOptions: Sendable, Equatable {
     ] + ErrorCode.ofSpeaking + ErrorCode.ofApplication
 }
 
-/// The parameters of a send that most messages have not.
+/// The parameters of a send that most messages have not. A class: options without them are one word
+/// larger.
 public final class SendExtras: Sendable, Equatable {
   /// The application's data beside the content, never empty; nil = none.
   public let `extension`: String?

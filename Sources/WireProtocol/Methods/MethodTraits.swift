@@ -87,11 +87,10 @@ extension MethodTraits where Parameters: GroupMethod {
 
 extension MethodTraits where Parameters: ServerMethod {
   /// A method that only reads.
-  /// - Parameter audit: nil = it is not logged; what is read of one user for somebody else is.
-  public static func reads(at place: Place, audit: AuditLevel? = nil) -> Self {
+  public static func reads(at place: Place) -> Self {
     Self(
       writes: false, rows: .always(.nothing), place: place, users: .nobody, asksGroup: .never, asks: .never, tellsMembers: false,
-      mayWait: place.mayWait, audit: audit)
+      mayWait: place.mayWait, audit: nil)
   }
 
   /// A method that may change something.
@@ -146,8 +145,6 @@ public enum WrittenRows: Sendable, Equatable {
   /// Each user may get a row, in a group of everybody, and a notification; one tip names all.
   case memberChanges(users: Int)
   case profile(textBytes: Int)
-  /// A report with a copy of its message.
-  case report(textBytes: Int)
 }
 
 extension Optional where Wrapped == String {

@@ -77,8 +77,7 @@ public struct MapDomain: Sendable {
     if count > entries { throw tooManyKeys(in: name) }
   }
 
-  /// The error of more keys than there may be.
-  func tooManyKeys(in name: StaticString) -> WireError {
+  private func tooManyKeys(in name: StaticString) -> WireError {
     WireError(.badValue, "\(name) has at most \(entries) keys", field: "\(name)")
   }
 

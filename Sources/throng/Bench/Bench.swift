@@ -14,7 +14,6 @@ struct Bench: AsyncParsableCommand {
       """,
     subcommands: [
       BenchRoom.self, BenchGroups.self, BenchConnect.self, BenchStorm.self, BenchDurable.self, BenchPriority.self,
-      BenchPresence.self,
     ])
 }
 

@@ -30,7 +30,6 @@ import WireProtocol
     (.public, "setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#, "mary"),
     (.public, "setConversation", #"{"isPinned":true,"isHidden":true,"isMarkedUnread":true,"marks":["m"]}"#, "mary"),
     (.public, "sendGroupTextMessage", #"{"text":"x"}"#, "olga"),
-    (.avChatRoom, "sendGroupSignal", #"{"name":"typing","data":"x"}"#, "mary"),
     (.public, "sendGroupSystemNotification", #"{"content":"x"}"#, "administrator"),
   ]
 
@@ -70,8 +69,7 @@ import WireProtocol
 
   /// Events that a session gets without a group, and those of the 40-messages rule.
   private static let ofNoGroup: Set<EventName> = [
-    .onSelfInfoUpdated, .onUsersStatusChanged, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining,
-    .onMessageDropped,
+    .onSelfInfoUpdated, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining, .onMessageDropped,
   ]
 
   @Test func everyEventHasExactlyItsDeclaredFields() throws {
@@ -93,7 +91,6 @@ import WireProtocol
     let without: Set<EventName> = [
       .onReceiveMessageOptChanged, .onGroupApplicationListChanged, .onGroupAttributeChanged, .onGroupCounterChanged,
       .onRecvNewMessage, .onRecvMessageModified, .onRecvMessageReadReceipts, .onConversationRead, .onConversationChanged,
-      .onGroupSignal,
     ]
     for (name, events) in try events() where !without.map(\.rawValue).contains(name) {
       for event in events { #expect(["Web", "RESTful API"].contains(event["platform"]), "\(name)") }

@@ -147,7 +147,6 @@ public struct RecentLookUp: Sendable {
     case revoke
     /// A new message answers it.
     case reply(Message.Content, MessageOptions, MessageLookUp.Step)
-    case report(ReportMessage, mayPass: Bool)
   }
 
   let target: RevokeGroupMessage.Target

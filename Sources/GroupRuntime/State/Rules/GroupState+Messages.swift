@@ -5,14 +5,15 @@ import WireProtocol
 /// Sending and recalling messages, and sendGroupSystemNotification (Protocol.md, "Sending",
 /// "Recall" and "Application methods").
 extension GroupState {
-  /// - Parameter answered: the message that this one answers; nil = it is no reply, or that one is to be
-  ///   looked up.
+  mutating func send(_ content: Message.Content, _ options: MessageOptions, _ turn: inout Turn) throws(WireError) {
+    if let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .perform, &turn) }
+    try send(content, options, answering: nil, &turn)
+  }
+
+  /// - Parameter answered: the message that this one answers; nil = it is no reply.
   mutating func send(
-    _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage? = nil, _ turn: inout Turn
+    _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage?, _ turn: inout Turn
   ) throws(WireError) {
-    if answered == nil, let seq = options.extras?.replyTo {
-      return try reply(to: seq, content, options, .perform(isFiltered: turn.facts.isFiltered), &turn)
-    }
     let sender = try checkedSender(options, turn)
     if let id = options.clientMsgID, let first = messages.receipt(of: id, from: turn.caller.senderID, at: turn.monotonic) {
       return turn.answer(.receipt(first))
@@ -20,32 +21,25 @@ extension GroupState {
     let extras = try options.extras == nil ? nil : self.extras(options, answering: answered, turn)
     try requireNotMuted(sender, at: turn.wall)
     if options.needReadReceipt { try requireFewMembers() }
-    try requireRate(of: sender, turn)
-    let content = try filtered(content, turn)
-    // Where a rate may drop the message, it counts when that is known.
-    if rateLimiter == nil { countRate(of: sender, turn) }
+    if let wait = messageRate?.acquire(at: turn.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
     let seq = isStored ? messages.lastSeq + 1 : nil
     // Where a rate may hold the message up, it gets its place when it leaves.
     let isPlaced = live != nil && rateLimiter == nil && !options.onlineUserOnly
     let message = makeMessage(content, options, extras, seq: seq, place: isPlaced ? live?.nextSeq() : seq, by: sender, turn)
-    // Its last use moves the message, which is large, and copies it nowhere.
-    if rateLimiter != nil {
-      if offer(message, isForOnlineUsers: options.onlineUserOnly, &turn) { countRate(of: sender, turn) }
-      return
-    }
+    if rateLimiter != nil { return offer(message, isForOnlineUsers: options.onlineUserOnly, &turn) }
     acknowledge(message, isStored ? .stored : .delivered, &turn)
     if isStored {
       turn.decision.changes = [.append(message)]
       if message.extras != nil { noteExtras(of: message, &turn) }
       messages.append(message)
     }
+    turn.decision.effects = [publication(of: message, by: turn.caller.profile, from: turn.session, turn)]
     turn.decision.counts = [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])]
     turn.decision.showsMembers = false
     turn.decision.fanOut = fanOut(of: message, turn)
     storeReceiptMembers(at: message, &turn)
-    turn.decision.effects = [publication(of: message, by: turn.caller.profile, from: turn.session, turn)]
     if !rules.webhooks.isEmpty { postPublished(isDurable: isStored, pushes: !options.onlineUserOnly, &turn) }
     endHidden(&turn)
   }
@@ -81,11 +75,13 @@ extension GroupState {
     _ content: Message.Content, _ options: MessageOptions, _ extras: MessageExtras?, seq: Int64?, place: Int64?,
     by sender: Sender, _ turn: borrowing Turn
   ) -> Message {
-    Message(
+    var message = Message(
       msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: place, sender: turn.caller.senderID,
       nameCard: sender.nameCard, timestamp: turn.now, content: content, priority: options.priority,
       clientMsgID: options.clientMsgID, atUserIDList: options.atUserIDList, platform: turn.caller.platform,
-      isFromManager: sender.isManager, needReadReceipt: options.needReadReceipt, extras: extras)
+      isFromManager: sender.isManager, needReadReceipt: options.needReadReceipt)
+    message.extras = extras
+    return message
   }
 
   /// The sender, or the error of membership, rights and mentions.
@@ -106,34 +102,6 @@ extension GroupState {
     return messages.receipt(of: options.clientMsgID, from: turn.caller.senderID, at: turn.monotonic)
   }
 
-  // MARK: Rates
-
-  /// Throws where the sender has to wait, by slow mode or by the group's rate: with the longer of both
-  /// waits. Nothing is counted.
-  @inline(__always)
-  private func requireRate(of sender: Sender, _ turn: borrowing Turn) throws(WireError) {
-    let wait = messageRate?.wait(at: turn.monotonic)
-    if record.policy.slowMode > 0, sender.isSlowed,
-      let own = slow?.wait(turn.caller.senderID, seconds: record.policy.slowMode, at: turn.monotonic), own >= wait ?? 0
-    {
-      throw WireError(.groupMessageRate, "The group is in slow mode", retryAfterMs: own)
-    }
-    if let wait { throw WireError(.groupMessageRate, retryAfterMs: wait) }
-  }
-
-  /// Counts a message that is sent, or waits in the queue of a live room.
-  @inline(__always)
-  private mutating func countRate(of sender: Sender, _ turn: borrowing Turn) {
-    _ = messageRate?.acquire(at: turn.monotonic)
-    if record.policy.slowMode > 0, sender.isSlowed { noteSlowMode(of: turn.caller.senderID, at: turn.monotonic) }
-  }
-
-  @inline(never)
-  private mutating func noteSlowMode(of user: UserID, at now: MonotonicInstant) {
-    if slow == nil { slow = SlowMode() }
-    slow?.note(user, seconds: record.policy.slowMode, at: now)
-  }
-
   // MARK: Asking the application first
 
   /// The checks of sending before the application is asked. Nothing counts for a rate yet.
@@ -148,17 +116,21 @@ extension GroupState {
     if options.extras != nil { _ = try extras(options, answering: answered, turn) }
     try requireNotMuted(sender, at: turn.wall)
     if options.needReadReceipt { try requireFewMembers() }
-    try requireRate(of: sender, turn)
+    if let wait = messageRate?.wait(at: turn.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
     return nil
   }
 
   /// Answers a message as if it were sent, with the status Dropped: the application said so. It
   /// takes no `seq`, counts for no rate, and its clientMsgID is not remembered.
-  /// - Parameter answered: see `send`.
+  mutating func drop(_ content: Message.Content, _ options: MessageOptions, _ turn: inout Turn) throws(WireError) {
+    if let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .drop, &turn) }
+    try drop(content, options, answering: nil, &turn)
+  }
+
+  /// - Parameter answered: the message that it answers; nil = it is no reply.
   mutating func drop(
-    _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage? = nil, _ turn: inout Turn
+    _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage?, _ turn: inout Turn
   ) throws(WireError) {
-    if answered == nil, let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .drop, &turn) }
     if let first = try checkSend(options, answering: answered, turn) { return turn.answer(.receipt(first)) }
     let profile = turn.caller.profile
     let extras = try options.extras == nil ? nil : self.extras(options, answering: answered, turn)
@@ -179,15 +151,14 @@ extension GroupState {
 
   /// The event of a message to "all members but the sending session", or to those whom it names.
   func publication(
-    of message: consuming Message, by profile: UserProfile?, from session: SessionKey?, _ turn: borrowing Turn
+    of message: Message, by profile: UserProfile?, from session: SessionKey?, _ turn: borrowing Turn
   ) -> Effect {
     let kind: EventClass =
       record.type.storesMessages
       ? .storedChat(fromManager: message.isFromManager) : .liveChat(fromManager: message.isFromManager)
-    let receivers = message.isTargeted ? roster.receivers(of: message) : nil
     let event = GroupEvent(groupID: record.id, opTime: turn.now, .onRecvNewMessage(message), senderProfile: profile)
-    if let receivers { return .send(event, to: receivers, except: session) }
-    return .publish(event, kind, except: session)
+    return message.isTargeted
+      ? .send(event, to: roster.receivers(of: message), except: session) : .publish(event, kind, except: session)
   }
 
   /// The caller's record, looked up once per message. Inlined, as `requireNotMuted`: a call
@@ -308,9 +279,6 @@ private struct Sender {
     case .outsider: false
     }
   }
-
-  /// Whether slow mode is for the sender: "messages of Member and custom roles".
-  var isSlowed: Bool { if case .member(let role) = principal { !role.isManager } else { false } }
 }
 
 extension Message {

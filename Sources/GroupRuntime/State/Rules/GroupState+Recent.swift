@@ -30,8 +30,8 @@ extension GroupState {
 
   /// Gives a message its place when it is handed to the fan-out, "unless onlineUserOnly".
   @inline(__always)
-  mutating func giveSeq(to message: inout Message, isForOnlineUsers: Bool) {
-    if live != nil, !isForOnlineUsers { message.seq = live?.nextSeq() }
+  mutating func giveSeq(to waiting: inout WaitingMessage) {
+    if live != nil, !waiting.isForOnlineUsers { waiting.message.seq = live?.nextSeq() }
   }
 
   // MARK: Recalling
@@ -65,7 +65,6 @@ extension GroupState {
     switch lookUp.purpose {
     case .revoke: try revoke(found, lookUp.target, &turn)
     case .reply(let content, let options, let step): try reply(content, options, step, over: .remembered(found), &turn)
-    case .report(let request, let mayPass): try report(found, request, mayPass: mayPass, &turn)
     }
   }
 

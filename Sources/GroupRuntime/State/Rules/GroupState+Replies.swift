@@ -25,11 +25,8 @@ extension GroupState {
   ) throws(WireError) {
     switch step {
     case .check:
-      if let first = try checkSend(options, answering: answered, turn) { return turn.answer(.receipt(first)) }
-      _ = try filtered(content, turn)
-    case .perform(let isFiltered):
-      if isFiltered { turn.facts = .filtered }
-      try send(content, options, answering: answered, &turn)
+      if let first = try checkSend(options, answering: answered, turn) { turn.answer(.receipt(first)) }
+    case .perform: try send(content, options, answering: answered, &turn)
     case .drop: try drop(content, options, answering: answered, &turn)
     }
   }
@@ -65,8 +62,8 @@ extension GroupState {
   }
 }
 
-/// The message that a reply answers, as it was looked up. One word, because every send is asked for it.
-indirect enum AnsweredMessage: Sendable {
+/// The message that a reply answers, as it was looked up.
+enum AnsweredMessage: Sendable {
   /// As the store had it; nil = there is none.
   case stored(FoundMessage?)
   /// As a live room remembers it; nil = it does not.

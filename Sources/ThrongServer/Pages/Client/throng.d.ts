@@ -142,20 +142,6 @@ export interface Ready {
   notRecovered: string[];
 }
 
-/** News of users who are watched. */
-export interface StatusNews {
-  /** The rows as they are now. */
-  userList: UserStatusInfo[];
-  /** Users who were asked about and have no row: nobody knows them, or nobody does any more. They stay watched. */
-  unknownUserIDList: string[];
-}
-
-/** Users who are not watched, because the server refused it. */
-export interface WatchFailure {
-  userIDList: string[];
-  error: ThrongError | ClientError;
-}
-
 export interface ClientEvents extends ServerEvents {
   state: ConnectionState;
   message: LocalMessage;
@@ -166,9 +152,6 @@ export interface ClientEvents extends ServerEvents {
   renewalFailed: Error;
   /** The groups could not be read: the application reads them anew. */
   resumeFailed: ThrongError;
-  /** Rows of users who are watched, from answers and events alike. */
-  status: StatusNews;
-  watchFailed: WatchFailure;
 }
 
 type Arguments<Params> = {} extends Params ? [params?: Params, options?: CallOptions] : [params: Params, options?: CallOptions];
@@ -210,23 +193,6 @@ export declare class ThrongClient {
   sendCustom(groupID: string, data: string, options?: SendOptions): LocalMessage;
   /** Sends a message again that failed or was dropped, with changes where they are given. */
   resend(message: LocalMessage, changes?: Partial<SendOptions>): LocalMessage;
-
-  /**
-   * Watches users' statuses until unwatchUsers, across connections. The rows come as the event `status`. Throws a
-   * ClientError, QueueFull, beyond 10,000 users; what the server refuses, such as more than it allows, is `watchFailed`.
-   */
-  watchUsers(userIDList: string[]): void;
-  /** Watches these users no longer; without a list, nobody. */
-  unwatchUsers(userIDList?: string[]): void;
-  /** The last row of a user who is watched. Without a connection it may be out of date. */
-  statusOf(userID: string): UserStatusInfo | undefined;
-
-  /** Tells the members who are online something of the moment, once: it is not repeated, and waits for no connection. */
-  sendSignal(groupID: string, name: string, data?: string): Promise<Methods["sendGroupSignal"]["result"]>;
-  /** Sends the signal "typing", every three seconds at most: call it at each key. */
-  sendTyping(groupID: string): void;
-  /** When the group takes the user's next message, by Date.now(), as the last 10023 said; 0 = not known to wait. */
-  mayWriteAt(groupID: string): number;
 
   /** Up to where the application was told of each group: kept, and given to the next client, it resumes there. */
   positions(): Position[];

@@ -64,8 +64,7 @@ byID("name").addEventListener("input", () => {
 
 onSubmit("composer", "composer-fault", async () => {
   const text = byID("text").value.trim();
-  // The countdown of slow mode says how long the text stays in its field.
-  if (!text || slowRest(chat.current) > 0) return;
+  if (!text) return;
   byID("text").value = "";
   byID("text").rows = 1;
   // Not awaited: the next message may be written while this one is under way.
@@ -74,10 +73,7 @@ onSubmit("composer", "composer-fault", async () => {
 });
 
 byID("text").addEventListener("keydown", sendByEnter);
-byID("text").addEventListener("input", ({ target }) => {
-  target.rows = Math.min(6, target.value.split("\n").length);
-  tellTyping(chat.current);
-});
+byID("text").addEventListener("input", ({ target }) => (target.rows = Math.min(6, target.value.split("\n").length)));
 
 byID("to-lobby").addEventListener("click", () => openLobby());
 byID("lobby-back").addEventListener("click", () => openLobby("", "groups"));
@@ -89,7 +85,7 @@ for (const id of ["to-members", "close-members"]) {
     render();
     // Where the list lies over the conversation, the focus goes with it.
     if (!wide.matches) queueMicrotask(() => byID(areMembersOpen ? "close-members" : "to-members").focus());
-    // No event tells of the end of a mute, and a server need not show who is online.
+    // The server does not push who is online.
     if (areMembersOpen) loadMembers(chat.current).then(render, sayRefusal);
   });
 }
@@ -110,7 +106,6 @@ onClick("older", loadOlder);
 onClick("like", like);
 onClick("mute-all", muteAll);
 onClick("ask-first", askFirst);
-onClick("slow-mode", askSlowMode);
 onClick("send-burst", sendBurst);
 onClick("pin-conversation", pinConversation);
 onClick("hide-conversation", hideConversation);

@@ -19,7 +19,6 @@ function render() {
     isRenderDue = false;
     renderGroups();
     if (chat.current) renderConversation(chat.current);
-    else if (chat.client) watchListed(null);
     byID("members").hidden = !chat.current || !areMembersOpen;
   });
 }
@@ -74,8 +73,6 @@ function renderConversation(group) {
   renderStage(group);
   say("announcement", info.notification && chosenText(info.notification));
   renderMute(group);
-  renderSlow(group);
-  renderTyping(group);
   renderApplications(group);
   renderMembers(group);
 }

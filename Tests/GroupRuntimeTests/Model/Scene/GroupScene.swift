@@ -60,7 +60,6 @@ struct GroupScene {
     limits.messagesPerSecond = Dictionary(
       uniqueKeysWithValues: bounded.compactMap { type in server.messagesPerSecond.map { (type, $0) } })
     limits.readReceiptMembers = server.readReceiptMembers
-    limits.signalMembers = server.signalMembers
     limits.storesCreationTip = server.creationTip
     limits.offlineGrace = .milliseconds(GroupScene.offlineGrace)
     limits.editWindow = .milliseconds(server.editWindow)
@@ -196,7 +195,7 @@ struct GroupScene {
 extension EventClass {
   fileprivate var isSkippable: Bool {
     switch self {
-    case .notice, .liveChat, .signal: true
+    case .notice, .liveChat: true
     case .control, .storedChat: false
     }
   }
@@ -207,7 +206,6 @@ extension EventClass {
     case .control, .notice: true
     case .storedChat(let isFromManager), .liveChat(let isFromManager):
       option != .notReceive && (option != .receiveFromManagers || isFromManager)
-    case .signal: option != .notReceive
     }
   }
 }
