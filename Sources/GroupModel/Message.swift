@@ -77,7 +77,7 @@ public struct Message: Sendable, Equatable {
   public init(
     msgID: String, groupID: GroupID, seq: Int64?, sender: UserID, nameCard: String, timestamp: WallInstant, content: Content,
     priority: Priority, clientMsgID: String?, atUserIDList: [String] = [], isRevoked: Bool = false, platform: Platform,
-    isFromManager: Bool = false, needReadReceipt: Bool = false
+    isFromManager: Bool = false, needReadReceipt: Bool = false, extras: MessageExtras? = nil
   ) {
     self.msgID = msgID
     self.groupID = groupID
@@ -93,6 +93,7 @@ public struct Message: Sendable, Equatable {
     self.platform = platform
     self.isFromManager = isFromManager
     self.needReadReceipt = needReadReceipt
+    self.extras = extras
   }
 
   /// Whether somebody said it: Text and Custom, no tips.
@@ -104,14 +105,14 @@ public struct Message: Sendable, Equatable {
   public var byteCount: Int { content.byteCount + (extras?.byteCount ?? 0) }
 
   /// Whether it names the only members who see it.
-  public var isTargeted: Bool { extras?.toUserIDList.isEmpty == false }
+  @inlinable public var isTargeted: Bool { extras?.toUserIDList.isEmpty == false }
 
   /// Whether it counts as unread for others, unless it is recalled: no tips, none that was sent as
   /// one that does not count, and none that is addressed to a few.
   public var countsAsUnread: Bool { isChat && !isTargeted && extras?.isExcludedFromUnreadCount != true }
 
   /// Whether it becomes its group's last message.
-  public var movesLastMessage: Bool { !isTargeted && extras?.isExcludedFromLastMessage != true }
+  @inlinable public var movesLastMessage: Bool { !isTargeted && extras?.isExcludedFromLastMessage != true }
 }
 
 /// The platform of a session (Protocol.md, "Ways to sign in"). `restAPI` marks the acts of an

@@ -5,53 +5,59 @@ import WireProtocol
 /// join and leave notices, pass a rate limiter. Other events do not.
 extension GroupState {
   /// Delivers, queues or drops a new message.
-  mutating func offer(_ message: Message, isForOnlineUsers: Bool, _ turn: inout Turn) {
+  mutating func offer(_ message: consuming Message, isForOnlineUsers: Bool, _ turn: inout Turn) {
     turn.decision.showsMembers = false
     deliverWaiting(&turn)
+    turn.decision.rateLimited.offeredID = message.msgID
+    guard rateLimiter?.passes(at: turn.monotonic) ?? true else {
+      return queue(message, isForOnlineUsers: isForOnlineUsers, &turn)
+    }
+    // Apart from those that wait: the message is not copied.
+    giveSeq(to: &message, isForOnlineUsers: isForOnlineUsers)
+    turn.decision.fanOut = fanOut(of: message, turn)
+    acknowledge(message, .delivered, &turn)
+    deliver(
+      message, by: turn.caller.profile, from: turn.session, pushes: !isForOnlineUsers, [.accepted, .delivered], &turn)
+  }
+
+  /// Queues or drops a new message that is not delivered at once.
+  private mutating func queue(_ message: Message, isForOnlineUsers: Bool, _ turn: inout Turn) {
     let waiting = WaitingMessage(
       message: message, senderProfile: turn.caller.profile, session: turn.session, type: record.type,
       isForOnlineUsers: isForOnlineUsers)
     let offered = rateLimiter?.offer(waiting, message.priority, at: turn.monotonic)
     if let displaced = offered?.displaced { drop(displaced, &turn) }
-    turn.decision.rateLimited.offeredID = message.msgID
-    if offered?.outcome != .dropped { turn.decision.fanOut = fanOut(of: message, turn) }
-    switch offered?.outcome {
-    case .queued:
-      count(message, .accepted, &turn)
-      acknowledge(message, .queued, &turn)
-    case .dropped:
+    guard offered?.outcome == .queued else {
       count(message, [.accepted, .dropped], &turn)
       acknowledge(message, .dropped, &turn)
-      turn.post(.messageDropped, .messageDropped(waiting.info, .rateLimit), isDurable: false)
-    case .delivered, nil:
-      // A message that gets no place is not copied.
-      guard live != nil else {
-        deliver(waiting, [.accepted, .delivered], &turn)
-        return acknowledge(message, .delivered, &turn)
-      }
-      var placed = waiting
-      giveSeq(to: &placed)
-      deliver(placed, [.accepted, .delivered], &turn)
-      acknowledge(placed.message, .delivered, &turn)
+      return turn.post(.messageDropped, .messageDropped(waiting.info, .rateLimit), isDurable: false)
     }
+    turn.decision.fanOut = fanOut(of: message, turn)
+    count(message, .accepted, &turn)
+    acknowledge(message, .queued, &turn)
   }
 
-  private func deliver(_ waiting: WaitingMessage, _ steps: MessageCount.Steps, _ turn: inout Turn) {
+  private func deliver(
+    _ message: consuming Message, by profile: UserProfile?, from session: SessionKey?, pushes: Bool,
+    _ steps: MessageCount.Steps, _ turn: inout Turn
+  ) {
     turn.decision.rateLimited.deliveries += 1
-    turn.perform(publication(of: waiting.message, by: waiting.senderProfile, from: waiting.session, turn))
-    count(waiting.message, steps, &turn)
-    if !rules.webhooks.isEmpty { postPublished(isDurable: false, pushes: !waiting.isForOnlineUsers, &turn) }
+    count(message, steps, &turn)
+    turn.perform(publication(of: message, by: profile, from: session, turn))
+    if !rules.webhooks.isEmpty { postPublished(isDurable: false, pushes: pushes, &turn) }
   }
 
   /// Delivers queued messages, and then the notices, as far as the rate allows.
   mutating func deliverWaiting(_ turn: inout Turn) {
     for dequeued in rateLimiter?.advance(to: turn.monotonic) ?? [] {
       switch dequeued {
-      case .delivered(var waiting):
+      case .delivered(let waiting):
         // Without a place, because it has none where this decision is discarded.
         turn.decision.rateLimited.dequeued.append(waiting)
-        giveSeq(to: &waiting)
-        deliver(waiting, .delivered, &turn)
+        var message = waiting.message
+        giveSeq(to: &message, isForOnlineUsers: waiting.isForOnlineUsers)
+        deliver(
+          message, by: waiting.senderProfile, from: waiting.session, pushes: !waiting.isForOnlineUsers, .delivered, &turn)
       case .dropped(let waiting): drop(waiting, &turn)
       }
     }

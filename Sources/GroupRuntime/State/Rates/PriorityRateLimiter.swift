@@ -48,11 +48,15 @@ struct PriorityRateLimiter<Item: Sendable>: Sendable {
     self.limit = limit
   }
 
+  /// Whether a new item is delivered at once: nothing waits, and it has occupied a slot. Else it is to be
+  /// offered. Call `advance` first, so that older items precede it.
+  mutating func passes(at now: MonotonicInstant) -> Bool { count == 0 && acquire(at: now) }
+
   /// Offers an item. Call `advance` first, so that older items precede it.
   /// - Returns: its outcome, and the item that it has displaced: "the newest of the lowest priority
   ///   first".
   mutating func offer(_ item: Item, _ priority: Priority, at now: MonotonicInstant) -> (outcome: Outcome, displaced: Item?) {
-    if count == 0, acquire(at: now) { return (.delivered, nil) }
+    if passes(at: now) { return (.delivered, nil) }
     var displaced: Item?
     if count >= limit {
       guard let lowest = lowestQueued, lowest < priority, let newest = queues[lowest]?.popLast() else { return (.dropped, nil) }

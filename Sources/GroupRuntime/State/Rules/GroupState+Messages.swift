@@ -5,15 +5,12 @@ import WireProtocol
 /// Sending and recalling messages, and sendGroupSystemNotification (Protocol.md, "Sending",
 /// "Recall" and "Application methods").
 extension GroupState {
-  mutating func send(_ content: Message.Content, _ options: MessageOptions, _ turn: inout Turn) throws(WireError) {
-    if let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .perform, &turn) }
-    try send(content, options, answering: nil, &turn)
-  }
-
-  /// - Parameter answered: the message that this one answers; nil = it is no reply.
+  /// - Parameter answered: the message that this one answers; nil = it is no reply, or that one is to be
+  ///   looked up.
   mutating func send(
-    _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage?, _ turn: inout Turn
+    _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage? = nil, _ turn: inout Turn
   ) throws(WireError) {
+    if answered == nil, let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .perform, &turn) }
     let sender = try checkedSender(options, turn)
     if let id = options.clientMsgID, let first = messages.receipt(of: id, from: turn.caller.senderID, at: turn.monotonic) {
       return turn.answer(.receipt(first))
@@ -28,6 +25,7 @@ extension GroupState {
     // Where a rate may hold the message up, it gets its place when it leaves.
     let isPlaced = live != nil && rateLimiter == nil && !options.onlineUserOnly
     let message = makeMessage(content, options, extras, seq: seq, place: isPlaced ? live?.nextSeq() : seq, by: sender, turn)
+    // Its last use moves the message, which is large, and copies it nowhere.
     if rateLimiter != nil { return offer(message, isForOnlineUsers: options.onlineUserOnly, &turn) }
     acknowledge(message, isStored ? .stored : .delivered, &turn)
     if isStored {
@@ -35,11 +33,11 @@ extension GroupState {
       if message.extras != nil { noteExtras(of: message, &turn) }
       messages.append(message)
     }
-    turn.decision.effects = [publication(of: message, by: turn.caller.profile, from: turn.session, turn)]
     turn.decision.counts = [MessageCount(type: record.type, priority: message.priority, steps: [.accepted, .delivered])]
     turn.decision.showsMembers = false
     turn.decision.fanOut = fanOut(of: message, turn)
     storeReceiptMembers(at: message, &turn)
+    turn.decision.effects = [publication(of: message, by: turn.caller.profile, from: turn.session, turn)]
     if !rules.webhooks.isEmpty { postPublished(isDurable: isStored, pushes: !options.onlineUserOnly, &turn) }
     endHidden(&turn)
   }
@@ -75,13 +73,11 @@ extension GroupState {
     _ content: Message.Content, _ options: MessageOptions, _ extras: MessageExtras?, seq: Int64?, place: Int64?,
     by sender: Sender, _ turn: borrowing Turn
   ) -> Message {
-    var message = Message(
+    Message(
       msgID: messages.nextMessageID(seq: seq), groupID: record.id, seq: place, sender: turn.caller.senderID,
       nameCard: sender.nameCard, timestamp: turn.now, content: content, priority: options.priority,
       clientMsgID: options.clientMsgID, atUserIDList: options.atUserIDList, platform: turn.caller.platform,
-      isFromManager: sender.isManager, needReadReceipt: options.needReadReceipt)
-    message.extras = extras
-    return message
+      isFromManager: sender.isManager, needReadReceipt: options.needReadReceipt, extras: extras)
   }
 
   /// The sender, or the error of membership, rights and mentions.
@@ -122,15 +118,11 @@ extension GroupState {
 
   /// Answers a message as if it were sent, with the status Dropped: the application said so. It
   /// takes no `seq`, counts for no rate, and its clientMsgID is not remembered.
-  mutating func drop(_ content: Message.Content, _ options: MessageOptions, _ turn: inout Turn) throws(WireError) {
-    if let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .drop, &turn) }
-    try drop(content, options, answering: nil, &turn)
-  }
-
-  /// - Parameter answered: the message that it answers; nil = it is no reply.
+  /// - Parameter answered: see `send`.
   mutating func drop(
-    _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage?, _ turn: inout Turn
+    _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage? = nil, _ turn: inout Turn
   ) throws(WireError) {
+    if answered == nil, let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .drop, &turn) }
     if let first = try checkSend(options, answering: answered, turn) { return turn.answer(.receipt(first)) }
     let profile = turn.caller.profile
     let extras = try options.extras == nil ? nil : self.extras(options, answering: answered, turn)
@@ -151,14 +143,15 @@ extension GroupState {
 
   /// The event of a message to "all members but the sending session", or to those whom it names.
   func publication(
-    of message: Message, by profile: UserProfile?, from session: SessionKey?, _ turn: borrowing Turn
+    of message: consuming Message, by profile: UserProfile?, from session: SessionKey?, _ turn: borrowing Turn
   ) -> Effect {
     let kind: EventClass =
       record.type.storesMessages
       ? .storedChat(fromManager: message.isFromManager) : .liveChat(fromManager: message.isFromManager)
+    let receivers = message.isTargeted ? roster.receivers(of: message) : nil
     let event = GroupEvent(groupID: record.id, opTime: turn.now, .onRecvNewMessage(message), senderProfile: profile)
-    return message.isTargeted
-      ? .send(event, to: roster.receivers(of: message), except: session) : .publish(event, kind, except: session)
+    if let receivers { return .send(event, to: receivers, except: session) }
+    return .publish(event, kind, except: session)
   }
 
   /// The caller's record, looked up once per message. Inlined, as `requireNotMuted`: a call

@@ -30,8 +30,8 @@ extension GroupState {
 
   /// Gives a message its place when it is handed to the fan-out, "unless onlineUserOnly".
   @inline(__always)
-  mutating func giveSeq(to waiting: inout WaitingMessage) {
-    if live != nil, !waiting.isForOnlineUsers { waiting.message.seq = live?.nextSeq() }
+  mutating func giveSeq(to message: inout Message, isForOnlineUsers: Bool) {
+    if live != nil, !isForOnlineUsers { message.seq = live?.nextSeq() }
   }
 
   // MARK: Recalling

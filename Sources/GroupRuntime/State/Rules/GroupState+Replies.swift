@@ -62,8 +62,8 @@ extension GroupState {
   }
 }
 
-/// The message that a reply answers, as it was looked up.
-enum AnsweredMessage: Sendable {
+/// The message that a reply answers, as it was looked up. One word, because every send is asked for it.
+indirect enum AnsweredMessage: Sendable {
   /// As the store had it; nil = there is none.
   case stored(FoundMessage?)
   /// As a live room remembers it; nil = it does not.
