@@ -4,13 +4,31 @@ import GroupModel
 public struct MessageOptions: Sendable, Equatable {
   public var priority: Priority
   public var clientMsgID: String?
-  /// As given; "@all" mentions everybody.
-  public var atUserIDList: [String]
+  @usableFromInline var uncommon: Uncommon?
   public var onlineUserOnly: Bool
   /// Whether the sender learns who has read the message.
   public var needReadReceipt: Bool
+
+  /// What is given in few sends, in one word: requests are handed on and copied on their way.
+  @usableFromInline final class Uncommon: Sendable, Equatable {
+    @usableFromInline let atUserIDList: [String]
+    @usableFromInline let extras: SendExtras?
+
+    init?(_ atUserIDList: [String], _ extras: SendExtras?) {
+      if atUserIDList.isEmpty, extras == nil { return nil }
+      self.atUserIDList = atUserIDList
+      self.extras = extras
+    }
+
+    @usableFromInline static func == (a: Uncommon, b: Uncommon) -> Bool {
+      a.atUserIDList == b.atUserIDList && a.extras == b.extras
+    }
+  }
+
+  /// As given; "@all" mentions everybody.
+  @inlinable public var atUserIDList: [String] { uncommon?.atUserIDList ?? [] }
   /// The parameters that most sends have not; nil = none is given.
-  public var extras: SendExtras?
+  @inlinable public var extras: SendExtras? { uncommon?.extras }
 
   /// The mention of everybody, which only managers may use.
   public static let everybody = "@all"
@@ -22,19 +40,21 @@ public struct MessageOptions: Sendable, Equatable {
   ) {
     self.priority = priority
     self.clientMsgID = clientMsgID
-    self.atUserIDList = atUserIDList
+    uncommon = Uncommon(atUserIDList, extras)
     self.onlineUserOnly = onlineUserOnly
     self.needReadReceipt = needReadReceipt
-    self.extras = extras
   }
 
   init(from reader: inout some ParameterReader) throws(WireError) {
+    self.init()
+    // Most sends have a content, and nothing else to look up.
+    guard reader.hasUnread else { return }
     priority =
       try reader.optionalWord("priority", "Which messages a group over its rate keeps and sends first; absent = Normal.")
       ?? .normal
     clientMsgID = try reader.optionalString(
       "clientMsgID", TextDomain(1...64), "The sender's own ID: repeated within 5 minutes, the message is not delivered again.")
-    atUserIDList =
+    let atUserIDList =
       try reader.optionalStrings(
         "atUserIDList", .optional(upTo: 30, whenTooMany: .tooManyMentions), .any,
         "The userIDs that the message mentions, or @all, which only managers may use.") ?? []
@@ -50,10 +70,11 @@ public struct MessageOptions: Sendable, Equatable {
     for name in atUserIDList where name != MessageOptions.everybody && UserID(name) == nil {
       throw .noUserID(in: "atUserIDList")
     }
-    extras = reader.hasUnread ? try SendExtras.optional(from: &reader) : nil
+    let extras = reader.hasUnread ? try SendExtras.optional(from: &reader) : nil
     let isTargeted = extras?.toUserIDList.isEmpty == false
     try reader.exclude("toUserIDList", by: "atUserIDList", where: isTargeted && !atUserIDList.isEmpty)
     try reader.exclude("toUserIDList", by: "onlineUserOnly", where: isTargeted && onlineUserOnly)
+    uncommon = Uncommon(atUserIDList, extras)
   }
 
   /// The rows of a message with that content.
@@ -73,8 +94,7 @@ public struct MessageOptions: Sendable, Equatable {
     ] + ErrorCode.ofSpeaking + ErrorCode.ofApplication
 }
 
-/// The parameters of a send that most messages have not. A class: options without them are one word
-/// larger.
+/// The parameters of a send that most messages have not.
 public final class SendExtras: Sendable, Equatable {
   /// The application's data beside the content, never empty; nil = none.
   public let `extension`: String?

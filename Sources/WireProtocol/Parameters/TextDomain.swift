@@ -49,8 +49,9 @@ public struct TextDomain: Sendable {
     case userID
     /// A userID, or a text that is none and is answered for itself: no text is a fault.
     case userIDOrOther
-    /// One of some words, as a test tells.
-    case word(AllowedWords, @Sendable (String) -> Bool)
+    /// One of some words, as a test tells. Apart, because every domain would be as large: each text that is
+    /// read makes one.
+    indirect case word(AllowedWords, @Sendable (String) -> Bool)
   }
 
   /// What the length of a text counts.
