@@ -225,16 +225,18 @@ extension Commit {
 }
 
 extension StoreChange {
+  /// Inlined, and by the fields of a message: each message is weighed, and a call would get a copy of it.
+  @inline(__always)
   fileprivate var weight: Int {
     switch self {
-    case .append(let message), .revise(let message): message.byteCount
+    case .append(let message), .revise(let message): message.content.byteCount + (message.extras?.byteCount ?? 0)
     case .putAttributes(let attributes, in: _): attributes.entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     case .putApplication(let application, asNewest: _): application.requestMsg.utf8.count + (application.attach?.utf8.count ?? 0)
     case .updateReaction: 128
     case .putUserInfo(let info): info.customInfo.values.reduce(info.faceURL.utf8.count) { $0 + $1.utf8.count }
     case .notify(let notification, _): notification.data?.utf8.count ?? 0
-    case .putReceiptMembers(let members, from: _, in: _): members.reduce(0) { $0 + $1.rawValue.utf8.count + 1 }
-    case .endHidden(let users, at: _, in: _): users.reduce(0) { $0 + $1.rawValue.utf8.count + 1 }
+    case .putReceiptMembers(let users, from: _, in: _), .endHidden(let users, at: _, in: _):
+      users.reduce(0) { $0 + $1.rawValue.utf8.count + 1 }
     case .appendWebhook(let entry), .giveUpWebhook(let entry, _, _): entry.estimatedBytes
     default: 0
     }

@@ -31,7 +31,8 @@ public struct GroupEvent: Event, Equatable {
     /// The sender's profile is `GroupEvent.senderProfile`.
     case onRecvNewMessage(Message)
     case onRecvMessageRevoked(msgID: String, seq: Int64, changeSeq: Int64, by: EventOperator)
-    case onRecvMessageModified(MessageInfo)
+    /// Apart, because it would be larger than the message of every other event.
+    indirect case onRecvMessageModified(MessageInfo)
     indirect case onRecvMessageReactionsChanged(ReactionsChange, by: EventOperator)
     /// - Parameter message: nil = it is not pinned any more.
     indirect case onGroupMessagePinned(seq: Int64, changeSeq: Int64, MessageInfo?, by: EventOperator)
