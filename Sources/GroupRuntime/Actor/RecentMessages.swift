@@ -45,7 +45,7 @@ public final class RecentMessages: Sendable {
 
 /// One live room's place in the memory, for its group. When the room is removed, it forgets all and
 /// remembers nothing more.
-struct RecentRoom: Sendable {
+final class RecentRoom: Sendable {
   private let memory: RecentMessages
   private let number: RecentRooms.Number
   /// Another one where the memory was lost.

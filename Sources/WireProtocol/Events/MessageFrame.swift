@@ -3,6 +3,14 @@ import GroupModel
 /// A new message as its group fans it out, and where the parts of it stand that change later. Who
 /// keeps these bytes answers the message out of them, and encodes nothing a second time.
 public struct MessageFrame: Sendable {
+  /// The place of the message in the history of its group.
+  public let seq: Int64
+  /// The message's ID.
+  public let msgID: String
+  /// The message's sender.
+  public let sender: UserID
+  /// When the message was accepted.
+  public let timestamp: WallInstant
   /// The notification; of a recalled message, the message alone.
   public let bytes: [UInt8]
   /// Where the message stands; the other two are within.
@@ -10,9 +18,13 @@ public struct MessageFrame: Sendable {
   private let profile: Range<Int32>
   private let content: Range<Int32>
 
-  fileprivate init(_ bytes: [UInt8], message: Range<Int>, _ parts: MessageParts) {
+  fileprivate init(_ origin: MessageOrigin, _ bytes: [UInt8], _ parts: MessageParts) {
+    seq = origin.seq
+    msgID = origin.msgID
+    sender = origin.sender
+    timestamp = origin.timestamp
     self.bytes = bytes
-    place = Range(narrowing: message)
+    place = Range(narrowing: parts.message)
     profile = Range(narrowing: parts.profile)
     content = Range(narrowing: parts.content)
   }
@@ -39,30 +51,60 @@ public struct MessageFrame: Sendable {
     text += Array(#","isRevoked":true,"changeSeq":\#(changeSeq)}"#.utf8)
     let (start, end) = (Int(place.lowerBound), Int(content.lowerBound))
     return MessageFrame(
-      text, message: 0..<text.count,
+      MessageOrigin(seq: seq, msgID: msgID, sender: sender, timestamp: timestamp), text,
       MessageParts(
-        profile: Int(profile.lowerBound) - start..<Int(profile.upperBound) - start, content: end - start..<end - start))
+        message: 0..<text.count, profile: Int(profile.lowerBound) - start..<Int(profile.upperBound) - start,
+        content: end - start..<end - start))
+  }
+}
+
+/// What is asked of a message without its text.
+private struct MessageOrigin {
+  let seq: Int64
+  let msgID: String
+  let sender: UserID
+  let timestamp: WallInstant
+}
+
+extension Message {
+  /// Nil = it has no place. Never inlined, like `encode`.
+  @inline(never)
+  fileprivate var origin: MessageOrigin? {
+    seq.map { MessageOrigin(seq: $0, msgID: msgID, sender: sender, timestamp: timestamp) }
   }
 }
 
 extension GroupEvent {
-  /// The frame of a new message with its parts; nil = it is another event.
+  /// The frame of a new message with its parts; nil = it is another event, or the message has no place.
   public var messageFrame: MessageFrame? {
-    guard case .onRecvNewMessage = content else { return nil }
-    var place = 0..<0
+    guard let origin else { return nil }
     var parts = MessageParts()
-    let bytes = JSONWriter.text(of: self, capacity: capacity) { writer, event in
-      writer.notification(EventName.onRecvNewMessage.rawValue) { writer in
-        writer.member("groupID", event.groupID.rawValue)
-        writer.member("opTime", event.opTime)
-        guard case .onRecvNewMessage(let message) = event.content else { return }
-        writer.key("message")
-        let start = writer.byteCount
-        parts = message.encode(event.senderProfile, into: &writer)
-        place = start..<writer.byteCount
-      }
+    let bytes = JSONWriter.text(of: self, capacity: capacity) { parts = $1.encodeMessage(into: &$0) }
+    return MessageFrame(origin, bytes, parts)
+  }
+
+  // The message is an argument of one call, and not copied: see `encodeFields`.
+
+  private var origin: MessageOrigin? {
+    switch content {
+    case .onRecvNewMessage(let message): message.origin
+    default: nil
     }
-    return MessageFrame(bytes, message: place, parts)
+  }
+
+  /// Writes what `frame` has.
+  private func encodeMessage(into writer: inout JSONWriter) -> MessageParts {
+    writer.beginNotification(EventName.onRecvNewMessage.rawValue)
+    writer.member("groupID", groupID.rawValue)
+    writer.member("opTime", opTime)
+    writer.key("message")
+    var parts = MessageParts()
+    switch content {
+    case .onRecvNewMessage(let message): parts = message.encode(senderProfile, into: &writer)
+    default: break
+    }
+    writer.endNotification()
+    return parts
   }
 }
 

@@ -40,12 +40,23 @@ public struct JSONWriter: ~Copyable {
 
   /// A JSON-RPC notification with the params that `body` writes.
   mutating func notification(_ method: String, _ body: (inout JSONWriter) -> Void) {
+    beginNotification(method)
+    body(&self)
+    endNotification()
+  }
+
+  /// Begins a JSON-RPC notification, without a closure that would copy what it captures: the members of
+  /// its params follow, and `endNotification`.
+  mutating func beginNotification(_ method: String) {
     bytes.append(#"{"jsonrpc":"2.0","method":""#)
     var method = method
     method.withUTF8 { bytes.append($0) }
     bytes.append(#"","params":{"#)
     needsComma = false
-    body(&self)
+  }
+
+  /// Ends a JSON-RPC notification.
+  mutating func endNotification() {
     bytes.append("}}")
     needsComma = true
   }

@@ -33,8 +33,9 @@ extension Message {
   }
 }
 
-/// The places, in a text, of what of a message changes later. Each part has the comma before it.
+/// The places, in a text, of a message and of what changes later. Each part has the comma before it.
 struct MessageParts {
+  var message = 0..<0
   /// The sender's profile; empty where there is none.
   var profile = 0..<0
   var content = 0..<0
@@ -49,6 +50,7 @@ extension Message {
     _ senderProfile: UserProfile?, _ reactions: [ReactionInfo]? = nil, replyCount: Int = 0, into writer: inout JSONWriter
   ) -> MessageParts {
     var parts = MessageParts()
+    let messageStart = writer.byteCount
     writer.object { writer in
       writer.member("msgID", msgID)
       writer.member("groupID", groupID.rawValue)
@@ -71,6 +73,7 @@ extension Message {
       if replyCount > 0 { writer.member("replyCount", replyCount) }
       writer.member("platform", platform.rawValue)
     }
+    parts.message = messageStart..<writer.byteCount
     return parts
   }
 

@@ -11,8 +11,7 @@ func recentMessage(_ seq: Int64, _ text: String = "t", from sender: UserID = "an
     msgID: "m\(seq)", groupID: "g", seq: seq, sender: sender, nameCard: "", timestamp: WallInstant(milliseconds: seq),
     content: .text(text), priority: .normal, clientMsgID: nil, platform: .web)
   let event = GroupEvent(groupID: "g", opTime: message.timestamp, .onRecvNewMessage(message))
-  return RecentMessage(
-    seq: seq, msgID: message.msgID, sender: sender, timestamp: message.timestamp, frame: try #require(event.messageFrame))
+  return try #require(RecentMessage(event))
 }
 
 /// The memory of one live room, against plain lists of numbers.
@@ -29,7 +28,7 @@ func recentMessage(_ seq: Int64, _ text: String = "t", from sender: UserID = "an
 
   @Test func anEmptyRingBeginsWithOne() throws {
     let ring = MessageRing(epoch: "e")
-    #expect(ring.lastSeq == 0 && ring.firstSeq == 1 && ring.count == 0 && ring.byteCount == 0 && ring.firstTime == nil)
+    #expect(ring.lastSeq == 0 && ring.firstSeq == 1 && ring.count == 0 && ring.byteCount == 0)
     let sync = try #require(ring.sync(epoch: "e", seq: 0, changeSeq: 0, limit: 100, since: .distantPast))
     #expect(sync.messages.isEmpty && sync.changes.isEmpty && sync.changeSeq == 0 && !sync.more)
     #expect(ring.sync(epoch: "e", seq: 1, changeSeq: nil, limit: 100, since: .distantPast) == nil)

@@ -8,33 +8,22 @@ public struct RecentMessage: Sendable {
   /// room for.
   static let overhead = 256
 
-  let seq: Int64
-  let msgID: String
-  let sender: UserID
-  let timestamp: WallInstant
   /// As it was fanned out, or without its content.
   private(set) var frame: MessageFrame
   /// The number of its recall; 0 = it is not recalled.
   private(set) var changeSeq: Int64 = 0
 
-  /// A message that was not recalled.
-  init(seq: Int64, msgID: String, sender: UserID, timestamp: WallInstant, frame: MessageFrame) {
-    self.seq = seq
-    self.msgID = msgID
-    self.sender = sender
-    self.timestamp = timestamp
-    self.frame = frame
-  }
-
   /// A message that is fanned out.
   /// - Returns: nil where the event is another one, or its message has no place.
   init?(_ event: GroupEvent) {
-    guard case .onRecvNewMessage(let message) = event.content, let seq = message.seq, let frame = event.messageFrame else {
-      return nil
-    }
-    self.init(seq: seq, msgID: message.msgID, sender: message.sender, timestamp: message.timestamp, frame: frame)
+    guard let frame = event.messageFrame else { return nil }
+    self.frame = frame
   }
 
+  var seq: Int64 { frame.seq }
+  var msgID: String { frame.msgID }
+  var sender: UserID { frame.sender }
+  var timestamp: WallInstant { frame.timestamp }
   var isRecalled: Bool { changeSeq > 0 }
 
   /// About the memory that it takes.
@@ -92,10 +81,7 @@ struct MessageRing: Sendable {
   var count: Int { entries.count }
 
   /// The oldest message that is there; the next one where none is.
-  var firstSeq: Int64 { entries.first?.message.seq ?? lastSeq + 1 }
-
-  /// When the oldest was handed to the fan-out; nil = there is none.
-  var firstTime: MonotonicInstant? { entries.first?.time }
+  var firstSeq: Int64 { lastSeq - Int64(entries.count) + 1 }
 
   // MARK: Changing
 

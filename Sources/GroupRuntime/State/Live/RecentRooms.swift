@@ -19,16 +19,26 @@ struct RecentRooms: Sendable {
   }
 
   /// The name of a room in this value: never used again.
-  typealias Number = Int
+  struct Number: Sendable, Equatable {
+    /// Where the room is found, without a hash for each message. Another room comes there later.
+    fileprivate let index: Int
+    fileprivate let serial: Int
+  }
 
   private struct Room: Sendable {
-    let group: GroupID
+    /// Nil = the room is gone.
+    let group: GroupID?
+    /// That of its number.
+    let serial: Int
     var ring: MessageRing
     /// The group is in memory, and counts on the numbers of the ring.
     var isOpen = true
     var lastUse: Int
 
-    var isEmpty: Bool { ring.count == 0 && !isOpen }
+    static let gone = Room(group: nil, serial: 0, ring: MessageRing(epoch: ""), isOpen: false, lastUse: 0)
+
+    /// Whether it is there, without messages, and not in use.
+    var isEmpty: Bool { group != nil && ring.count == 0 && !isOpen }
 
     /// Adds a message, and removes what is beyond the bounds of a room.
     /// - Returns: how much more there is then, or less.
@@ -45,14 +55,17 @@ struct RecentRooms: Sendable {
   private struct Place: Sendable {
     let room: Number
     let seq: Int64
+    let time: MonotonicInstant
   }
 
   private let bounds: Bounds
-  private var rooms: [Number: Room] = [:]
+  private var rooms: [Room] = []
+  /// Where rooms are gone.
+  private var freeIndices: [Int] = []
   private var numbers: [GroupID: Number] = [:]
   /// All messages in the order in which they came; those that are gone stay for a while.
   private var order: Deque<Place> = []
-  private var lastNumber = 0
+  private var lastSerial = 0
   private var lastUse = 0
   private var emptyCount = 0
 
@@ -64,7 +77,7 @@ struct RecentRooms: Sendable {
   init(_ bounds: Bounds) { self.bounds = bounds }
 
   /// How many rooms have an epoch.
-  var roomCount: Int { rooms.count }
+  var roomCount: Int { numbers.count }
   /// How many places are kept, of messages that are gone, too.
   var placeCount: Int { order.count }
 
@@ -79,32 +92,42 @@ struct RecentRooms: Sendable {
   /// - Parameter epoch: of a new one.
   mutating func open(_ group: GroupID, epoch: @autoclosure () -> String) -> Number {
     lastUse += 1
-    if let number = numbers[group], let room = rooms[number] {
-      if room.isEmpty { emptyCount -= 1 }
-      rooms[number]?.isOpen = true
-      rooms[number]?.lastUse = lastUse
+    if let number = numbers[group] {
+      if rooms[number.index].isEmpty { emptyCount -= 1 }
+      rooms[number.index].isOpen = true
+      rooms[number.index].lastUse = lastUse
       return number
     }
-    lastNumber += 1
-    numbers[group] = lastNumber
-    rooms[lastNumber] = Room(group: group, ring: MessageRing(epoch: epoch()), lastUse: lastUse)
-    return lastNumber
+    lastSerial += 1
+    let room = Room(group: group, serial: lastSerial, ring: MessageRing(epoch: epoch()), lastUse: lastUse)
+    let number = Number(index: freeIndices.popLast() ?? rooms.count, serial: lastSerial)
+    if number.index < rooms.count { rooms[number.index] = room } else { rooms.append(room) }
+    numbers[group] = number
+    return number
   }
+
+  private func isThere(_ number: Number) -> Bool { rooms[number.index].serial == number.serial }
 
   /// The group leaves memory. What is remembered stays.
   mutating func close(_ number: Number) {
-    guard rooms[number]?.isOpen == true else { return }
-    rooms[number]?.isOpen = false
-    noteIfEmpty(number)
+    guard isThere(number), rooms[number.index].isOpen else { return }
+    rooms[number.index].isOpen = false
+    noteIfEmpty(number.index)
   }
 
   /// Forgets the room of a group: it has ended, or another node decides for it.
   mutating func remove(_ group: GroupID) {
-    guard let number = numbers.removeValue(forKey: group), let room = rooms.removeValue(forKey: number) else { return }
-    if room.isEmpty { emptyCount -= 1 }
-    byteCount -= room.ring.byteCount
-    messageCount -= room.ring.count
+    guard let index = numbers.removeValue(forKey: group)?.index else { return }
+    if rooms[index].isEmpty { emptyCount -= 1 }
+    byteCount -= rooms[index].ring.byteCount
+    messageCount -= rooms[index].ring.count
+    free(index)
     dropGonePlaces()
+  }
+
+  private mutating func free(_ index: Int) {
+    rooms[index] = .gone
+    freeIndices.append(index)
   }
 
   /// Forgets the rooms of some groups.
@@ -113,20 +136,20 @@ struct RecentRooms: Sendable {
   }
 
   /// What a room remembers; nil = the room was removed.
-  subscript(number: Number) -> MessageRing? { rooms[number]?.ring }
+  subscript(number: Number) -> MessageRing? { isThere(number) ? rooms[number.index].ring : nil }
 
-  private mutating func noteIfEmpty(_ number: Number) {
-    guard rooms[number]?.isEmpty == true else { return }
+  private mutating func noteIfEmpty(_ index: Int) {
+    guard rooms[index].isEmpty else { return }
     emptyCount += 1
     if emptyCount > bounds.emptyRooms { forgetEmptyRooms() }
   }
 
   /// Forgets the half of the empty rooms that was not used for longest.
   private mutating func forgetEmptyRooms() {
-    let empty = rooms.filter(\.value.isEmpty).sorted { $0.value.lastUse < $1.value.lastUse }
-    for (number, room) in empty.prefix((empty.count + 1) / 2) {
-      rooms[number] = nil
-      numbers[room.group] = nil
+    let empty = rooms.indices.filter { rooms[$0].isEmpty }.sorted { rooms[$0].lastUse < rooms[$1].lastUse }
+    for index in empty.prefix((empty.count + 1) / 2) {
+      if let group = rooms[index].group { numbers[group] = nil }
+      free(index)
       emptyCount -= 1
     }
   }
@@ -135,38 +158,44 @@ struct RecentRooms: Sendable {
 
   /// Adds the next message of a room. What is beyond the bounds goes.
   mutating func append(_ message: RecentMessage, to number: Number, at now: MonotonicInstant) {
+    guard isThere(number) else { return }
     // In place: a copy of a ring would have all of its messages copied with the next one.
-    guard let more = rooms[number]?.append(message, at: now, bounds) else { return }
+    let more = rooms[number.index].append(message, at: now, bounds)
     byteCount += more.bytes
     messageCount += more.messages
-    order.append(Place(room: number, seq: message.seq))
+    order.append(Place(room: number, seq: message.seq, time: now))
     removeOld(since: since(now))
-    while byteCount > bounds.bytes, let place = order.popFirst() { if isThere(place) { removeOldest(of: place.room) } }
+    while byteCount > bounds.bytes, let place = order.popFirst() { if isThere(place) { removeOldest(of: place.room.index) } }
     dropGonePlaces()
   }
 
   /// Notes a recall.
   mutating func recall(_ seq: Int64, changeSeq: Int64, in number: Number) {
-    guard let before = rooms[number]?.ring.byteCount else { return }
-    rooms[number]?.ring.recall(seq, changeSeq: changeSeq)
-    byteCount += (rooms[number]?.ring.byteCount ?? before) - before
+    guard isThere(number) else { return }
+    byteCount -= rooms[number.index].ring.byteCount
+    rooms[number.index].ring.recall(seq, changeSeq: changeSeq)
+    byteCount += rooms[number.index].ring.byteCount
   }
 
-  private func isThere(_ place: Place) -> Bool { rooms[place.room].map { $0.ring.firstSeq <= place.seq } ?? false }
+  private func isThere(_ place: Place) -> Bool {
+    isThere(place.room) && rooms[place.room.index].ring.firstSeq <= place.seq
+  }
 
-  private mutating func removeOldest(of number: Number) {
-    guard let before = rooms[number]?.ring.byteCount else { return }
-    rooms[number]?.ring.removeOldest()
-    byteCount -= before - (rooms[number]?.ring.byteCount ?? before)
+  /// Removes the oldest message of the room at an index, which has one.
+  private mutating func removeOldest(of index: Int) {
+    byteCount -= rooms[index].ring.byteCount
+    rooms[index].ring.removeOldest()
+    byteCount += rooms[index].ring.byteCount
     messageCount -= 1
-    noteIfEmpty(number)
+    noteIfEmpty(index)
   }
 
+  /// Removes the messages from before an instant, and the first places of those that are gone.
   private mutating func removeOld(since: MonotonicInstant) {
     while let place = order.first {
       if isThere(place) {
-        guard let time = rooms[place.room]?.ring.firstTime, time <= since else { return }
-        removeOldest(of: place.room)
+        guard place.time <= since else { return }
+        removeOldest(of: place.room.index)
       }
       order.removeFirst()
     }
@@ -175,7 +204,6 @@ struct RecentRooms: Sendable {
   /// Each message adds a place, and a quiet room's first message holds up those behind it.
   private mutating func dropGonePlaces() {
     guard order.count > 2 * messageCount + 1024 else { return }
-    let rooms = rooms
-    order.removeAll { place in rooms[place.room].map { $0.ring.firstSeq > place.seq } ?? true }
+    order = order.filter { isThere($0) }
   }
 }
