@@ -13,7 +13,9 @@ public struct ReplyReference: Sendable, Hashable {
 }
 
 /// The parts that most messages have not (Protocol.md, "Sending"). A class: a message without them
-/// is one word larger, and stored as before.
+/// is one word larger, and stored as before. `@_eagerMove`, as strings and arrays are: a value with any
+/// other object lives to the end of its scope, and so messages would be copied on their way.
+@_eagerMove
 public final class MessageExtras: Sendable, Equatable {
   /// The application's data beside the content, never empty; nil = none.
   public let `extension`: String?

@@ -9,8 +9,8 @@ public struct MessageOptions: Sendable, Equatable {
   /// Whether the sender learns who has read the message.
   public var needReadReceipt: Bool
 
-  /// What is given in few sends, in one word: requests are handed on and copied on their way.
-  @usableFromInline final class Uncommon: Sendable, Equatable {
+  /// What is given in few sends, in one word: requests are handed on. `@_eagerMove`: see `MessageExtras`.
+  @_eagerMove @usableFromInline final class Uncommon: Sendable, Equatable {
     @usableFromInline let atUserIDList: [String]
     @usableFromInline let extras: SendExtras?
 
