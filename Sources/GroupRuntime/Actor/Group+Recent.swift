@@ -51,8 +51,9 @@ extension Group {
   /// The frame of an event, which is kept where it is a message that the room remembers.
   func rememberedFrame(of event: GroupEvent, in room: RecentRoom) -> [UInt8] {
     guard let message = RecentMessage(event) else { return event.frame }
+    let bytes = message.frame.bytes
     room.append(message, at: services.clocks.monotonic)
-    return message.frame.bytes
+    return bytes
   }
 
   /// Takes the content of a message away, whose recall was decided.

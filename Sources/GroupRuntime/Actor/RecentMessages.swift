@@ -68,8 +68,12 @@ final class RecentRoom: Sendable {
   func close() { memory.change { $0.close(number) } }
 
   /// Remembers the next message.
-  func append(_ message: RecentMessage, at now: MonotonicInstant) {
-    memory.change { $0.append(message, to: number, at: now) }
+  func append(_ message: consuming RecentMessage, at now: MonotonicInstant) {
+    // A closure would capture a copy of the message itself.
+    var moved = Optional(message)
+    memory.change { rooms in
+      if let message = moved.take() { rooms.append(message, to: number, at: now) }
+    }
   }
 
   /// Takes the content of a message away.

@@ -14,10 +14,14 @@ public struct MessageOptions: Sendable, Equatable {
     @usableFromInline let atUserIDList: [String]
     @usableFromInline let extras: SendExtras?
 
-    init?(_ atUserIDList: [String], _ extras: SendExtras?) {
-      if atUserIDList.isEmpty, extras == nil { return nil }
+    private init(_ atUserIDList: [String], _ extras: SendExtras?) {
       self.atUserIDList = atUserIDList
       self.extras = extras
+    }
+
+    /// Nil where nothing is given. No initializer: one that fails allocates the object, too.
+    static func made(of atUserIDList: [String], _ extras: SendExtras?) -> Uncommon? {
+      atUserIDList.isEmpty && extras == nil ? nil : Uncommon(atUserIDList, extras)
     }
 
     @usableFromInline static func == (a: Uncommon, b: Uncommon) -> Bool {
@@ -40,7 +44,7 @@ public struct MessageOptions: Sendable, Equatable {
   ) {
     self.priority = priority
     self.clientMsgID = clientMsgID
-    uncommon = Uncommon(atUserIDList, extras)
+    uncommon = .made(of: atUserIDList, extras)
     self.onlineUserOnly = onlineUserOnly
     self.needReadReceipt = needReadReceipt
   }
@@ -74,7 +78,7 @@ public struct MessageOptions: Sendable, Equatable {
     let isTargeted = extras?.toUserIDList.isEmpty == false
     try reader.exclude("toUserIDList", by: "atUserIDList", where: isTargeted && !atUserIDList.isEmpty)
     try reader.exclude("toUserIDList", by: "onlineUserOnly", where: isTargeted && onlineUserOnly)
-    uncommon = Uncommon(atUserIDList, extras)
+    uncommon = .made(of: atUserIDList, extras)
   }
 
   /// The rows of a message with that content.
