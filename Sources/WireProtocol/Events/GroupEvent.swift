@@ -169,9 +169,12 @@ public struct GroupEvent: Event, Equatable {
   /// through tables of witnesses, at 500 instructions a message.
   public var frame: [UInt8] { makeFrame() }
 
+  /// About the bytes of a new message.
+  static var capacityOfMessage: Int { 448 }
+
   public var capacity: Int {
     switch content {
-    case .onRecvNewMessage: 448
+    case .onRecvNewMessage: GroupEvent.capacityOfMessage
     case .onRecvMessageModified(let info): 512 + info.message.byteCount
     case .onGroupMessagePinned(_, _, let info, _): 640 + (info?.message.byteCount ?? 0)
     case .onGroupAttributeChanged(let attributes): 160 + attributes.byteCount

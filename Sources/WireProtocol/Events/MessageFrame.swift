@@ -79,7 +79,7 @@ extension GroupEvent {
   public var messageFrame: MessageFrame? {
     guard let origin else { return nil }
     var parts = MessageParts()
-    let bytes = JSONWriter.text(of: self, capacity: capacity) { parts = $1.encodeMessage(into: &$0) }
+    let bytes = JSONWriter.text(of: self, capacity: GroupEvent.capacityOfMessage) { parts = $1.encodeMessage(into: &$0) }
     return MessageFrame(origin, bytes, parts)
   }
 
@@ -111,7 +111,7 @@ extension GroupEvent {
 extension Range<Int32> {
   /// - Parameter range: of places in a frame, which is far below 2 GB.
   fileprivate init(narrowing range: Range<Int>) {
-    self = Int32(range.lowerBound)..<Int32(range.upperBound)
+    self = Range(uncheckedBounds: (Int32(truncatingIfNeeded: range.lowerBound), Int32(truncatingIfNeeded: range.upperBound)))
   }
 
   /// The places before those of a part.
