@@ -70,8 +70,9 @@ public struct Message: Sendable, Equatable {
   public var changeSeq: Int64 = 0
   /// When its content was last edited; unset = never.
   public var editTime = WallInstant.unset
-  /// The parts that most messages have not; nil = it has none of them.
-  public var extras: MessageExtras?
+  /// The parts that most messages have not; nil = it has none of them. `MessageExtras?` would begin as
+  /// nil, and an initializer that replaces it copies the message.
+  public var extras: Optional<MessageExtras>
 
   /// A message that was not changed yet.
   public init(
