@@ -11,7 +11,7 @@
 
 It connects again after a loss, asks for everything that was missed, and sends no message twice, as
 Protocol.md, "Reconnecting" describes. Events of the server have its names and parameters; the
-client's own are `state`, `message`, `sync`, `ready`, `renewed`, `renewalFailed` and `resumeFailed`.
+client's own are `state`, `message`, `sync`, `ready`, `renewed`, `renewalFailed`, `resumeFailed`, `status` and `watchFailed`.
 
 Where no server answers it says so with the logger `throng`, which prints to stderr unless the program has set `logging`
 up otherwise: `logging.getLogger("throng").disabled = True` silences it.
@@ -99,6 +99,15 @@ MOST_OWN_MESSAGES = 1000
 MOST_QUEUED = 100
 # Calls of the application that the server has not answered.
 MOST_CALLS = 1000
+# Users whose status is watched: the most that a server can be set up to allow; and those that one request names.
+MOST_WATCHED = 10_000
+USERS_PER_WATCH = 100
+# The shortest time from one signal "typing" in a group to the next.
+TYPING_PAUSE = 3
+# Groups of which it is remembered when their slow mode lets the user write.
+MOST_SLOW_GROUPS = 1000
+# A token's `iat` has whole seconds, so that one of the second of a revocation may be refused as well.
+REVOCATION_PAUSE = 1
 
 # Events whose `seq` is that of a tip, which the history keeps.
 TIPS = {"onGroupCreated", "onMemberEnter", "onMemberLeave", "onMemberInvited", "onMemberKicked", "onGrantAdministrator",
@@ -190,6 +199,11 @@ is_recovered = object_of(
 is_lost = object_of(epoch=is_identifier, lastSeq=is_integer, changeSeq=optional(is_integer))
 
 
+is_status = object_of(
+    userID=is_text, isOnline=lambda value: isinstance(value, bool), platformList=list_of(is_text), customStatus=is_text,
+    lastOnlineTime=is_integer)
+
+
 def is_history(row):
     """A row of syncGroups."""
     if not is_row(row) or row["code"] != 0:
@@ -204,6 +218,7 @@ SENT = object_of(msgID=is_identifier, seq=optional(is_integer), timestamp=is_int
 GROUPS = object_of(groupList=list_of(is_group_info), leftGroupIDList=list_of(is_identifier), nextSeq=is_integer)
 INFOS = object_of(resultList=list_of(lambda row: is_row(row) and (row["code"] != 0 or is_group_info(row.get("info")))))
 HISTORY = object_of(groups=list_of(is_history))
+STATUSES = object_of(userList=list_of(is_status))
 
 # What the client reads in an event, whatever its name, and in those of these names.
 ANY_EVENT = object_of(
@@ -214,6 +229,8 @@ EVENTS = {
     "onRecvMessageModified": object_of(groupID=is_text, message=is_object),
     "onServerDraining": object_of(retryAfterMs=is_integer),
     "onMessageDropped": object_of(msgID=is_identifier, clientMsgID=optional(is_text)),
+    "onUsersStatusChanged": object_of(userList=list_of(is_status)),
+    "onGroupSignal": object_of(groupID=is_text, name=is_text, data=optional(is_text), sender=is_text),
 }
 
 
@@ -494,6 +511,10 @@ class Outbox:
         # Those that wait at the server.
         self.queued = set()
         self.is_open, self.pause, self.refusals, self.order = False, None, 0, 0
+        # Timers of groups that take no message of the user's yet; other groups do.
+        self.group_pauses = {}
+        # When a group takes the user's next message, as its last refusal said.
+        self.write_times = {}
 
     def start(self, message):
         is_long = len(encoded(message.params).encode()) > LARGEST_FRAME - 256
@@ -520,6 +541,9 @@ class Outbox:
         if self.pause:
             self.pause.cancel()
             self.pause = None
+        for timer in self.group_pauses.values():
+            timer.cancel()
+        self.group_pauses.clear()
         # Whether a queued one was dropped is told to the session that is gone; sending it again asks.
         for message in [*(one for one in self.in_flight if one.state == "sending"), *self.queued]:
             message._is_uncertain = True
@@ -527,9 +551,11 @@ class Outbox:
         self.in_flight.clear()
 
     def pump(self):
-        while (self.is_open and not self.pause and self.waiting
-               and len(self.in_flight) < WINDOW and len(self.queued) < MOST_QUEUED):
-            message = self.waiting.pop(0)
+        while self.is_open and not self.pause and len(self.in_flight) < WINDOW and len(self.queued) < MOST_QUEUED:
+            index = next((at for at, one in enumerate(self.waiting) if one.group_id not in self.group_pauses), None)
+            if index is None:
+                return
+            message = self.waiting.pop(index)
             if self._is_uncertain(message):
                 self.settle(message, "failed", error=ClientError("OutcomeUnknown"))
                 continue
@@ -597,17 +623,42 @@ class Outbox:
         if not message._is_uncertain:
             message._sent_at = None
         message._refused_at = message._refused_at or now()
-        if not error.temporary or now() - message._refused_at > LONGEST_REFUSAL:
+        refused_for = now() - message._refused_at
+        if not error.temporary or refused_for > LONGEST_REFUSAL:
+            return self.settle(message, "failed", error=error)
+        if error.code == 10023:
+            return self._slow(message, error, refused_for)
+        self.wait(message)
+        if not self.pause:
+            self.pause = asyncio.get_running_loop().call_later(self._next_delay(error), self._go_on)
+
+    def _slow(self, message, error, refused_for):
+        """The group takes no message of the user's yet, because of its slow mode as a rule. That holds nothing up
+        elsewhere."""
+        group = message.group_id
+        self.write_times.pop(group, None)
+        self.write_times[group] = now() + error.retry_after
+        if len(self.write_times) > MOST_SLOW_GROUPS:
+            del self.write_times[next(iter(self.write_times))]
+        # A wait of hours is the user's: the message would come when nobody expects it.
+        if refused_for + error.retry_after > LONGEST_REFUSAL:
             return self.settle(message, "failed", error=error)
         self.wait(message)
-        if self.pause:
-            return
+        if group not in self.group_pauses:
+            timer = asyncio.get_running_loop().call_later(self._next_delay(error), self._go_on, group)
+            self.group_pauses[group] = timer
+
+    def _next_delay(self, error):
         delay = max(error.retry_after, backoff(self.client._random, self.refusals))
         self.refusals += 1
-        self.pause = asyncio.get_running_loop().call_later(delay, self._go_on)
+        return delay
 
-    def _go_on(self):
-        self.pause = None
+    def _go_on(self, group=None):
+        """`group`: whose pause is over; None = the pause of all."""
+        if group is None:
+            self.pause = None
+        else:
+            self.group_pauses.pop(group, None)
         self.pump()
 
     def wait(self, message):
@@ -684,6 +735,94 @@ class Outbox:
                 del self.by_id[key]
 
 
+class StatusWatch:
+    """The users whose status the application watches, with the last row of each. It decides what is asked; one request
+    at a time."""
+
+    def __init__(self):
+        # The last row by userID; None = there is none.
+        self.rows = {}
+        # Users that this session has to be told of, and those that it watches and the application does not any more:
+        # dictionaries without values are sets that keep their order.
+        self._to_watch, self._to_unwatch = {}, {}
+        # The request under way: whether it is an end, its users, and those whom an event has told of since it left.
+        self._asked, self._is_open = None, False
+
+    def add(self, user_ids):
+        added = [one for one in dict.fromkeys(user_ids) if one not in self.rows]
+        if len(self.rows) + len(added) > MOST_WATCHED:
+            raise ClientError("QueueFull")
+        self.rows.update(dict.fromkeys(added))
+        self._to_watch.update(dict.fromkeys(added))
+
+    def remove(self, user_ids=None):
+        for user in [*self.rows] if user_ids is None else user_ids:
+            if user not in self.rows:
+                continue
+            del self.rows[user]
+            if user in self._to_watch:
+                del self._to_watch[user]
+            elif self._is_open:
+                # Without a session there is nothing that one would watch.
+                self._to_unwatch[user] = None
+
+    def start_session(self):
+        """A new session watches nobody."""
+        self.end_session()
+        self._is_open, self._to_watch = True, dict.fromkeys(self.rows)
+
+    def end_session(self):
+        self._is_open, self._asked = False, None
+        self._to_unwatch.clear()
+
+    def next(self):
+        """What is to be asked now, as whether it is an end and its users; None = nothing, or a request is under way."""
+        users = self._to_unwatch or self._to_watch
+        if not self._is_open or self._asked or not users:
+            return None
+        is_end, user_ids = bool(self._to_unwatch), [*users][:USERS_PER_WATCH]
+        for user in user_ids:
+            del users[user]
+        self._asked = is_end, user_ids, set()
+        return is_end, user_ids
+
+    def answered(self, rows):
+        """Takes the rows of the answer, unless an event was newer; answers what is news."""
+        (is_end, user_ids, told), self._asked = self._asked, None
+        if is_end:
+            return {"userList": [], "unknownUserIDList": []}
+        asked = {one: None for one in user_ids if one in self.rows and one not in told}
+        known = [row for row in rows if row["userID"] in asked]
+        asked.update({row["userID"]: row for row in known})
+        self.rows.update(asked)
+        return {"userList": known, "unknownUserIDList": [user for user, row in asked.items() if row is None]}
+
+    def put_back(self):
+        """The request was refused for now, and is made again."""
+        (is_end, user_ids, _), self._asked = self._asked, None
+        if is_end:
+            self._to_unwatch.update(dict.fromkeys(user_ids))
+        else:
+            self._to_watch.update(dict.fromkeys(one for one in user_ids if one in self.rows))
+
+    def refused(self):
+        """The request was refused for good: answers the users who are not watched."""
+        (is_end, user_ids, _), self._asked = self._asked, None
+        failed = [] if is_end else [one for one in user_ids if one in self.rows]
+        for user in failed:
+            del self.rows[user]
+        return failed
+
+    def hear(self, rows):
+        """Rows of an event; answers those of users who are watched."""
+        known = [row for row in rows if row["userID"] in self.rows]
+        for row in known:
+            self.rows[row["userID"]] = row
+            if self._asked:
+                self._asked[2].add(row["userID"])
+        return {"userList": known, "unknownUserIDList": []}
+
+
 class ThrongClient:
     """A session that outlives its connections. `token` is a text, or a function (async or not) that gives a new one.
     Methods of the server are methods here: `await client.joinGroup(groupID="hello")`."""
@@ -718,6 +857,11 @@ class ThrongClient:
         self._server_time = self._told_until = 0
         self._connected = None
         self._outbox = Outbox(self, queue_limit)
+        self._statuses, self._status_refusals = StatusWatch(), 0
+        # When the last signal "typing" left, by group, the oldest first.
+        self._typed = {}
+        # The last token was refused as revoked: one more is asked for.
+        self._was_revoked = False
 
     # For the application
 
@@ -865,6 +1009,49 @@ class ThrongClient:
         return [{"groupID": one.group_id, "epoch": one.epoch, "seq": one.seq, "changeSeq": one.change_seq}
                 for one in self._groups.values() if not one.is_live]
 
+    def watch_users(self, user_ids):
+        """Watches users' statuses until `unwatch_users`, across connections: the event `status` tells of their rows, as
+        {"userList", "unknownUserIDList"}. What the server refuses is told as `watchFailed`: {"userIDList", "error"}."""
+        user_ids = [*user_ids]
+        if not all(map(is_identifier, user_ids)):
+            raise TypeError("a userID is a text of at most 256 characters")
+        self._statuses.add(user_ids)
+        self._spawn(self._pump_statuses())
+
+    def unwatch_users(self, user_ids=None):
+        """Watches these users no longer; without a list, nobody."""
+        self._statuses.remove(user_ids)
+        self._spawn(self._pump_statuses())
+
+    def status_of(self, user_id):
+        """The last row of a user who is watched, or None. Without a connection it may be out of date."""
+        return self._statuses.rows.get(user_id)
+
+    async def send_signal(self, group_id, name, data=None):
+        """Tells the members who are online something of the moment. It is sent once, now or never."""
+        params = {"groupID": group_id, "name": name} if data is None else {"groupID": group_id, "name": name, "data": data}
+        return await self.call("sendGroupSignal", params, queue=False)
+
+    def send_typing(self, group_id):
+        """Tells the members that the user writes, with the signal "typing", every three seconds at most."""
+        moment = now()
+        for group in [one for one, at in self._typed.items() if moment - at >= TYPING_PAUSE]:
+            del self._typed[group]
+        if group_id not in self._typed:
+            self._typed[group_id] = moment
+            self._spawn(self._hint(group_id))
+
+    async def _hint(self, group_id):
+        try:
+            await self.send_signal(group_id, "typing")
+        except (ClientError, ThrongError):
+            pass  # nobody waits for a hint: the next one may come through
+
+    def may_write_in(self, group_id):
+        """In how many seconds the group takes the user's next message, as the last refusal with 10023 said; 0 = it is
+        not known to wait."""
+        return max(0, self._outbox.write_times.get(group_id, 0) - now())
+
     def _emit(self, name, *values, size=0):
         """`size`: of the text that the event came with."""
         for handler in [*self._handlers.get(name, ())]:
@@ -997,8 +1184,14 @@ class ThrongClient:
             if self._attempt is not attempt:
                 return
             self._wait_at_least = max(self._wait_at_least, error.retry_after)
-            self._is_stale = error.code == 70001
-            is_final = not error.temporary and not (self._is_stale and self._may_renew)
+            is_revoked = error.code == 70021
+            self._is_stale = error.code == 70001 or is_revoked
+            # A function whose second token is revoked as well has no other.
+            may_ask_again = self._is_stale and self._may_renew and not (is_revoked and self._was_revoked)
+            is_final = not error.temporary and not may_ask_again
+            if is_revoked:
+                self._was_revoked = True
+                self._wait_at_least = max(self._wait_at_least, REVOCATION_PAUSE)
             return self._lose(4500 if is_final else 0, error.message, error, is_final=is_final, is_open=True)
         if self._attempt is attempt:
             self._signed_in(bounded_session(session))
@@ -1009,6 +1202,8 @@ class ThrongClient:
             return self._end(0, f"the new token is of another user, {session['userID']}")
         self.session, self._signed_in_at = session, now()
         self._session_at = self._signed_in_at
+        self._was_revoked = False
+        self._statuses.start_session()
         self._watch(session["heartbeat"])
         self._set_state("online")
         if not self._connected.done():
@@ -1017,7 +1212,43 @@ class ThrongClient:
         for turn in calls:
             if not turn.done():
                 turn.set_result(None)
+        self._spawn(self._pump_statuses())
         self._spawn(self._resume(self._attempt))
+
+    async def _pump_statuses(self):
+        attempt = self._attempt
+        while self.state == "online" and "statuses" not in self._timers and (ask := self._statuses.next()):
+            is_end, user_ids = ask
+            method, fits = ("unsubscribeUsersStatus", is_object) if is_end else ("subscribeUsersStatus", STATUSES)
+            try:
+                answer = await self._request(method, {"userIDList": user_ids}, fits)
+            except (ThrongError, ClientError) as error:
+                is_refused = isinstance(error, ThrongError) or error.reason == "TooLarge"
+                if not is_refused or self._attempt is not attempt:
+                    return  # the next session begins with all of them
+                if isinstance(error, ThrongError) and error.temporary:
+                    return self._pump_statuses_later(error)
+                if failed := self._statuses.refused():
+                    self._emit("watchFailed", {"userIDList": failed, "error": error})
+                continue
+            if self._attempt is not attempt:
+                return
+            self._status_refusals = 0
+            self._tell_statuses(self._statuses.answered(answer.get("userList") or ()))
+
+    def _pump_statuses_later(self, error):
+        self._statuses.put_back()
+        delay = max(error.retry_after, backoff(self._random, self._status_refusals))
+        self._status_refusals += 1
+
+        def again():
+            self._stop("statuses")
+            self._spawn(self._pump_statuses())
+        self._start("statuses", delay, again)
+
+    def _tell_statuses(self, news):
+        if news["userList"] or news["unknownUserIDList"]:
+            self._emit("status", news)
 
     def _watch(self, interval):
         """After a silent interval a request asks for a sign of life."""
@@ -1154,6 +1385,8 @@ class ThrongClient:
             group.held, group.held_size, group.has_overflowed = None, 0, False
             group.hold()
         pending, self._pending = self._pending, {}
+        self._statuses.end_session()
+        self._status_refusals = 0
         self._outbox.shut()
         for future, _, _ in pending.values():
             if not future.done():
@@ -1218,10 +1451,13 @@ class ThrongClient:
         if self._is_ready and group and group.begins_anew(place_of(name, params)):
             group.hold()
             self._spawn(self._reread_room(group))
-        if group and group.held is not None:
+        # A signal is of its moment, and no part of what a sync tells.
+        if group and group.held is not None and name != "onGroupSignal":
             self._hold(group, (name, params, size))
         else:
             self._tell(name, params, size)
+        if name == "onUsersStatusChanged":
+            self._tell_statuses(self._statuses.hear(params["userList"]))
 
     def _hold(self, group, event):
         size = event[-1]

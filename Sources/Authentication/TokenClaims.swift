@@ -18,7 +18,17 @@ struct TokenClaims: Decodable {
   let sub: String
   let exp: Double
   let nbf: Double?
+  let iat: AnyDate?
   let adm: Bool?
+
+  /// A date that faults no token: of another kind, or beyond a `Double`, it counts as missing.
+  struct AnyDate: Decodable {
+    let seconds: Double?
+
+    init(from decoder: any Decoder) throws {
+      seconds = try? decoder.singleValueContainer().decode(Double.self)
+    }
+  }
 }
 
 /// The issuer and audience of a token, read only where the configuration names them.

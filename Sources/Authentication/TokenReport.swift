@@ -63,7 +63,7 @@ extension TokenVerifier {
     add("sub", TokenClaims.reason(ofUser: claims["sub"] ?? .null) ?? claims["sub"]?.shown)
     add("exp", TokenReport.date(claims["exp"] ?? .null, "exp", now: now))
     add("nbf", claims["nbf"].map { TokenReport.date($0, "nbf", now: now) })
-    add("iat", claims["iat"].map { TokenReport.date($0, "iat", now: now) + " (not checked)" })
+    add("iat", claims["iat"].map { TokenReport.date($0, "iat", now: now) + " (only revokeTokens looks at it)" })
     add("adm", claims["adm"].map(TokenReport.administrator))
     add("aud", address(claims["aud"], names: addresses?.aud?.names, wanted: audience, key: "auth.audience"))
     add("iss", address(claims["iss"], names: addresses?.iss.map { [$0] }, wanted: issuer, key: "auth.issuer"))

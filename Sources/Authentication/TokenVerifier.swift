@@ -86,7 +86,9 @@ public struct TokenVerifier: Sendable {
     guard now < expiresAt + TokenVerifier.leeway else {
       throw .signed(.expired, "exp was \(expiresAt.textForPeople), \(expiresAt.distanceForPeople(from: now))", of: userID)
     }
-    return VerifiedToken(userID: userID, expiresAt: expiresAt, isAdministrator: claims.adm ?? false)
+    return VerifiedToken(
+      userID: userID, expiresAt: expiresAt, issuedAt: claims.iat?.seconds.flatMap(TokenClaims.instant),
+      isAdministrator: claims.adm ?? false)
   }
 
   private func checkSignature(of token: CompactToken) throws(TokenFault) {
@@ -136,6 +138,8 @@ public struct VerifiedToken: Sendable, Equatable {
   public let userID: UserID
   /// `exp`, without the leeway.
   public let expiresAt: WallInstant
+  /// `iat`; nil where it is missing or no date. Nothing but a revocation looks at it.
+  public let issuedAt: WallInstant?
   /// Whether `adm` is true: an application administrator, for the internal listener only.
   public let isAdministrator: Bool
 

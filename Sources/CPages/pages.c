@@ -35,6 +35,10 @@ static const unsigned char demo_script[] = {
   , '\n',
 #embed "../ThrongServer/Pages/Demo/members.js"
   , '\n',
+#embed "../ThrongServer/Pages/Demo/presence.js"
+  , '\n',
+#embed "../ThrongServer/Pages/Demo/moderation.js"
+  , '\n',
 #embed "../ThrongServer/Pages/Demo/applications.js"
   , '\n',
 #embed "../ThrongServer/Pages/Demo/likes.js"
@@ -103,6 +107,8 @@ static const unsigned char console_script[] = {
 #embed "../ThrongServer/Pages/Console/search.js"
   , '\n',
 #embed "../ThrongServer/Pages/Console/users.js"
+  , '\n',
+#embed "../ThrongServer/Pages/Console/reports.js"
   , '\n',
 #embed "../ThrongServer/Pages/Console/webhooks.js"
   , '\n',

@@ -28,6 +28,12 @@ void connection_begin_close(connection *c, int code, const void *reason, size_t 
   connection_mark_dirty(c);
 }
 
+void connection_drop_queued(connection *c) {
+  if (c->is_closing) return;
+  subscriptions_remove_all(c);
+  bytes_free(&c->send_queue);
+}
+
 void connection_fail(connection *c, int code, const char *reason) {
   if (c->is_closing) return;
   connection_begin_close(c, code, reason, strlen(reason), code == 4002);

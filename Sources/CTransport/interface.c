@@ -68,6 +68,11 @@ void ct_connection_resume_writing(ct_loop *loop, ct_connection_id id, const void
   if (c) connection_resume_writing(c, first, count);
 }
 
+void ct_connection_drop_queued(ct_loop *loop, ct_connection_id id) {
+  connection *c = connection_find_open(&loop->connections, id);
+  if (c) connection_drop_queued(c);
+}
+
 void ct_connection_set_deadline(ct_loop *loop, ct_connection_id id, uint64_t in_ms) {
   connection *c = connection_find(&loop->connections, id);
   if (c) connection_set_deadline(c, in_ms);

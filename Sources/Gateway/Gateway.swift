@@ -14,6 +14,7 @@ public final class Gateway: TransportDelegate {
   private let connectionLimiter: ConnectionLimiter
   private let budgets: UserBudgets
   private let absenceTimers: AbsenceTimers
+  private let statuses: Statuses
   private let refusals: RefusalLog
   private let clocks: any Clocks
   private let logger: Logger
@@ -23,8 +24,8 @@ public final class Gateway: TransportDelegate {
   /// - Parameter http: gets the HTTP requests of both listeners.
   package init(
     sessions: SessionFactory, proxies: TrustedProxies, upgrades: UpgradePolicy, connectionLimiter: ConnectionLimiter,
-    budgets: UserBudgets, absenceTimers: AbsenceTimers, refusals: RefusalLog, clocks: any Clocks, logger: Logger,
-    http: any HTTPHandling
+    budgets: UserBudgets, absenceTimers: AbsenceTimers, statuses: Statuses, refusals: RefusalLog, clocks: any Clocks,
+    logger: Logger, http: any HTTPHandling
   ) {
     self.sessions = sessions
     self.proxies = proxies
@@ -32,6 +33,7 @@ public final class Gateway: TransportDelegate {
     self.connectionLimiter = connectionLimiter
     self.budgets = budgets
     self.absenceTimers = absenceTimers
+    self.statuses = statuses
     self.refusals = refusals
     self.clocks = clocks
     self.logger = logger
@@ -90,11 +92,24 @@ public final class Gateway: TransportDelegate {
   }
 
   public func didTick(_ loop: EventLoop) {
-    guard loop.index == 0 else { return }
     let now = clocks.monotonic
+    if loop.index == 0 { statuses.endGraces(at: now) }
+    tellStatuses(on: loop, at: now)
+    guard loop.index == 0 else { return }
     connectionLimiter.sweepIfDue(at: now)
     budgets.sweep(at: now)
     absenceTimers.fireDue(at: now)
+  }
+
+  /// Tells the sessions of a loop of the statuses that they watch, each once a second.
+  private func tellStatuses(on loop: EventLoop, at now: MonotonicInstant) {
+    let context = context(of: loop)
+    guard !context.statuses.isEmpty else { return }
+    statuses.update(&context.statuses, of: loop.index)
+    let due = context.statuses.popDue(at: now) { session in
+      context.open[session]?.assumeIsolated { $0.hearsStatuses } ?? true
+    }
+    for (session, rows) in due { context.open[session]?.assumeIsolated { $0.tell(rows) } }
   }
 
   /// The state that the sessions of a loop share. On its thread only.

@@ -51,6 +51,12 @@ public struct GatewayConfiguration: Sendable {
   public var searchesMessages = false
   /// Whether parameters that a method does not have are refused (`strictParameters`).
   public var refusesUnknownParameters = false
+  /// Whether the statuses of users can be asked for, watched and set (`presence.visibility`).
+  public var showsPresence = true
+  /// How long a user is still shown as online behind the end of the last session (`presence.grace`).
+  public var presenceGrace = Duration.seconds(5)
+  /// How many users a session may watch (`limits.statusSubscriptions`).
+  public var statusSubscriptions = 300
   /// The most bytes of texts.
   public var textLimits: TextLimits
 

@@ -7,16 +7,22 @@ public struct GatewayStores: Sendable {
   public let users: any UserStore
   public let personal: any PersonalStore
   public let webhooks: any WebhookStore
+  public let access: any AccessStore
+  public let erasure: any UserErasureStore
+  public let reports: any ReportStore
 
   /// Stores with everything given.
   public init(
     groups: any GroupStore, messages: any MessageStore, users: any UserStore, personal: any PersonalStore,
-    webhooks: any WebhookStore
+    webhooks: any WebhookStore, access: any AccessStore, erasure: any UserErasureStore, reports: any ReportStore
   ) {
     self.groups = groups
     self.messages = messages
     self.users = users
     self.personal = personal
     self.webhooks = webhooks
+    self.access = access
+    self.erasure = erasure
+    self.reports = reports
   }
 }

@@ -11,12 +11,15 @@ public enum OwnerQuitMode: String, CaseIterable, Sendable { case transfer = "Tra
 
 /// The messages that a member of a stored group may read: those since joining, or all.
 public enum HistoryVisibility: String, CaseIterable, Sendable { case joined = "Joined", all = "All" }
+/// Whether an attribute may be changed by everybody, or by its holder and managers alone.
+public enum AttributeMode: String, CaseIterable, Sendable { case any = "Any", holder = "Holder" }
 
 /// The fields of a policy by their wire names (Protocol.md, "Policies").
 public enum PolicyField: String, CaseIterable, Sendable, Hashable {
   case joinMode, inviteMode, beInviteMode, updateInfoMode, updateCustomMode, ownerQuitMode
   case memberChangeNotification, isSearchable, isMemberVisible
   case historyVisibility
+  case slowMode, attributeMode
 
   /// The values that a field takes.
   public enum Kind: Sendable, Equatable {
@@ -24,6 +27,8 @@ public enum PolicyField: String, CaseIterable, Sendable, Hashable {
     case words([String])
     /// True or false.
     case flag
+    /// A whole number of these.
+    case number(ClosedRange<Int64>)
   }
 
   /// The values that the field takes.
@@ -36,6 +41,8 @@ public enum PolicyField: String, CaseIterable, Sendable, Hashable {
     case .ownerQuitMode: .words(OwnerQuitMode.allCases.map(\.rawValue))
     case .memberChangeNotification, .isSearchable, .isMemberVisible: .flag
     case .historyVisibility: .words(HistoryVisibility.allCases.map(\.rawValue))
+    case .slowMode: .number(0...GroupPolicy.maxSlowMode)
+    case .attributeMode: .words(AttributeMode.allCases.map(\.rawValue))
     }
   }
 
@@ -46,17 +53,26 @@ public enum PolicyField: String, CaseIterable, Sendable, Hashable {
 
   /// Whether the field is true or false, not a word.
   public var isFlag: Bool { kind == .flag }
+
+  /// The numbers the field takes; nil for a field of another kind.
+  public var range: ClosedRange<Int64>? {
+    if case .number(let range) = kind { range } else { nil }
+  }
 }
 
 /// The value of a field as it stands on the wire.
 public enum PolicyValue: Hashable, Sendable {
   case word(String)
   case flag(Bool)
+  case number(Int64)
 }
 
 /// The choices of a group (Protocol.md, "Policies"). `GroupPermissions` holds the defaults of each
 /// type, and which fields can be changed there.
 public struct GroupPolicy: Hashable, Sendable {
+  /// The most seconds that messages of one member may have to be apart: a day.
+  public static let maxSlowMode: Seconds = 86_400
+
   /// The rule for joining without an invitation.
   public var joinMode: JoinMode
   /// The lowest role that may invite others.
@@ -77,12 +93,16 @@ public struct GroupPolicy: Hashable, Sendable {
   public var isMemberVisible: Bool
   /// The messages that members may read: those since joining, or all.
   public var historyVisibility: HistoryVisibility
+  /// How far apart the messages of an ordinary member are at least; 0 = as the member likes.
+  public var slowMode: Seconds
+  /// Who may change an attribute that somebody holds.
+  public var attributeMode: AttributeMode
 
   /// A policy with every field given.
   public init(
     joinMode: JoinMode, inviteMode: InviteMode, beInviteMode: BeInviteMode, updateInfoMode: EditMode, updateCustomMode: EditMode,
     ownerQuitMode: OwnerQuitMode, memberChangeNotification: Bool, isSearchable: Bool, isMemberVisible: Bool,
-    historyVisibility: HistoryVisibility
+    historyVisibility: HistoryVisibility, slowMode: Seconds = 0, attributeMode: AttributeMode = .any
   ) {
     self.joinMode = joinMode
     self.inviteMode = inviteMode
@@ -94,6 +114,8 @@ public struct GroupPolicy: Hashable, Sendable {
     self.isSearchable = isSearchable
     self.isMemberVisible = isMemberVisible
     self.historyVisibility = historyVisibility
+    self.slowMode = slowMode
+    self.attributeMode = attributeMode
   }
 
   /// The value of one field.
@@ -109,6 +131,8 @@ public struct GroupPolicy: Hashable, Sendable {
     case .isSearchable: .flag(isSearchable)
     case .isMemberVisible: .flag(isMemberVisible)
     case .historyVisibility: .word(historyVisibility.rawValue)
+    case .slowMode: .number(slowMode)
+    case .attributeMode: .word(attributeMode.rawValue)
     }
   }
 
@@ -127,6 +151,8 @@ public struct GroupPolicy: Hashable, Sendable {
     case (.isSearchable, .flag(let flag)): Self.assign(flag, to: &isSearchable)
     case (.isMemberVisible, .flag(let flag)): Self.assign(flag, to: &isMemberVisible)
     case (.historyVisibility, .word(let word)): Self.assign(word, to: &historyVisibility)
+    case (.slowMode, .number(let seconds)): Self.assign(seconds, to: &slowMode, within: field.range)
+    case (.attributeMode, .word(let word)): Self.assign(word, to: &attributeMode)
     default: false
     }
   }
@@ -134,6 +160,12 @@ public struct GroupPolicy: Hashable, Sendable {
   private static func assign<Mode: RawRepresentable<String>>(_ word: String, to field: inout Mode) -> Bool {
     guard let mode = Mode(rawValue: word) else { return false }
     field = mode
+    return true
+  }
+
+  private static func assign(_ number: Int64, to field: inout Int64, within range: ClosedRange<Int64>?) -> Bool {
+    guard let range, range.contains(number) else { return false }
+    field = number
     return true
   }
 

@@ -52,6 +52,9 @@ public struct GroupRecord: Sendable, Equatable {
   /// The instant since which every departure of a member has a record; nil = not known, because the
   /// group is older than these records.
   public var departuresSince: WallInstant?
+  /// Whether the store has noted everybody who was ever a member, or the sender of an imported
+  /// message; false where the group is older than these notes.
+  public var listsUsers = true
 
   /// A group with everything given.
   public init(

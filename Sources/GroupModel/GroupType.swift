@@ -52,6 +52,9 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
   /// Senders may ask who has read a message.
   public var hasReadReceipts: Bool { countsUnread }
 
+  /// Members may send signals.
+  public var hasSignals: Bool { self != .bChatRoom }
+
   /// getJoinedGroupList names the group.
   public var isListed: Bool { storesMessages }
 

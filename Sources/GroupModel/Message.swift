@@ -43,8 +43,8 @@ public struct Message: Sendable, Equatable {
   public var seq: Int64?
   /// The sender; `.administrator` for the application.
   public let sender: UserID
-  /// The sender's name card at `timestamp`.
-  public let nameCard: String
+  /// The sender's name card at `timestamp`; a sender who is deleted loses it.
+  public var nameCard: String
   /// The time at which the server accepted it.
   public let timestamp: WallInstant
   /// The text, custom data or tips.
@@ -70,9 +70,8 @@ public struct Message: Sendable, Equatable {
   public var changeSeq: Int64 = 0
   /// When its content was last edited; unset = never.
   public var editTime = WallInstant.unset
-  /// The parts that most messages have not; nil = it has none of them. `MessageExtras?` would begin as
-  /// nil, and an initializer that replaces it copies the message.
-  public var extras: Optional<MessageExtras>
+  /// The parts that most messages have not; nil = it has none of them.
+  public var extras: MessageExtras?
 
   /// A message that was not changed yet.
   public init(

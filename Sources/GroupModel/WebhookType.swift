@@ -2,10 +2,11 @@
 /// `type`.
 public enum WebhookType: String, CaseIterable, Sendable {
   case beforeCreateGroup, beforeJoinGroup, beforeInvite, beforeSendMessage, beforeModifyMessage
+  case beforeSetGroupInfo, beforeSetMemberInfo, beforeSetSelfInfo
   case groupCreated, groupInfoChanged, groupDismissed, groupFull
   case memberJoined, memberLeft, memberInfoChanged
   case applicationMade, applicationHandled
-  case messageSent, messageModified, messageRevoked, messageDropped
+  case messageSent, messageModified, messageRevoked, messageDropped, messageReported
   case attributesChanged, countersChanged
   case userOnline, userOffline
   case offlinePush
@@ -13,7 +14,9 @@ public enum WebhookType: String, CaseIterable, Sendable {
   /// Whether the receiver decides about a request, which waits for its answer.
   public var isQuestion: Bool {
     switch self {
-    case .beforeCreateGroup, .beforeJoinGroup, .beforeInvite, .beforeSendMessage, .beforeModifyMessage: true
+    case .beforeCreateGroup, .beforeJoinGroup, .beforeInvite, .beforeSendMessage, .beforeModifyMessage,
+      .beforeSetGroupInfo, .beforeSetMemberInfo, .beforeSetSelfInfo:
+      true
     default: false
     }
   }
@@ -68,6 +71,10 @@ public struct WebhookTypes: Sendable, Equatable {
     case .userOnline: 1 << 20
     case .userOffline: 1 << 21
     case .offlinePush: 1 << 22
+    case .beforeSetGroupInfo: 1 << 23
+    case .beforeSetMemberInfo: 1 << 24
+    case .beforeSetSelfInfo: 1 << 25
+    case .messageReported: 1 << 26
     }
   }
 }

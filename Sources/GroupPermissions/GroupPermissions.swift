@@ -28,6 +28,20 @@ public struct GroupPermissions: Sendable {
   /// imports do not give it either.
   public func allowsAdmins(in type: GroupType) -> Bool { requirement(for: .changeRole, in: type) != .nobody }
 
+  /// Whether the right to edit the policy includes the field; false where the type lacks it.
+  public func isSettable(_ field: PolicyField, in type: GroupType) -> Bool {
+    guard PolicyTable.fields(of: type).contains(field) else { return false }
+    return configuration.isSettable(field, in: type) ?? PolicyTable.isSettable(field, in: type)
+  }
+
+  /// Why a group of that type cannot have the value, at creation or later; nil = it can. A fixed
+  /// field takes only the value it has, a BChatRoom none (Protocol.md, "Policies").
+  /// - Parameter value: one of the field's.
+  public func denial(ofSetting field: PolicyField, to value: PolicyValue, in type: GroupType) -> Denial? {
+    guard PolicyTable.fields(of: type).contains(field) else { return .noRight }
+    return isSettable(field, in: type) || GroupPolicy.defaults(for: type)[field] == value ? nil : .noRight
+  }
+
   /// Why the principal may not do it; nil = allowed. Under joinMode Auth the right to join is the
   /// right to ask.
   ///

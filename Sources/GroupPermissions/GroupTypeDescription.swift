@@ -19,8 +19,10 @@ public struct GroupTypeDescription: Sendable, Equatable {
     public let defaultValue: PolicyValue
     /// Whether the right to edit the policy includes this field.
     public let isSettable: Bool
-    /// Every value the field takes.
+    /// Every value the field takes; none of a field of numbers.
     public let values: [PolicyValue]
+    /// The numbers the field takes; nil = it has `values`.
+    public let range: ClosedRange<Int64>?
   }
 
   /// The members that getGroupMemberList shows.
@@ -79,7 +81,8 @@ public struct GroupTypeDescription: Sendable, Equatable {
     }
     settings = PolicyTable.fields(of: type).map {
       Setting(
-        field: $0, defaultValue: policy[$0], isSettable: PolicyTable.isSettable($0, in: type), values: PolicyTable.values(of: $0))
+        field: $0, defaultValue: policy[$0], isSettable: permissions.isSettable($0, in: type),
+        values: PolicyTable.values(of: $0), range: $0.range)
     }
     takesInitialMembers = type.takesInitialMembers
     takesInitialAdmins = type.takesInitialMembers && permissions.allowsAdmins(in: type)

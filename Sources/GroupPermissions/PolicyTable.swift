@@ -56,20 +56,20 @@ public enum PolicyTable {
     case .isSearchable:             TypeRow(false, true,  true,   false,     false)
     case .isMemberVisible:          TypeRow(true,  true,  true,   true,      false)
     case .historyVisibility:        TypeRow(true,  true,  true,   false,     false)
+    case .slowMode:                 TypeRow(true,  true,  true,   true,      false)
+    // By default; the configuration decides (`GroupPermissions.isSettable`).
+    case .attributeMode:            TypeRow(false, false, false,  true,      false)
     }
     return settable[type]
   }
 
-  /// Every value of the field, in the page's order; any other is 10004.
+  /// Every value of the field, in the page's order; any other is 10004. None of a field of numbers,
+  /// which has a range instead.
   public static func values(of field: PolicyField) -> [PolicyValue] {
-    field.isFlag ? [.flag(true), .flag(false)] : field.words.map(PolicyValue.word)
-  }
-
-  /// Why a group of that type cannot have the value, at creation or later; nil = it can. A fixed
-  /// field takes only the value it has, a BChatRoom none (Protocol.md, "Policies").
-  /// - Parameter value: one of the field's.
-  public static func denial(ofSetting field: PolicyField, to value: PolicyValue, in type: GroupType) -> Denial? {
-    guard fields(of: type).contains(field) else { return .noRight }
-    return isSettable(field, in: type) || GroupPolicy.defaults(for: type)[field] == value ? nil : .noRight
+    switch field.kind {
+    case .words(let words): words.map(PolicyValue.word)
+    case .flag: [.flag(true), .flag(false)]
+    case .number: []
+    }
   }
 }

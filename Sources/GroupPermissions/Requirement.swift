@@ -62,7 +62,9 @@ extension GroupPolicy {
     case .updateCustomMode: updateCustomMode.requiredLevel
     case .ownerQuitMode: ownerQuitMode.requiredLevel
     // No right depends on these: they decide what happens or is shown.
-    case .beInviteMode, .memberChangeNotification, .isSearchable, .isMemberVisible, .historyVisibility: .nobody
+    case .beInviteMode, .memberChangeNotification, .isSearchable, .isMemberVisible, .historyVisibility, .slowMode,
+      .attributeMode:
+      .nobody
     }
   }
 }

@@ -30,6 +30,12 @@ public struct RightsConfiguration: Sendable, Equatable {
     }
   }
 
+  /// Whether a policy field can be changed; nil = as the table says.
+  func isSettable(_ field: PolicyField, in type: GroupType) -> Bool? {
+    // Who may change an attribute is a choice where there are attributes.
+    field == .attributeMode ? attributeTypes.contains(type) : nil
+  }
+
   /// The denial of principals below the requirement; nil = the table's own.
   func denial(of action: GroupAction, in type: GroupType) -> Denial? {
     action == .recallOthers && type == .avChatRoom && remembersLiveMessages ? .recallNotYours : nil

@@ -57,6 +57,7 @@ package final class SQLiteStore: DatabaseStore, HistoryStore {
   ///   - indexesMessages: whether messages can be searched. Switching it on indexes the stored ones in
   ///     the background; switching it off drops the index.
   ///   - history: the messages that groups keep, by type; a type that is absent keeps all.
+  ///   - reportRetention: the time that a report of a message is kept.
   ///   - clocks, alarms: the time that everything of the store goes by.
   ///   - onDurabilityFault: ends the process, on a thread of the store's. From its call on no commit is
   ///     answered, because nobody can say what is durable.
@@ -64,7 +65,8 @@ package final class SQLiteStore: DatabaseStore, HistoryStore {
   ///   foreign or newer stays unchanged.
   package static func open(
     directory: String, database: String? = nil, sync: SyncMode, postsUserOffline: Bool = false,
-    history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false, clocks: any Clocks = SystemClocks(),
+    history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false,
+    reportRetention: Duration = EngineOptions.standardReportRetention, clocks: any Clocks = SystemClocks(),
     alarms: any Alarms = SystemAlarms(), logger: Logger, onDurabilityFault: @escaping @Sendable (DurabilityFault) -> Void
   ) throws(StoreOpenError) -> SQLiteStore {
     var options = StoreOptions()
@@ -73,6 +75,7 @@ package final class SQLiteStore: DatabaseStore, HistoryStore {
     options.alarms = alarms
     options.postsUserOffline = postsUserOffline
     options.indexesMessages = indexesMessages
+    options.reportRetention = reportRetention
     options.history = history.filter { $0.value != HistoryLimits() }
     return try open(directory: directory, database: database, sync: sync, logger: logger, options: options)
   }

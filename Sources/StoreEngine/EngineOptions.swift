@@ -35,8 +35,13 @@ package struct EngineOptions: Sendable {
   package var postsUserOffline = false
   /// Whether the texts of messages are indexed.
   package var indexesMessages = false
+  /// The time that a report of a message is kept.
+  package var reportRetention = EngineOptions.standardReportRetention
   /// The types whose groups do not keep all messages.
   package var history: [GroupType: HistoryLimits] = [:]
+
+  /// The default of `reports.retention`.
+  package static let standardReportRetention = Duration.seconds(90 * 86_400)
 
   /// - Parameter maintenanceInterval: the time between two rounds of maintenance.
   package init(maintenanceInterval: Duration) { self.maintenanceInterval = maintenanceInterval }

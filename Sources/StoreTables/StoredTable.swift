@@ -74,7 +74,11 @@ public struct StoredTable: Sendable, Equatable {
       "readMark", key: 1,
       [userID, StoredColumn("applications", WallInstant.self), StoredColumn("notifications", Int64.self)]),
     StoredTable("knownUser", key: 1, [userID, StoredColumn("offlineSince", WallInstant?.self)]),
-    StoredTable("userInfo", key: 1, UserInfo.columns),
+    StoredTable("userInfo", key: 1, UserInfo.columns + [StoredColumn("customStatus", String.self)]),
+    StoredTable("groupOfUser", key: 2, [number, userID]),
+    StoredTable("userAccess", key: 1, [userID, number] + UserAccess.columns + [UserAccess.freeTime]),
+    StoredTable("userDeletion", key: 1, UserDeletion.columns),
+    StoredTable("report", key: 1, [number] + MessageReport.columns),
     webhook,
     StoredTable("webhookFailure", key: 1, [number] + WebhookFailure.columns),
   ]
@@ -82,7 +86,7 @@ public struct StoredTable: Sendable, Equatable {
   /// Tables whose rows go with a disbanded group, besides members, messages and applications.
   public static let ofDisbandedGroups = [
     "messageChange", "messageExtras", "reaction", "reactionUser", "goneReaction", "formerMember", "readReceipt",
-    "receiptMembers",
+    "receiptMembers", "groupOfUser",
   ].map(named)
 
   /// The table of that name.

@@ -14,6 +14,10 @@ public enum ClientEvent: Sendable {
   case renewalFailed(any Error)
   /// The groups could not be read: the application reads them anew.
   case resumeFailed(ThrongError)
+  /// Statuses of users who are watched, from answers and events alike.
+  case status(StatusNews)
+  /// Users are not watched, because the server refused it.
+  case watchFailed(WatchFailure)
   /// The reader of the sequence was too slow: these events are gone for it.
   case lost(LostEvents)
 }
@@ -86,6 +90,22 @@ public struct Ready: Sendable {
   public var notRecovered: [String]
 }
 
+/// News of users who are watched.
+public struct StatusNews: Sendable, Hashable {
+  /// The statuses as they are now.
+  public var userList: [UserStatusInfo]
+  /// Users who were asked about and have no status: nobody knows them, or nobody does any more. They
+  /// stay watched.
+  public var unknownUserIDs: [String]
+}
+
+/// Users who are not watched.
+public struct WatchFailure: Sendable {
+  public var userIDs: [String]
+  /// A ThrongError or a ClientError.
+  public var error: any Error
+}
+
 /// Events that a sequence could not hold.
 public struct LostEvents: Sendable, Hashable {
   /// How many events are gone.
@@ -101,7 +121,7 @@ extension ClientEvent {
     case .server(let event): event.groupID
     case .message(let message): message.groupID
     case .sync(let sync): sync.groupID
-    case .state, .ready, .renewed, .renewalFailed, .resumeFailed, .lost: nil
+    case .state, .ready, .renewed, .renewalFailed, .resumeFailed, .status, .watchFailed, .lost: nil
     }
   }
 }

@@ -32,6 +32,8 @@ public actor ThrongClient {
   private var waiters: [Int: Waiter] = [:]
   private var lastNumber = 0
   private var connectionState = ConnectionState.idle
+  /// When the last signal "typing" left, by group.
+  private var typed: [String: ContinuousClock.Instant] = [:]
 
   /// Somebody who waits for a state.
   private enum Waiter {
@@ -219,6 +221,53 @@ public actor ThrongClient {
     }
     if current.state.isFinal { return current }
     return try await wait { .outcome(clientMsgID: message.clientMsgID, $0) }
+  }
+
+  // MARK: Presence and signals
+
+  /// The shortest time from one signal "typing" in a group to the next.
+  static let typingPause = Duration.seconds(3)
+
+  /// Watches users' statuses, across connections: `ClientEvent.status` tells of them, and
+  /// `ClientEvent.watchFailed` of those whom the server refuses.
+  /// - Throws: a ClientError beyond 10,000 users.
+  public func watchUsers(_ userIDs: [String]) throws {
+    guard state.statuses.hasRoom(for: userIDs) else { throw ClientError(.queueFull) }
+    apply(.watch(userIDs))
+  }
+
+  /// Watches these users no longer.
+  /// - Parameter userIDs: nil = all.
+  public func unwatchUsers(_ userIDs: [String]? = nil) { apply(.unwatch(userIDs)) }
+
+  /// The last status of a user who is watched. Without a connection it may be out of date.
+  public func status(of userID: String) -> UserStatusInfo? { state.statuses.row(of: userID) }
+
+  /// Tells the members who are online something of the moment, once: it is not repeated, and waits for
+  /// no connection.
+  public func sendSignal(_ name: String, to groupID: String, data: String? = nil) async throws {
+    _ = try await call(Methods.SendGroupSignal(groupID: groupID, name: name, data: data), waits: false)
+  }
+
+  /// Sends the signal "typing", every three seconds at most: call it at each key.
+  public func sendTyping(in groupID: String) {
+    let now = environment.now()
+    typed = typed.filter { now - $0.value < ThrongClient.typingPause }
+    guard typed[groupID] == nil else { return }
+    typed[groupID] = now
+    Task {
+      do {
+        try await sendSignal("typing", to: groupID)
+      } catch {
+        // Nobody waits for a hint: where the server refuses it, the next one may come through.
+      }
+    }
+  }
+
+  /// How long the group takes no message of the user's, as its last refusal with `groupMessageRate`
+  /// said; zero = not known to wait.
+  public func writeDelay(in groupID: String) -> Duration {
+    state.outbox.writeDelay(of: groupID, at: environment.now())
   }
 
   // MARK: Waiting

@@ -21,6 +21,9 @@ extension InMemoryStore: PresenceStore {
   /// Makes users known.
   public func makeKnown(_ users: [UserID]) async throws(StoreError) { remember(users) }
 
+  /// Nothing is remembered beside the users themselves.
+  public func forgetKnown(_ user: UserID) {}
+
   /// Everything is noted at once.
   public func flushPresence() async {}
 }
@@ -47,6 +50,16 @@ extension InMemoryStore: UserStore {
   public func infos(of users: [UserID]) async throws(StoreError) -> [UserInfo] {
     contents.withLock { contents in
       users.filter { contents.users[$0] != nil }.map { contents.userInfos[$0] ?? UserInfo(userID: $0) }
+    }
+  }
+
+  /// The statuses of those of the users that are known, in the order given.
+  public func statuses(of users: [UserID]) async throws(StoreError) -> [StoredStatus] {
+    contents.withLock { contents in
+      let absent = contents.offlineSince(among: users)
+      return users.filter { contents.users[$0] != nil }.map {
+        StoredStatus(userID: $0, customStatus: contents.statuses[$0] ?? "", offlineSince: absent[$0])
+      }
     }
   }
 

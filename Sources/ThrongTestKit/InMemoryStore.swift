@@ -137,7 +137,8 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
     contents.withLock { contents in
       SignInRecord(
         memberships: contents.memberships(of: user), offlineSince: contents.offlineSince(among: [user])[user],
-        profile: contents.userInfos[user]?.profile)
+        profile: contents.userInfos[user]?.profile, access: contents.access(of: user),
+        hasDeletion: contents.deletions[user] != nil)
     }
   }
 

@@ -193,7 +193,9 @@ extension EventClass {
   /// Whether a user with an option receives it (Protocol.md, "Receive options").
   fileprivate func reaches(_ option: ReceiveOption) -> Bool {
     switch (self, option) {
-    case (.control, _), (.notice, _), (_, .receive), (_, .receiveNotNotify), (_, .notifyFromManagers): true
+    case (.control, _), (.notice, _), (_, .receive), (_, .receiveNotNotify), (_, .notifyFromManagers),
+      (.signal, .receiveFromManagers):
+      true
     case (.storedChat(let fromManager), .receiveFromManagers), (.liveChat(let fromManager), .receiveFromManagers): fromManager
     case (_, .notReceive): false
     }

@@ -6,6 +6,7 @@ import Synchronization
 public final class RecordingObserver: GroupObserver, Sendable {
   private struct Notes {
     var counts: [MessageCount] = []
+    var signals: [SignalCounts] = []
     var failures: [(error: StoreError, group: GroupID)] = []
   }
 
@@ -22,6 +23,12 @@ public final class RecordingObserver: GroupObserver, Sendable {
 
   /// Records a message.
   public func didCount(_ message: MessageCount) { notes.withLock { $0.counts.append(message) } }
+
+  /// What became of signals, in order.
+  public var signals: [SignalCounts] { notes.withLock { $0.signals } }
+
+  /// Records what became of signals.
+  public func didCount(_ signals: SignalCounts) { notes.withLock { $0.signals.append(signals) } }
 
   /// Records a failure.
   public func storeFailed(_ error: StoreError, group: GroupID) { notes.withLock { $0.failures.append((error, group)) } }

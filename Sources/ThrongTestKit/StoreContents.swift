@@ -78,6 +78,17 @@ struct StoreContents {
   var users: [UserID: Presence] = [:]
   /// Without empty ones.
   var userInfos: [UserID: UserInfo] = [:]
+  /// Without empty ones.
+  var statuses: [UserID: String] = [:]
+  var access: [UserID: Access] = [:]
+  /// The last number of `access`.
+  var lastAccess: Int64 = 0
+  var deletions: [UserID: UserDeletion] = [:]
+  /// The numbers of the groups in which users are or were.
+  var groupsOfUsers: [UserID: Set<Int64>] = [:]
+  /// By id.
+  var reports: [String: NumberedReport] = [:]
+  var lastReport: Int64 = 0
   /// By id.
   var applications: [ExactText: Application] = [:]
   /// Oldest first.
@@ -122,6 +133,16 @@ struct StoreContents {
     case .putApplication(let application, let asNewest): try put(application, asNewest)
     case .notify(let notification, let recipients): notify(try addressees(of: recipients), notification)
     case .putUserInfo(let info): put(info)
+    case .putStatus(let user, let status): put(status, user)
+    case .noteGroup(let users, in: let group): try note(users, group)
+    case .putBlock(let user, let block, at: let time): put(block, user, time)
+    case .raiseTokensBefore(let user, let instant, at: let time): raiseTokens(user, instant, time)
+    case .putDeletion(let deletion): put(deletion)
+    case .forgetDeletion(let user): forgetDeletion(user)
+    case .erase(let rows): try erase(rows)
+    case .removeApplications(let ids, in: let group): try removeApplications(ids, group)
+    case .putReport(let report): put(report)
+    case .closeReport(let id, note: let note, at: _): close(id, note)
     case .markApplicationsRead(let user, through: let time): advance(\.applicationMarks, user, time)
     case .markNotificationsRead(let user, through: let number): advance(\.notificationMarks, user, number)
     case .putLastShown(let seq, at: let time, in: let group): try put(lastShown: seq, time, group)

@@ -72,6 +72,12 @@ public struct Connection: Hashable, Sendable {
     first.withUnsafeBytes { ct_connection_resume_writing(loop.pointer, id, $0.baseAddress, $0.count) }
   }
 
+  /// Drops the frames that have queued up, and leaves all topics with what they still have for it.
+  public func dropQueued() {
+    loop.preconditionCurrent()
+    ct_connection_drop_queued(loop.pointer, id)
+  }
+
   /// Has the handler's `didReachDeadline` called once, after that many milliseconds or up to two
   /// ticks (200 ms) later. It replaces an earlier deadline.
   public func setDeadline(inMilliseconds milliseconds: Int64) {

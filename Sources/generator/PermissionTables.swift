@@ -6,7 +6,7 @@ enum PermissionTables {
   /// The rights table, the policy table and the rows of live rooms in Markdown, empty lines between
   /// them (Permissions.md, "Tables").
   static func markdown(by permissions: GroupPermissions = GroupPermissions()) -> String {
-    rights(by: permissions) + "\n" + policies() + "\n" + liveRooms()
+    rights(by: permissions) + "\n" + policies(by: permissions) + "\n" + liveRooms()
   }
 
   private static func rights(by permissions: GroupPermissions) -> String {
@@ -17,13 +17,14 @@ enum PermissionTables {
       })
   }
 
-  private static func policies() -> String {
+  private static func policies(by permissions: GroupPermissions) -> String {
     let types = GroupType.allCases.filter { !PolicyTable.fields(of: $0).isEmpty }
     return table(
       head: ["field", "values"] + types.map(\.rawValue),
       rows: PolicyField.allCases.map { field in
         let values = PolicyTable.values(of: field).map(\.text).joined(separator: ", ")
-        return [field.rawValue, values] + types.map { setting(of: field, in: $0) }
+        let range = field.range.map { "\($0.lowerBound)–\($0.upperBound)" }
+        return [field.rawValue, range ?? values] + types.map { setting(of: field, in: $0, by: permissions) }
       })
   }
 
@@ -45,8 +46,8 @@ enum PermissionTables {
       rows: rows.filter { Set($0.dropFirst()).count > 1 })
   }
 
-  private static func setting(of field: PolicyField, in type: GroupType) -> String {
-    GroupPolicy.defaults(for: type)[field].text + (PolicyTable.isSettable(field, in: type) ? " (s)" : "")
+  private static func setting(of field: PolicyField, in type: GroupType, by permissions: GroupPermissions) -> String {
+    GroupPolicy.defaults(for: type)[field].text + (permissions.isSettable(field, in: type) ? " (s)" : "")
   }
 
   private static func table(head: [String], rows: [[String]]) -> String {
@@ -63,6 +64,7 @@ extension PolicyValue {
     switch self {
     case .word(let word): word
     case .flag(let flag): String(flag)
+    case .number(let number): String(number)
     }
   }
 }

@@ -27,7 +27,7 @@ import Testing
     #expect(rows["header"] == #"alg "HS256""# && rows["signature"] == "good" && rows["sub"] == #""alice""#)
     #expect(rows["exp"] == "2023-11-14T23:13:20Z, in 60 minutes")
     #expect(rows["nbf"] == "2023-11-14T22:13:20Z, in 0 seconds")
-    #expect(rows["iat"] == "2023-11-14T21:13:20Z, 60 minutes ago (not checked)")
+    #expect(rows["iat"] == "2023-11-14T21:13:20Z, 60 minutes ago (only revokeTokens looks at it)")
     #expect(rows["others"] == "more, role (not read)" && rows["verdict"] == "accepted: signs in alice")
   }
 

@@ -1,5 +1,6 @@
 """Fixtures: the counted servers, and the judgement over what was counted."""
 import os
+import random
 import resource
 from pathlib import Path
 
@@ -71,6 +72,17 @@ def remembering_server(tmp_path_factory):
     """The same, and its rooms remember so few messages that each one takes the place of another."""
     yield from counted_server(
         tmp_path_factory, "remembering", **{"limits.avChatRoom.messagesPerSecond": 100_000, "avChatRoom.recentMessages": 20})
+
+
+@pytest.fixture(scope="session")
+def worded_server(tmp_path_factory):
+    """A server that compares texts with 10,000 words, and with 100 terms that begin alike."""
+    chance = random.Random(1)
+    words = {"".join(chance.choice("etaoinshrdlucmfw") for _ in range(chance.randint(5, 15))) + "q" for _ in range(10_000)}
+    alike = {"a" * length + "b" for length in range(1, 101)}
+    path = tmp_path_factory.mktemp("words") / "words.txt"
+    path.write_text("\n".join(sorted(words | alike)) + "\n")
+    yield from counted_server(tmp_path_factory, "worded", **{"moderation.wordsFile": path})
 
 
 @pytest.fixture(scope="session")

@@ -96,18 +96,25 @@ class Room:
         self.server = server
         self.speaker = speaker
         self.listeners = listeners
+        self.text = "x" * 100
         self.group = server.group(speaker, listeners, **fields)
 
     def speak(self, count=1):
         """So many messages at once; each is answered and has reached everybody when this
         returns."""
         request = self.speaker.request
-        self.speaker.send(*(request("sendGroupTextMessage", groupID=self.group, text="x" * 100) for _ in range(count)))
+        self.speaker.send(*(request("sendGroupTextMessage", groupID=self.group, text=self.text) for _ in range(count)))
         statuses = {self.speaker.answer()["status"] for _ in range(count)}
         assert statuses <= {"Delivered", "Stored"}, statuses
         for listener in self.listeners:
             for _ in range(count):
                 listener.expect("onRecvNewMessage")
+
+    def signal(self):
+        """A signal; it is answered and has reached everybody when this returns."""
+        self.speaker.call("sendGroupSignal", groupID=self.group, name="typing", data="x" * 100)
+        for listener in self.listeners:
+            listener.expect("onGroupSignal")
 
     def message(self, count=10, at_once=1):
         """The cost of a message with all its deliveries."""

@@ -36,11 +36,42 @@ def test_live_message_that_is_remembered(remembering_server, bounded):
     bounded("recent", instructions=cost.instructions, allocations=cost.allocations)
 
 
+@pytest.mark.parametrize("work, text", [
+    ("words", "The quick brown fox jumps over the lazy dog, and then it sleeps in the shade of an old tree at noon."),
+    # Nearly 100 terms at each byte: the cost of a text does not depend on the terms.
+    ("nearWords", "a" * 100),
+])
+def test_live_message_that_is_compared_with_words(worded_server, bounded, work, text):
+    assert len(text) == 100
+    owner, listener = worded_server.sessions(work, range(2))
+    room = Room(worded_server, owner, [listener])
+    room.text = text
+    cost = room.message(40)
+    bounded(work, instructions=cost.instructions, allocations=cost.allocations)
+
+
 def test_live_message_of_a_sender_with_a_profile(server, listener, bounded):
     named = server.session("named").welcomed()
     named.call("setSelfInfo", nickName="n" * 20, faceURL="f" * 60)
     cost = Room(server, named, [listener]).message(40)
     bounded("profile", instructions=cost.instructions, allocations=cost.allocations)
+
+
+def test_live_message_with_slow_mode(server, owner, listener, bounded):
+    cost = Room(server, owner, [listener], slowMode=60).message(40)
+    bounded("slow", instructions=cost.instructions, allocations=cost.allocations)
+
+
+def test_signal(server, owner, listener, bounded):
+    """One in each of many groups: a user may send ten in five seconds to each."""
+    rooms = [Room(server, owner, [listener], groupType="Public", joinMode="Any") for _ in range(20)]
+
+    def work():
+        for room in rooms:
+            room.signal()
+
+    cost = server.cost(work, len(rooms))
+    bounded("signal", instructions=cost.instructions, allocations=cost.allocations)
 
 
 def test_stored_message(server, owner, listener, bounded):

@@ -147,6 +147,7 @@ import WireProtocol
     try await backend.create("r", "AVChatRoom", by: "olga")
     let calls = [
       ("sendGroupTextMessage", #""text":"SECRET","clientMsgID":"SECRET""#), ("sendGroupCustomMessage", #""data":"SECRET""#),
+      ("sendGroupSignal", #""name":"SECRET","data":"SECRET""#),
       ("setGroupInfo", #""notification":"SECRET""#), ("inviteUserToGroup", #""userIDList":["mary"],"message":"SECRET""#),
       ("setGroupMemberInfo", #""userID":"mary","nameCard":"SECRET""#),
       ("kickGroupMember", #""userIDList":["mary"]"#), ("sendGroupSystemNotification", #""content":"SECRET""#),

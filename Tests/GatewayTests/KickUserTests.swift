@@ -122,13 +122,13 @@ import WebSocketTransport
         #"{"jsonrpc":"2.0","id":"m","method":"sendGroupTextMessage","params":{"groupID":"g","text":"x"}}"#,
         #"{"jsonrpc":"2.0","id":"o","method":"logout"}"#)
       try await live.gone("mary")
-      #expect(await session.remove(message: nil) == false)
+      #expect(await session.end(.administrator(message: nil)) == false)
       live.store.inner.release()
       #expect(try await mary.reply { $0["id"] == "m" }["result"]["seq"] == 1)
       #expect(try await mary.reply { $0["id"] == "o" }["result"] == [:])
       #expect(try await mary.closed().code == 1000)
       #expect(await mary.heard("onKickedOffline") == [])
-      #expect(await session.remove(message: nil) == false, "nor once the connection has gone")
+      #expect(await session.end(.administrator(message: nil)) == false, "nor once the connection has gone")
     }
   }
 }

@@ -76,7 +76,8 @@ import WireProtocol
       #expect(Set(policy.keys) == Set(described.settings.map(\.field.rawValue)))
       for setting in described.settings {
         let told = try #require(policy[setting.field.rawValue])
-        #expect(Set(told.keys) == ["default", "settable", "values"])
+        let values: Set = setting.field == .slowMode ? ["min", "max"] : ["values"]
+        #expect(Set(told.keys) == values.union(["default", "settable"]))
         #expect(told["settable"] as? Bool == setting.isSettable)
       }
     }
@@ -86,6 +87,12 @@ import WireProtocol
     #expect(work["joinMode"]?["values"] as? [String] == ["Any", "Auth", "Forbid"])
     #expect(work["isSearchable"]?["default"] as? Bool == false)
     #expect(work["isSearchable"]?["values"] as? [Bool] == [true, false])
+    #expect(work["slowMode"]?["default"] as? Int == 0 && work["slowMode"]?["settable"] as? Bool == true)
+    #expect(work["slowMode"]?["min"] as? Int == 0 && work["slowMode"]?["max"] as? Int == 86_400)
+    #expect(work["attributeMode"]?["settable"] as? Bool == false)
+    let meeting = try #require(types[2]["policy"] as? [String: [String: Any]])
+    #expect(meeting["attributeMode"]?["settable"] as? Bool == true, "the configuration's types")
+    #expect(meeting["attributeMode"]?["values"] as? [String] == ["Any", "Holder"])
     #expect((types[4]["policy"] as? [String: Any])?.isEmpty == true)
   }
 

@@ -66,6 +66,9 @@ private struct Story {
     try await ask(
       "modifyGroupMessage", #""groupID":"books","seq":3,"text":"Who has read all of it?""#, by: "bob", on: .web)
     try await ask("revokeGroupMessage", #""groupID":"books","seq":3"#, by: "bob", on: .web)
+    try await ask(
+      "reportMessage", #""groupID":"books","seq":4,"category":"rude","text":"Not the first time""#, by: "bob", on: .web,
+      passing: 0)
     try await ask("sendGroupTextMessage", #""groupID":"books","text":"Come to my casino""#, by: "dave", on: .android)
     try await ask(
       "setGroupMemberInfo", #""groupID":"books","userID":"carol","nameCard":"Caro""#, by: "carol", on: .android)
@@ -77,6 +80,7 @@ private struct Story {
       "createGroup", #""groupType":"AVChatRoom","groupName":"Lounge","groupID":"lounge""#, by: "alice", on: .iOS)
     try await ask("setGroupAttributes", #""groupID":"lounge","attributes":{"seat1":"alice"}"#, by: "alice", on: .iOS)
     try await ask("increaseGroupCounter", #""groupID":"lounge","key":"likes","value":12"#, by: "alice", on: .iOS)
+    try await ask("setSelfInfo", #""nickName":"Alice""#, by: "alice", on: .iOS, passing: 0)
     let presence = PresenceRecorder(
       WebhookTypes(WebhookType.notices), users: backend.store.inner, groups: backend.store, clocks: backend.clocks, poster: notes)
     presence.note("alice", on: .iOS, isHere: true)
@@ -86,9 +90,13 @@ private struct Story {
     return notes.bodies
   }
 
-  /// One request of a user, who has no session; then a second passes.
-  /// - Parameter members: of the params, without braces.
-  private func ask(_ method: String, _ members: String, by user: UserID, on platform: Platform) async throws {
+  /// One request of a user, who has no session; then time passes.
+  /// - Parameters:
+  ///   - members: of the params, without braces.
+  ///   - milliseconds: a second, as a rule.
+  private func ask(
+    _ method: String, _ members: String, by user: UserID, on platform: Platform, passing milliseconds: Int64 = 1000
+  ) async throws {
     let request = try parsed(method, members)
     let reply: Reply = await withCheckedContinuation { continuation in
       backend.services.dispatcher.dispatch(request, by: .user(user, platform: platform, session: nil)) {
@@ -96,7 +104,7 @@ private struct Story {
       }
     }
     if case .failure(let error) = reply { Issue.record("\(method): \(error)") }
-    backend.clocks.advance(by: 1000)
+    backend.clocks.advance(by: milliseconds)
   }
 
   private func parsed(_ method: String, _ members: String) throws -> Request {
@@ -172,6 +180,9 @@ extension JSON {
     case .string(let text) where name == "msgID":
       let parts = try #require(text.wholeMatch(of: /[0-9a-z]+(-[0-9a-z]+)?-([0-9]+)/), "\(text)")
       return .string("*\(parts.1 == nil ? "" : "-*")-\(parts.2)")
+    case .string(let text) where name == "reportID":
+      let parts = try #require(text.wholeMatch(of: /([a-z]+)\/[0-9a-z]+-([0-9]+)/), "\(text)")
+      return .string("\(parts.1)/*-\(parts.2)")
     case .null, .bool, .number, .string: return self
     }
   }

@@ -93,6 +93,14 @@ import WireProtocol
     #expect(RowCost.tip(members: 100) > 100 * (32 + #"{"userID":"","nameCard":"","role":"2147483647"},"#.utf8.count))
   }
 
+  /// The row has the message, whatever its length, and the reporter's own words.
+  @Test func aReportIsChargedForTheLongestMessage() throws {
+    let bare = try #require(call("reportMessage", #"{"groupID":"g","seq":1}"#)).writeCost().bytes
+    let full = try #require(call("reportMessage", #"{"groupID":"g","seq":1,"category":"spam","text":"0123456789"}"#))
+    #expect(bare == RowCost.report(textBytes: 0) && bare > RowCost.longestMessage)
+    #expect(full.writeCost().bytes - bare == RowCost.text(bytes: 14) - RowCost.text(bytes: 0))
+  }
+
   @Test func aChangeOfCountersIsChargedForEachOfThem() throws {
     func bytes(_ method: String, _ params: String) throws -> Int {
       try #require(call(method, #"{"groupID":"g",\#(params)}"#)).writeCost().bytes

@@ -9,6 +9,8 @@ import Testing
   @Test func theConfigurationDecidesTheRowOfAttributes() {
     let tables = PermissionTables.markdown(by: GroupPermissions(attributeTypes: [.work, .bChatRoom]))
     #expect(tables.contains("alone) | Member | × | × | × | Member |\n"))
+    #expect(tables.contains("| attributeMode | Any, Holder | Any (s) | Any | Any | Any |\n"))
+    #expect(tables.contains("| slowMode | 0–86400 | 0 (s) | 0 (s) | 0 (s) | 0 (s) |\n"))
   }
 
   @Test func theKeysOfLiveRoomsHaveATableOfTheirOwn() {

@@ -14,16 +14,21 @@ import Testing
     .updateCustomMode: ["Any", "Admin", "Owner"],
     .ownerQuitMode: ["Transfer", "Forbid"],
     .historyVisibility: ["Joined", "All"],
+    .attributeMode: ["Any", "Holder"],
   ]
 
+  private static let numbers: [PolicyField: ClosedRange<Int64>] = [.slowMode: 0...86_400]
+
   private static func values(of field: PolicyField) -> [PolicyValue] {
-    words[field]?.map(PolicyValue.word) ?? [.flag(true), .flag(false)]
+    if let range = numbers[field] { return [.number(range.upperBound), .number(1), .number(range.lowerBound)] }
+    return words[field]?.map(PolicyValue.word) ?? [.flag(true), .flag(false)]
   }
 
   @Test(arguments: PolicyField.allCases)
   func wordsAreThoseOfTheTable(field: PolicyField) {
     #expect(field.words == Self.words[field] ?? [])
-    #expect(field.isFlag == (Self.words[field] == nil))
+    #expect(field.range == Self.numbers[field])
+    #expect(field.isFlag == (Self.words[field] == nil && Self.numbers[field] == nil))
   }
 
   @Test(arguments: PolicyField.allCases)
@@ -41,9 +46,10 @@ import Testing
 
   @Test(arguments: PolicyField.allCases)
   func aForeignValueChangesNothing(field: PolicyField) {
-    let foreign: [PolicyValue] =
-      field.isFlag
-      ? [.word("true"), .word("Any")] : [.flag(true), .flag(false), .word(""), .word("any"), .word("ANY"), .word("Everybody")]
+    let words: [PolicyValue] = [.word(""), .word("any"), .word("ANY"), .word("Everybody"), .word("true"), .word("1")]
+    var foreign = words + [.number(-1), .number(86_401), .number(.max), .number(.min)]
+    if !field.isFlag { foreign += [.flag(true), .flag(false)] }
+    if field.range == nil { foreign += [.number(0), .number(1)] }
     for value in foreign {
       var policy = Self.policy
       let isSet = policy.set(field, to: value)

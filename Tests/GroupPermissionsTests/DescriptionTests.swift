@@ -21,7 +21,12 @@ import Testing
     for setting in described.settings {
       let printed = try #require(policies[setting.field.rawValue]?[type])
       #expect(setting.isSettable == printed.hasSuffix(" (s)"))
-      #expect(setting.values.contains(setting.defaultValue))
+      #expect(setting.range == setting.field.range)
+      if let range = setting.range {
+        #expect(setting.values.isEmpty && setting.defaultValue == .number(range.lowerBound))
+      } else {
+        #expect(setting.values.contains(setting.defaultValue))
+      }
     }
   }
 

@@ -43,6 +43,8 @@ enum ExpectedTables {
     | isSearchable | true, false | false | true (s) | true (s) | false |
     | isMemberVisible | true, false | true (s) | true (s) | true (s) | true (s) |
     | historyVisibility | Joined, All | Joined (s) | Joined (s) | All (s) | All |
+    | slowMode | 0–86400 | 0 (s) | 0 (s) | 0 (s) | 0 (s) |
+    | attributeMode | Any, Holder | Any | Any | Any | Any (s) |
     """
 
   static let liveRooms = """

@@ -18,7 +18,9 @@ import Testing
     let rows = try ExpectedTables.cells(of: ExpectedTables.policies)
     #expect(Set(rows.keys) == Set(PolicyField.allCases.map(\.rawValue)))
     let row = try #require(rows[field.rawValue])
-    #expect(PolicyTable.values(of: field).map(text).joined(separator: ", ") == row["values"])
+    let range = field.range.map { "\($0.lowerBound)–\($0.upperBound)" }
+    #expect(range ?? PolicyTable.values(of: field).map(text).joined(separator: ", ") == row["values"])
+    #expect((range == nil) == !PolicyTable.values(of: field).isEmpty)
     guard let printed = row[type.rawValue] else {
       #expect(type == .bChatRoom)
       #expect(!PolicyTable.fields(of: type).contains(field))
@@ -33,8 +35,8 @@ import Testing
   @Test(arguments: GroupType.allCases, PolicyField.allCases)
   func aFixedFieldTakesOnlyTheValueItHas(type: GroupType, field: PolicyField) throws {
     let printed = try ExpectedTables.cells(of: ExpectedTables.policies)[field.rawValue]?[type.rawValue]
-    for value in PolicyTable.values(of: field) {
-      let denial = PolicyTable.denial(ofSetting: field, to: value, in: type)
+    for value in PolicyTable.tried(of: field) {
+      let denial = GroupPermissions().denial(ofSetting: field, to: value, in: type)
       let allowed = printed.map { $0.hasSuffix(" (s)") || $0 == text(value) } ?? false
       #expect(denial == (allowed ? nil : .noRight), "\(value)")
     }
@@ -53,11 +55,42 @@ import Testing
     }
   }
 
+  private static let attributeTypes: [Set<GroupType>] = [
+    [], [.avChatRoom], [.work, .meeting, .bChatRoom], Set(GroupType.allCases),
+  ]
+
+  /// "(s) wherever attributes are; where a type has no attributes it is fixed to Any."
+  @Test(arguments: attributeTypes)
+  func attributeModeIsAChoiceWhereThereAreAttributes(types: Set<GroupType>) {
+    let permissions = GroupPermissions(attributeTypes: types)
+    for type in GroupType.allCases {
+      let isChoice = types.contains(type) && type != .bChatRoom
+      #expect(permissions.isSettable(.attributeMode, in: type) == isChoice, "\(type)")
+      func denial(_ mode: AttributeMode) -> Denial? {
+        permissions.denial(ofSetting: .attributeMode, to: .word(mode.rawValue), in: type)
+      }
+      #expect(denial(.holder) == (isChoice ? nil : .noRight), "\(type)")
+      #expect(denial(.any) == (type == .bChatRoom ? .noRight : nil), "\(type)")
+      for field in PolicyField.allCases where field != .attributeMode {
+        #expect(permissions.isSettable(field, in: type) == PolicyTable.isSettable(field, in: type), "\(field)")
+      }
+    }
+  }
+
   private func text(_ value: PolicyValue) -> String {
     switch value {
     case .word(let word): word
     case .flag(true): "true"
     case .flag(false): "false"
+    case .number(let number): "\(number)"
     }
+  }
+}
+
+extension PolicyTable {
+  /// The values of a field that tests try: of numbers the ends and one between.
+  static func tried(of field: PolicyField) -> [PolicyValue] {
+    guard let range = field.range else { return values(of: field) }
+    return [range.lowerBound, range.lowerBound + 1, range.upperBound].map(PolicyValue.number)
   }
 }

@@ -82,6 +82,19 @@ import WireProtocol
         ])
   }
 
+  @Test func onGroupSignal() throws {
+    let scene = try Scene(.public)
+    #expect(
+      try texts(scene, to: "mary", "sendGroupSignal", #"{"name":"typing","data":"\u0000é"}"#, by: "carl") == [
+        #"{"jsonrpc":"2.0","method":"onGroupSignal","params":{"groupID":"g","opTime":1700000010000,"name":"typing","data":"\u0000é","sender":"carl"}}"#
+      ])
+    try scene.ask("setGroupMemberInfo", #"{"userID":"mary","nameCard":"M"}"#, by: "mary")
+    #expect(
+      try texts(scene, to: "olga", "sendGroupSignal", #"{"name":"a.b-c_9"}"#, by: "mary") == [
+        #"{"jsonrpc":"2.0","method":"onGroupSignal","params":{"groupID":"g","opTime":1700000010000,"name":"a.b-c_9","sender":"mary","nameCard":"M"}}"#
+      ])
+  }
+
   @Test func onRecvNewMessage() throws {
     let params = #"{"text":"hi \u0000😀","priority":"High","clientMsgID":"c","atUserIDList":["mary"]}"#
     #expect(

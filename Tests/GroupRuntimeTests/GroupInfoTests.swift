@@ -11,8 +11,9 @@ import ThrongTestKit
     "onlineCount", "owner",
   ]
   static let policyNames = [
-    "beInviteMode", "historyVisibility", "inviteMode", "isMemberVisible", "isSearchable", "memberChangeNotification",
-    "ownerQuitMode", "updateCustomMode",
+    "attributeMode", "beInviteMode", "historyVisibility", "inviteMode", "isMemberVisible", "isSearchable",
+    "memberChangeNotification",
+    "ownerQuitMode", "slowMode", "updateCustomMode",
     "updateInfoMode",
   ]
   static let innerNames = [

@@ -1,7 +1,9 @@
 import GroupModel
+import GroupPermissions
 import GroupRuntime
 import Testing
 import ThrongTestKit
+import WireProtocol
 
 /// "A fixed field may be set to the value it has; another is 10007." The page's second table of
 /// section 3, written down again.
@@ -18,6 +20,8 @@ import ThrongTestKit
     ("isSearchable", ["true", "false"], ["false", "true*", "true*", "false"]),
     ("isMemberVisible", ["true", "false"], ["true*", "true*", "true*", "true*"]),
     ("historyVisibility", [#""Joined""#, #""All""#], [#""Joined"*"#, #""Joined"*"#, #""All"*"#, #""All""#]),
+    ("slowMode", ["0", "1", "86400"], ["0*", "0*", "0*", "0*"]),
+    ("attributeMode", [#""Any""#, #""Holder""#], [#""Any""#, #""Any""#, #""Any""#, #""Any"*"#]),
   ]
   private static let types: [GroupType] = [.work, .public, .meeting, .avChatRoom]
 
@@ -51,6 +55,35 @@ import ThrongTestKit
         if code != 0 || !isNew { #expect(scene.fingerprint == before) }
       }
     }
+  }
+
+  /// "(s) wherever attributes are": the configuration decides.
+  @Test(arguments: types)
+  func attributeModeIsAChoiceWhereTheTypeHasAttributes(type: GroupType) throws {
+    for attributes in [Set<GroupType>(), [.work, .public, .meeting, .avChatRoom]] {
+      let scene = try Scene(type, rules: GroupRules(permissions: GroupPermissions(attributeTypes: attributes)))
+      let code = attributes.isEmpty ? 10007 : 0
+      #expect(try scene.ask("setGroupInfo", #"{"attributeMode":"Holder"}"#, by: "olga").code == code)
+      #expect(try scene.ask("info", by: "olga").result["attributeMode"] == (code == 0 ? "Holder" : "Any"))
+    }
+  }
+
+  /// "slowMode (seconds, 0–86400)": a number outside is 10004, before rights.
+  @Test func slowModeIsANumberOfSecondsUpToADay() throws {
+    let scene = try Scene(.public)
+    for (value, code) in [("-1", 10004), ("86401", 10004), (#""5""#, -32602), ("true", -32602), ("1.5", -32602)] {
+      for caller in ["olga", "mary"] {
+        let error = #expect(throws: WireError.self) {
+          try scene.ask("setGroupInfo", #"{"slowMode":\#(value)}"#, by: caller)
+        }
+        #expect(error?.code.rawValue == code && error?.field == "slowMode", "\(value)")
+      }
+    }
+    let changed = try scene.ask("setGroupInfo", #"{"slowMode":30}"#, by: "adam")
+    let entries = try changed.params("onGroupInfoChanged", to: "mary")["changeInfoList"]
+    #expect(entries == [["type": "slowMode", "value": 30]])
+    #expect(!changed.receivers(of: "onGroupInfoChanged").contains("oscar"), "no member")
+    #expect(try scene.ask("setGroupInfo", #"{"slowMode":30}"#, by: "adam").receivers(of: "onGroupInfoChanged").isEmpty)
   }
 
   @Test func aBChatRoomHasNoPolicyFields() throws {

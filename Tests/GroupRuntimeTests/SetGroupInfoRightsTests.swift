@@ -16,7 +16,7 @@ import ThrongTestKit
     (#"{"notification":"other"}"#, [1, 2, 2, 3, 2]), (#"{"faceURL":"other"}"#, [1, 2, 2, 3, 2]),
     (#"{"customInfo":{"a":"1"}}"#, [1, 2, 2, 3, 2]), (#"{"maxMemberNum":10}"#, [3, 2, 2, 5, 5]),
     (#"{"isMemberVisible":false}"#, [3, 2, 2, 3, 5]), (#"{"updateInfoMode":"Any"}"#, [3, 2, 2, 3, 5]),
-    (#"{"historyVisibility":"All"}"#, [3, 2, 2, 3, 5]),
+    (#"{"historyVisibility":"All"}"#, [3, 2, 2, 3, 5]), (#"{"slowMode":5}"#, [3, 2, 2, 3, 5]),
     (#"{"isSearchable":false}"#, [3, 2, 2, 3, 5]), (#"{"allMuted":true}"#, [3, 2, 2, 3, 5]),
     (#"{"groupName":"other","isMemberVisible":false}"#, [3, 2, 2, 3, 5]),
     (#"{"customInfo":{"a":"1"},"allMuted":true}"#, [3, 2, 2, 3, 5]),

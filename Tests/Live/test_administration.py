@@ -30,6 +30,11 @@ ONLY_THERE = {
     "retryWebhooks": lambda group, user: {},
     "trace": lambda group, user: {"userID": user}, "listActiveGroups": lambda group, user: {},
     "listAdministratorActions": lambda group, user: {},
+    "blockUser": lambda group, user: {"userID": user}, "unblockUser": lambda group, user: {"userID": user},
+    "getBlockedUsers": lambda group, user: {}, "revokeTokens": lambda group, user: {"userID": user},
+    "listReports": lambda group, user: {}, "closeReport": lambda group, user: {"reportID": "none"},
+    "deleteUser": lambda group, user: {"userID": user}, "getUserDeletion": lambda group, user: {"userID": user},
+    "exportUser": lambda group, user: {"userID": user},
 }
 NEEDS_A_USER = {
     "joinGroup": lambda group: {"groupID": group}, "quitGroup": lambda group: {"groupID": group},
@@ -39,9 +44,11 @@ NEEDS_A_USER = {
     "setGroupReceiveMessageOpt": lambda group: {"groupID": group, "opt": "Receive"},
     "getSystemNotificationList": lambda group: {}, "setSystemNotificationRead": lambda group: {},
     "setGroupApplicationRead": lambda group: {}, "setSelfInfo": lambda group: {"nickName": "N"},
+    "setSelfStatus": lambda group: {"customStatus": "S"},
     "sendMessageReadReceipts": lambda group: {"groupID": group, "seqList": [1]},
     "getMessageReadReceipts": lambda group: {"groupID": group, "seqList": [1]},
     "getGroupMessageReadMemberList": lambda group: {"groupID": group, "seq": 1},
+    "reportMessage": lambda group: {"groupID": group, "seq": 1},
 }
 
 
@@ -452,6 +459,8 @@ async def test_every_write_leaves_an_audit_line(own):
         ("setUnreadCount", {"groupID": imported, "userID": bob.user, "unreadCount": 1}),
         ("revokeGroupMessage", {"groupID": imported, "seq": 1}),
         ("kickUser", {"userID": bob.user, "reason": "a rule"}),
+        ("blockUser", {"userID": bob.user, "reason": "a rule"}), ("unblockUser", {"userID": bob.user}),
+        ("revokeTokens", {"userID": bob.user}),
         ("recycleGroup", {"groupID": group}),
         ("dismissGroup", {"groupID": imported}),
     ]

@@ -33,7 +33,7 @@ async def own_room(make_server, make_world):
 POLICIES = {
     "joinMode": "Any", "inviteMode": "Any", "beInviteMode": "None", "updateInfoMode": "Admin", "updateCustomMode": "Admin",
     "ownerQuitMode": "Forbid", "memberChangeNotification": False, "isSearchable": False, "isMemberVisible": True,
-    "historyVisibility": "All",
+    "historyVisibility": "All", "slowMode": 0, "attributeMode": "Any",
 }
 
 # Creation

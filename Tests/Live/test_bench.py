@@ -184,6 +184,19 @@ def overload(server, *words):
     return figures["priorities"]
 
 
+def test_statuses_that_many_watch(quick_server):
+    figures, table = bench(
+        quick_server, "presence", "--sessions", 20, "--watch", 10, "--flap", 40, "--rate", 20, "--pid",
+        quick_server.process.pid, *SHORT)
+    assert figures["scenario"] == "presence" and figures["lost"] == 0 and figures["failures"] == []
+    assert figures["messages"] == 20 and figures["increments"]["errors"] == {}
+    statuses = figures["statusEvents"]
+    # Each session gets one event a second at most, and watches ten.
+    assert 0 < statuses["events"] <= 2 * 20 and statuses["events"] <= statuses["rows"] <= 10 * statuses["events"]
+    assert "status events" in table and "status changes" in table
+    demand_groups(quick_server, 0)
+
+
 def test_an_overload_by_priority(server):
     figures = overload(server, *SHORT)
     assert [one["sent"] for one in figures.values()] == [20, 10, 30, 30]

@@ -2,7 +2,7 @@
 in one way."""
 import pytest
 from chaos.checker import violations
-from chaos.records import Ack, Event, GroupRecord, Record, SessionLog, Stored
+from chaos.records import Ack, Block, Event, GroupRecord, Record, SessionLog, Sitting, Stored
 
 
 def good():
@@ -32,7 +32,13 @@ def good():
         Ack("ann", "g", "c5", "m5", 5, "Stored", 6, 7, {1}), Ack("ann", "room", "d1", "l1", None, "Delivered", 2, 3, {1}),
         Ack("bob", "room", "d2", "l2", None, "Delivered", 3, 4, {2}),
         Ack("eve", "room", "d3", "l3", None, "Queued", 4, 5, {3})]
-    return Record([group, room], acks, [ann, bob, eve, cat], settled=10)
+    # Ann had the seat, then Bob; Cat watches Ann; Dan was blocked, and had signed in before.
+    sittings = [Sitting("ann", "seat1", 1, 2, 4), Sitting("bob", "seat1", 3, 5, 6)]
+    bob.seats = cat.seats = {"seat2": "ann"}
+    status = {"isOnline": True, "platformList": ["Web"], "customStatus": "at lunch"}
+    cat.statuses = {"ann": {"userID": "ann", **status, "lastOnlineTime": 0}, "nobody": None}
+    dan = SessionLog(5, "dan", "node1", 0, ended=4, code=4503, asked=1, welcomed=2)
+    return Record([group, room], acks, [ann, bob, eve, cat, dan], 10, sittings, {"seat2": "ann"}, {"ann": status}, [Block("dan", 3)])
 
 
 def test_a_good_history_has_no_violation():
@@ -130,6 +136,26 @@ def lose_live(record):
     del record.sessions[3].events[1]
 
 
+def give_a_seat_twice(record):
+    record.sittings[1].ended = 4
+
+
+def show_another_seat(record):
+    record.sessions[1].seats = {"seat2": "bob"}
+
+
+def show_an_old_status(record):
+    record.sessions[3].statuses["ann"]["customStatus"] = "at breakfast"
+
+
+def show_a_status_of_nobody(record):
+    record.sessions[3].statuses["nobody"] = record.sessions[3].statuses["ann"]
+
+
+def let_the_blocked_in(record):
+    record.sessions.append(SessionLog(6, "dan", "node2", 5, asked=4, welcomed=5))
+
+
 def close_for_good(record):
     record.sessions[3].ended, record.sessions[3].code = 9, 4500
 
@@ -143,11 +169,22 @@ def close_for_good(record):
     (tell_the_application_in_another_order, "told of every message"), (tell_a_stranger, "without being a member"),
     (tell_a_former_member, "without being a member"), (tell_a_later_member, "without being a member"),
     (deliver_live_twice, "at most once"), (change_the_live_order, "one order of live"), (lose_live, "stays open"),
+    (give_a_seat_twice, "one holder"), (show_another_seat, "one holder"), (show_an_old_status, "true one"),
+    (show_a_status_of_nobody, "true one"), (let_the_blocked_in, "who is blocked"),
     (close_for_good, "codes that mean: reconnect")])
 def test_a_broken_history_is_found(damage, promise):
     record = good()
     damage(record)
     assert any(promise in violation.promise for violation in violations(record)), violations(record)
+
+
+def test_closed_sessions_may_have_old_news():
+    record = good()
+    show_another_seat(record)
+    show_an_old_status(record)
+    for session in (record.sessions[1], record.sessions[3]):
+        session.ended, session.code = 9, 4008
+    assert violations(record) == []
 
 
 def test_closed_sessions_may_miss_live_messages():

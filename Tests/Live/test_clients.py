@@ -3,7 +3,6 @@ and "Repeated sends" ask of a client, through a proxy that cuts on command."""
 import asyncio
 import json
 import re
-from collections import Counter
 
 import pytest
 from websockets.asyncio.server import serve
@@ -281,6 +280,232 @@ async def test_calls_that_wait_have_a_bound(scene):
     await here.come_back()
     for call in waiting:
         await here.client.ended(call, "a call that waited")
+
+
+# Presence, signals, slow mode, blocks
+
+
+ROW = {"userID": "friend", "isOnline": True, "platformList": ["Web"], "customStatus": "", "lastOnlineTime": 0}
+
+
+async def test_statuses_are_watched_across_connections(scene):
+    """Rows come from the answer and from events, and after a reconnection again; a user who is watched no longer is not
+    heard of."""
+    here = await scene({"presence.grace": "0s"})
+    client, friend = here.client, here.world.name("friend")
+    await client.do("watch", userIDList=[friend])
+    news = await client.expect("status")
+    assert news == {"userList": [], "unknownUserIDList": [friend]}
+    session = await here.world.session(friend)
+    await client.expect("status", userList=lambda rows: [(row["userID"], row["isOnline"]) for row in rows] == [(friend, True)])
+    await session.call("setSelfStatus", customStatus="at lunch")
+    await client.expect("status", userList=lambda rows: [row["customStatus"] for row in rows] == ["at lunch"])
+    assert (await client.do("statusOf", userID=friend))["customStatus"] == "at lunch"
+    await here.lose()
+    await session.call("setSelfStatus", customStatus="back")
+    await here.come_back()
+    await client.expect("status", userList=lambda rows: [row["customStatus"] for row in rows] == ["back"])
+    await client.do("unwatch")
+    assert await client.do("statusOf", userID=friend) is None
+    other = await here.world.user("other-friend")
+    # It is asked for behind the unsubscription.
+    await client.do("watch", userIDList=[other.user])
+    await client.expect("status", userList=lambda rows: [row["userID"] for row in rows] == [other.user])
+    client.forget()
+    await session.call("setSelfStatus", customStatus="unheard")
+    await other.call("setSelfStatus", customStatus="heard")
+    await client.expect("status", userList=lambda rows: [row["customStatus"] for row in rows] == ["heard"])
+    assert not client.told("onUsersStatusChanged", userList=lambda rows: any(row["userID"] == friend for row in rows))
+
+
+async def test_a_hundred_users_are_watched_with_one_request(spawn, peer):
+    """A hundred and one with two, one after the other."""
+    asked = []
+
+    class Watched(Peer):
+        def answer(self, request):
+            if request["method"] != "subscribeUsersStatus":
+                return super().answer(request)
+            asked.append(request["params"]["userIDList"])
+            return {"result": {"userList": []}}
+
+    one, url = await peer(kind=Watched)
+    client = await spawn()
+    users = [f"user-{number:03}" for number in range(101)]
+    await client.sign_in(url, "a token")
+    await client.do("watch", userIDList=users)
+    await client.until(lambda: sum(map(len, asked)) == 101, "all asked for")
+    assert sorted(map(len, asked)) == [1, 100] and sorted(asked[0] + asked[1]) == users
+    await client.until(lambda: len(client.told("status")) == 2, "both told")
+
+
+async def test_a_row_that_is_older_than_its_event_is_none(spawn, peer):
+    """An answer that was under way as an event came has nothing to say of that event's user."""
+    class Crossed(Peer):
+        async def handle(self, socket):
+            async for text in socket:
+                request = json.loads(text)
+                if request["method"] == "subscribeUsersStatus":
+                    event = {"opTime": 1, "userList": [{**ROW, "customStatus": "newer"}]}
+                    await socket.send(json.dumps({"jsonrpc": "2.0", "method": "onUsersStatusChanged", "params": event}))
+                await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **self.answer(request)}))
+
+        def answer(self, request):
+            if request["method"] != "subscribeUsersStatus":
+                return super().answer(request)
+            return {"result": {"userList": [{**ROW, "customStatus": "older"}, {**ROW, "userID": "other"}]}}
+
+    _, url = await peer(kind=Crossed)
+    client = await spawn()
+    await client.sign_in(url, "a token")
+    await client.do("watch", userIDList=["friend", "other"])
+    await client.expect("status", userList=lambda rows: [row["userID"] for row in rows] == ["other"])
+    assert (await client.do("statusOf", userID="friend"))["customStatus"] == "newer"
+    assert [row["customStatus"] for news in client.told("status") for row in news["userList"]] == ["newer", ""]
+
+
+async def test_more_users_than_the_server_allows_are_said_not_to_be_watched(scene):
+    here = await scene({"limits.statusSubscriptions": "1"})
+    await here.client.do("watch", userIDList=["one", "two"])
+    failed = await here.client.expect("watchFailed")
+    assert failed["error"]["code"] == 10060 and sorted(failed["userIDList"]) == ["one", "two"]
+    await here.client.do("watch", userIDList=["one"])
+    await here.client.expect("status", unknownUserIDList=["one"])
+
+
+async def test_a_refusal_for_now_is_asked_again(spawn, peer):
+    busy = {"error": {"code": 7008, "message": "busy", "data": {"temporary": True, "retryAfterMs": 1}}}
+    rows = {"result": {"userList": [ROW]}}
+    _, url = await peer(replies={"subscribeUsersStatus": [busy, busy, rows]})
+    client = await spawn()
+    await client.sign_in(url, "a token", random=0)
+    await client.do("watch", userIDList=["friend"])
+    await client.expect("status", userList=[ROW])
+    assert not client.told("watchFailed")
+
+
+async def test_signals(scene):
+    """A signal is told to the others, and never sent a second time; a hint is sent once in three seconds."""
+    here = await scene()
+    group = await here.group()
+    await here.client.do("signal", groupID=group, name="wave", data="1")
+    got = await here.other.expect("onGroupSignal", groupID=group)
+    assert (got["name"], got["data"], got["sender"]) == ("wave", "1", here.user)
+    await here.other.call("sendGroupSignal", groupID=group, name="back")
+    assert (await here.client.expect("onGroupSignal", groupID=group))["sender"] == here.other.user
+    for _ in range(3):
+        await here.client.do("typing", groupID=group)
+    await here.client.do("signal", groupID=group, name="end")
+    await here.other.expect("onGroupSignal", groupID=group, name="typing")
+    await here.other.expect("onGroupSignal", groupID=group, name="end")
+    await here.other.quiet("onGroupSignal", group)
+    await here.lose()
+    with pytest.raises(Unanswered) as refused:
+        await here.client.do("signal", groupID=group, name="late")
+    assert refused.value.error["reason"] == "NotConnected"
+    await here.come_back()
+    await here.client.do("signal", groupID=group, name="after")
+    await here.other.expect("onGroupSignal", groupID=group, name="after")
+    await here.other.quiet("onGroupSignal", group)
+
+
+async def test_slow_mode_holds_up_its_group_alone(spawn, peer):
+    """A message that the group does not take yet waits; messages to other groups do not."""
+    wait = {"error": {"code": 10023, "message": "slow mode", "data": {"temporary": True, "retryAfterMs": 60_000}}}
+    sent = []
+
+    class Slow(Peer):
+        def answer(self, request):
+            if request["method"] != "sendGroupTextMessage":
+                return super().answer(request)
+            sent.append(request["params"]["groupID"])
+            return wait if sent[-1] == "slow" else {"result": {"msgID": f"m{len(sent)}", "seq": 1, "timestamp": 1, "status": "Stored"}}
+
+    _, url = await peer(kind=Slow)
+    client = await spawn()
+    await client.sign_in(url, "a token", random=0)
+    slow = await client.do("send", groupID="slow", text="first")
+    await client.until(lambda: sent == ["slow"], "the refusal")
+    await client.settled(await client.do("send", groupID="quick", text="second"))
+    again = await client.do("send", groupID="slow", text="third")
+    await client.settled(await client.do("send", groupID="quick", text="fourth"))
+    assert sent == ["slow", "quick", "quick"], "no second try before the minute is over"
+    assert await client.do("mayWrite", groupID="slow") is False and await client.do("mayWrite", groupID="quick") is True
+    assert all(one["state"] == "sending" for one in client.told("message", clientMsgID=slow["clientMsgID"]))
+    assert all(one["state"] == "sending" for one in client.told("message", clientMsgID=again["clientMsgID"]))
+
+
+async def test_a_wait_of_hours_is_the_users(spawn, peer):
+    wait = {"error": {"code": 10023, "message": "slow mode", "data": {"temporary": True, "retryAfterMs": 3_600_000}}}
+    _, url = await peer(replies={"sendGroupTextMessage": [wait]})
+    client = await spawn()
+    await client.sign_in(url, "a token")
+    failed = await client.settled(await client.do("send", groupID="slow", text="now or never"))
+    assert failed["state"] == "failed" and failed["error"]["code"] == 10023 and failed["error"]["retryAfterMs"] == 3_600_000
+    assert await client.do("mayWrite", groupID="slow") is False
+
+
+async def test_a_block_is_final(scene):
+    here = await scene()
+    assert "result" in here.own.rpc("blockUser", userID=here.user, reason="spam")
+    kicked = await here.client.expect("onKickedOffline")
+    assert (kicked["reason"], kicked["message"]) == ("Blocked", "spam")
+    assert (await here.client.expect("state", state="closed"))["code"] == 4503
+    await here.client.open(here.proxy.url, here.token())
+    closed = await here.client.expect("state", state="closed")
+    assert closed["code"] == 4500 and closed["error"]["code"] == 70020
+
+
+@pytest.mark.parametrize("temporary", [False, True])
+async def test_a_block_that_is_temporary_is_not(spawn, peer, temporary):
+    """As long as the user is being deleted, a later sign-in may succeed."""
+    blocked = {"code": 70020, "message": "blocked", "data": {"temporary": temporary, "retryAfterMs": 0}}
+    one, url = await peer(login_error=blocked, code=4500)
+    client = await spawn()
+    await client.open(url, "a token", random=0)
+    state = await client.expect("state", state=lambda state: state in ("waiting", "closed"))
+    assert state["state"] == ("waiting" if temporary else "closed")
+
+
+async def test_a_revoked_token_is_replaced_once(spawn, peer):
+    """A second later, since `iat` has whole seconds; a function whose next token is revoked too has no other."""
+    revoked = {"code": 70021, "message": "revoked", "data": {"temporary": False, "retryAfterMs": 0}}
+    one, url = await peer(login_error=revoked, code=4500)
+    client = await spawn()
+    await client.open(url, random=0)
+    await client.expect("tokenWanted")
+    await client.do("token", token="first")
+    waiting = await client.expect("state", state="waiting")
+    assert waiting["retryInMs"] == 1_000 and waiting["error"]["code"] == 70021
+    await client.do("reconnectNow")
+    await client.expect("tokenWanted")
+    await client.do("token", token="second")
+    assert (await client.expect("state", state="closed"))["error"]["code"] == 70021
+    assert one.tokens == ["first", "second"]
+
+
+async def test_a_fixed_token_that_is_revoked_ends_the_client(spawn, peer):
+    revoked = {"code": 70021, "message": "revoked", "data": {"temporary": False, "retryAfterMs": 0}}
+    one, url = await peer(login_error=revoked, code=4500)
+    client = await spawn()
+    await client.open(url, "a token")
+    assert (await client.expect("state", state="closed"))["error"]["code"] == 70021
+    assert one.tokens == ["a token"]
+
+
+async def test_the_session_of_a_revoked_token_goes_on_with_another(scene):
+    here = await scene(token=False)
+    await here.client.open(here.proxy.url, random=0)
+    await here.client.expect("tokenWanted")
+    await here.client.do("token", token=here.token())
+    await here.client.expect("ready")
+    now = here.own.rpc("ping")["result"]["serverTime"]
+    # As every token of before: the next one is of a later second than this instant.
+    assert "result" in here.own.rpc("revokeTokens", userID=here.user, before=now + 1_000)
+    assert (await here.client.expect("state", state="waiting"))["code"] == 4006
+    await here.client.expect("tokenWanted")
+    await here.client.do("token", token=make_token(here.user, iat=now // 1000 + 2))
+    assert (await here.client.expect("ready"))["isFirst"] is False
 
 
 # Close codes and delays

@@ -1,5 +1,6 @@
 """The console in a browser (Protocol.md, "Pages"): credentials, what is found, groups, users, messages and webhooks."""
 import asyncio
+import json
 from urllib.parse import quote
 
 from harness.backend import done
@@ -375,6 +376,85 @@ async def test_disbanding_and_recycling_say_what_they_do(make_server, browser):
     await page.click("#group-acts button", "Recycle")
     await page.click("dialog .primary")
     await page.sees("No groups", "#groups-table")
+
+
+# Reports, blocks, deletions
+
+
+async def test_reports_are_listed_with_the_message_as_it_was(make_server, browser):
+    """The message is taken away, the report closed with a note, and found among the closed ones."""
+    console = Console.make(make_server)
+    console.join("mallory", "trudy")
+    seq = console.do("sendGroupTextMessage", asUser="mallory", text="buy cheap watches")["seq"]
+    console.do("reportMessage", asUser="trudy", seq=seq, category="spam", text="again and again")
+    page = await sign_in(browser, console.own, "reports")
+    for words in ("buy cheap watches", "mallory", "trudy", "spam", "again and again", console.group):
+        await page.sees(words, "#reports-list")
+    await page.demand_usable()
+    await press(page, "#reports-list", "Take away")
+    await page.sees("buy cheap watches", "#reports-list")
+    assert console.do("getGroupHistoryMessageList")["messageList"][0].get("isRevoked") is True
+    await page.click("#reports-list button", "Close")
+    await page.write("dialog input", "a warning was given")
+    await page.click("dialog .primary")
+    await page.sees("None is open.", "#reports-list")
+    await page.run("document.querySelector('#reports-state-filter').value = 'Closed'; "
+                   "document.querySelector('#reports-state-filter').dispatchEvent(new Event('change'))")
+    await page.sees("a warning was given", "#reports-list")
+
+
+async def test_a_reported_user_is_muted_removed_and_blocked(make_server, browser):
+    console = Console.make(make_server)
+    console.join("mallory", "trudy")
+    seq = console.do("sendGroupTextMessage", asUser="mallory", text="buy cheap watches")["seq"]
+    console.do("reportMessage", asUser="trudy", seq=seq)
+    page = await sign_in(browser, console.own, "reports")
+    await page.sees("buy cheap watches", "#reports-list")
+    await press(page, "#reports-list", "Mute")
+    assert [row["userID"] for row in console.do("getGroupMutedMembers")["memberList"]] == ["mallory"]
+    await press(page, "#reports-list", "Remove or ban")
+    assert "mallory" not in [row["userID"] for row in console.do("getGroupMemberList")["memberList"]]
+    await press(page, "#reports-list", "Block")
+    assert [row["userID"] for row in done(console.own, "getBlockedUsers")["userList"]] == ["mallory"]
+
+
+async def test_a_user_is_blocked_unblocked_and_deleted(make_server, browser):
+    console = Console.make(make_server)
+    console.join("mallory")
+    page = await sign_in(browser, console.own, "users/mallory")
+    await page.sees("Tea table", "#user-groups")
+    await press(page, "#user-acts", "Block")
+    assert [row["userID"] for row in done(console.own, "getBlockedUsers")["userList"]] == ["mallory"]
+    await press(page, "#user-acts", "Unblock")
+    assert done(console.own, "getBlockedUsers")["userList"] == []
+    await press(page, "#user-acts", "Revoke tokens")
+    await page.click("#user-acts button", "Delete")
+    await page.run("document.querySelector('dialog select').value = 'Revoke'")
+    await page.click("dialog .primary")
+    await page.sees("This user was deleted.", "#user-state")
+    assert done(console.own, "getUserDeletion", userID="mallory")["state"] == "Done"
+
+
+async def test_everything_of_a_user_is_saved_as_a_file(make_server, browser):
+    console = Console.make(make_server)
+    console.join("mallory")
+    done(console.own, "setUserInfo", userID="mallory", nickName="Mallory")
+    console.do("sendGroupTextMessage", asUser="mallory", text="mine")
+    page = await sign_in(browser, console.own, "users/mallory")
+    await page.sees("Tea table", "#user-groups")
+    # The file goes to the disk of the browser: what is in it is told in its place.
+    await page.run("""{
+        const create = URL.createObjectURL;
+        URL.createObjectURL = (blob) => (blob.text().then((text) => (window.saved = text)), create(blob));
+    }""")
+    await page.click("#user-acts button", "Export")
+    await page.until("window.saved !== undefined")
+    saved = json.loads(await page.run("window.saved"))
+    assert saved["userID"] == "mallory"
+    kinds = [row["kind"] for row in saved["rows"]]
+    assert {"profile", "membership", "message"} <= set(kinds)
+    assert [row["text"] for row in saved["rows"] if row["kind"] == "message"] == ["mine"]
+    await page.sees(f"{len(kinds)} rows.", "#user-state")
 
 
 # Webhooks

@@ -9,7 +9,7 @@ async def test_a_message_is_edited_by_its_sender(make_server, browser):
     alice, bob = await pair(make_server({"demo": "true"}), browser)
     await say(alice, "at three")
     await hears(bob, "at three")
-    assert await in_menu(bob) == ["Reply"]
+    assert await in_menu(bob) == ["Reply", "Report"]
     assert await in_menu(alice) == ["Reply", "Edit", "Pin", "Recall"]
     await edit(alice, "at four")
     for page in (alice, bob):

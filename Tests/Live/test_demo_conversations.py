@@ -119,7 +119,7 @@ async def test_who_enters_a_live_room_reads_its_last_messages(make_server, brows
     carl = await guest(browser, await alice.run("location.href"))
     await hears(carl, "said before")
     # Nothing else is stored that one could react to or pin.
-    assert await in_menu(carl) == ["Reply"]
+    assert await in_menu(carl) == ["Reply", "Report"]
     assert await carl.run("document.querySelector('.faces') === null")
     # What was said while a page was away comes when it is back.
     group = await group_of(alice)
@@ -141,7 +141,7 @@ async def test_a_moderator_of_a_live_room_takes_a_message_away(make_server, brow
     await bob.sees("Admin", member(user))
     await say(carl, "buy cheap watches")
     await hears(bob, "buy cheap watches")
-    assert await in_menu(bob) == ["Reply", "Mute", "Remove", "Recall"]
+    assert await in_menu(bob) == ["Reply", "Mute", "Remove", "Report", "Recall"]
     await choose(bob, "Recall")
     for page in (alice, bob, carl):
         await page.sees("Message recalled", "#timeline")

@@ -40,12 +40,31 @@ async def test_microphone_seats(make_server, browser):
     await bob.until(f"document.querySelector('{seat(1)}').disabled")
     carl = await guest(browser, await alice.run("location.href"))
     await carl.sees(await bob.text("#user"), seat(5))
-    # The owner's page clears the seat of those who go.
+    # The seat of those who go is free again, whoever is there.
     await carl.click(seat(8))
     await alice.sees(await carl.text("#user"), seat(8))
     await carl.click("#leave")
     for page in (alice, bob):
         await page.sees("Free", seat(8))
+
+
+async def test_of_two_who_sit_down_at_once_one_is_told(make_server, make_tcp_proxy, browser):
+    """Nothing of the seat that is taken reaches the page of the slower one before its click leaves."""
+    own = make_server({"demo": "true"})
+    proxy = await make_tcp_proxy(own.address)
+    alice, bob = await room(own, browser, proxy.address, frozen=True)
+    proxy.stall()
+    # What was being read at that moment still comes.
+    await say(alice, "sit down")
+    await hears(bob, "sit down")
+    await alice.click(seat(4))
+    await alice.sees("You", seat(4))
+    await bob.sees("Free", seat(4))
+    await bob.click(seat(4))
+    proxy.flow()
+    await bob.sees("Somebody was quicker: seat 4 is taken.", "#composer-fault")
+    await bob.sees(await alice.text("#user"), seat(4))
+    await alice.sees("You", seat(4))
 
 
 async def test_a_taken_seat_is_cleared_after_a_question_and_its_user_is_told(make_server, browser):

@@ -44,7 +44,7 @@ async def test_a_member_is_muted_and_speaks_again(make_server, browser):
     await alice.until(f"!document.querySelector('{member(user)}').innerText.includes('muted')")
     assert mute_of(own, group, user) == 0
     # The menu of a message; the focus is back where it was opened.
-    assert await in_menu(alice) == ["Reply", "Pin", "Mute", "Remove", "Recall"]
+    assert await in_menu(alice) == ["Reply", "Pin", "Mute", "Remove", "Report", "Recall"]
     await choose(alice, "Mute")
     await alice.click("dialog .primary")
     await bob.sees("You are muted here until", "#mute")
@@ -176,17 +176,19 @@ async def test_nobody_is_offered_what_the_role_does_not_allow(make_server, brows
 
     async def offered(page):
         return [await in_menu(page, f"#timeline li:nth-last-child({place} of :has(.message))") for place in (3, 2, 1)]
-    assert await bob.run(menus) == [] and await offered(carl) == [["Reply"], ["Reply"], ["Reply", "Edit", "Recall"]]
+    assert await bob.run(menus) == [] and await offered(carl) == [
+        ["Reply", "Report"], ["Reply", "Report"], ["Reply", "Edit", "Recall"]]
     assert await alice.run(menus) == sorted(users[1:])
     # An admin, from the moment that makes one.
     assert "error" not in own.rpc("setGroupMemberRole", groupID=group, userIDList=users[1:2], role="Admin")
     await bob.until(f"{menus}.join() === '{users[2]}'")
     assert await offered(bob) == [
-        ["Reply", "Pin"], ["Reply", "Edit", "Pin", "Recall"], ["Reply", "Pin", "Mute", "Remove", "Recall"]]
+        ["Reply", "Pin", "Report"], ["Reply", "Edit", "Pin", "Recall"],
+        ["Reply", "Pin", "Mute", "Remove", "Report", "Recall"]]
     assert await alice.run(menus) == sorted(users[1:])
     assert "error" not in own.rpc("setGroupMemberRole", groupID=group, userIDList=users[1:2], role="Member")
     await bob.until(f"{menus}.length === 0")
-    assert await offered(bob) == [["Reply"], ["Reply", "Edit", "Recall"], ["Reply"]]
+    assert await offered(bob) == [["Reply", "Report"], ["Reply", "Edit", "Recall"], ["Reply", "Report"]]
 
 
 async def test_the_owner_of_a_live_room_mutes_members(make_server, browser):

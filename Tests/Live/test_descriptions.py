@@ -121,6 +121,7 @@ async def happenings(world):
     sent = await member.call("sendGroupTextMessage", groupID=group, text="hi", needReadReceipt=True, clientMsgID="c",
                              atUserIDList=[owner.user])
     await owner.call("sendGroupCustomMessage", groupID=group, data="{}", priority="High")
+    await owner.call("sendGroupSignal", groupID=group, name="typing", data="{}")
     await owner.call("addMessageReaction", groupID=group, seq=sent["seq"], reaction="+1")
     await owner.call("pinGroupMessage", groupID=group, seq=sent["seq"], isPinned=True)
     await member.call("modifyGroupMessage", groupID=group, seq=sent["seq"], text="ho")

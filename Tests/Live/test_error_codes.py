@@ -14,9 +14,10 @@ from test_durability import limit_files
 # Reference.md, "Errors", row by row.
 JSON_RPC = {-32700, -32600, -32601, -32602}
 TABLE = JSON_RPC | {
-    6014, 10019, 6015, 10021, 10025, 7008, 10023, 70001, 70003, 70009, 10024, 8501, 10030, 10031, 10032, 10033,
+    6014, 10019, 6015, 10021, 10025, 7008, 10023, 70001, 70003, 70009, 70020, 70021, 10024, 8501, 10030, 10031, 10032, 10033,
     8502, 8503, 8504, 8505, 10036, 10037, 10038, 8506, 10045, 10046, 10047, 10048, 8507, 10049, 8508, 10050,
-    8509, 10053, 10054, 10055, 10056, 10057, 8510, 80002, 8511, 10004, 10017, 10007, 10013, 10014, 10009, 10015, 10010, 10002,
+    8509, 10053, 10054, 10055, 10056, 10057, 10058, 10059, 10060, 10061,
+    8510, 80002, 8511, 10004, 10017, 10007, 10013, 10014, 10009, 10015, 10010, 10002,
 }
 # A fault of the server that the JSON-RPC specification names; nothing that a client sends brings it
 # about.
@@ -95,6 +96,22 @@ async def token_malformed(servers):
 @scenario(70009)
 async def token_of_another_key(servers):
     return [await bad_token(servers, make_token("alice", secret=OTHER_SECRET))]
+
+
+@scenario(70020)
+async def user_blocked(servers):
+    user = servers.world.name("blocked")
+    done(servers.server, "blockUser", userID=user)
+    found = [await bad_token(servers, make_token(user))]
+    assert found[0]["data"] == {"temporary": False}
+    return found
+
+
+@scenario(70021)
+async def token_revoked(servers):
+    user = servers.world.name("revoked")
+    done(servers.server, "revokeTokens", userID=user)
+    return [await bad_token(servers, make_token(user)), await bad_token(servers, make_token(user, iat=1))]
 
 
 @scenario(7008)
@@ -345,6 +362,22 @@ async def too_many_for_read_receipts(servers):
     return [await error(alice, "sendGroupTextMessage", groupID=group, text="x", needReadReceipt=True)]
 
 
+@scenario(10061)
+async def too_many_for_signals(servers):
+    world = servers.make_world(servers.make_server({"limits.signalMembers": 1}))
+    alice, bob = await world.users("alice", "bob")
+    group = await world.group(alice, members=[bob])
+    return [await error(client, "sendGroupSignal", groupID=group, name="typing") for client in (alice, bob)]
+
+
+@scenario(10060)
+async def too_many_watched(servers):
+    world = servers.own({"limits.statusSubscriptions": 2})
+    alice = await world.user("alice")
+    await alice.call("subscribeUsersStatus", userIDList=["a", "b"])
+    return [await error(alice, "subscribeUsersStatus", userIDList=["b", "c"])]
+
+
 @scenario(10057)
 async def too_many_counters(servers):
     room, owner = await servers.room()
@@ -395,6 +428,26 @@ async def attribute_size(servers):
 async def attribute_unknown(servers):
     room, owner = await servers.room()
     return [await error(owner, "deleteGroupAttributes", groupID=room, keys=["nothing"])]
+
+
+@scenario(10058)
+async def attributes_that_are_not_as_expected(servers):
+    room, owner = await servers.room()
+    return [await error(owner, "setGroupAttributes", groupID=room, attributes={"k": "v"}, expect={"k": "another"})]
+
+
+@scenario(10059)
+async def somebody_elses_attribute(servers):
+    room, owner = await servers.room()
+    bob = await servers.world.user("bob")
+    await bob.call("joinGroup", groupID=room)
+    await owner.call("setGroupInfo", groupID=room, attributeMode="Holder")
+    await owner.call("setGroupAttributes", groupID=room, attributes={"k": "v"})
+    return [
+        await error(bob, "setGroupAttributes", groupID=room, attributes={"k": "w"}),
+        await error(bob, "initGroupAttributes", groupID=room, attributes={}),
+        await error(bob, "deleteGroupAttributes", groupID=room, keys=["k"]),
+    ]
 
 
 # Messages

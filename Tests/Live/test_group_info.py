@@ -13,7 +13,7 @@ PUBLIC_FIELDS = {
 FIELDS = PUBLIC_FIELDS | {
     "notification", "lastInfoTime", "lastMessageTime", "lastSeq", "epoch", "allMuted", "mute", "selfInfo", "inviteMode",
     "beInviteMode", "updateInfoMode", "updateCustomMode", "ownerQuitMode", "memberChangeNotification", "isSearchable",
-    "isMemberVisible", "historyVisibility", "serverCustomInfo", "firstSeq", "changeSeq",
+    "isMemberVisible", "historyVisibility", "slowMode", "attributeMode", "serverCustomInfo", "firstSeq", "changeSeq",
 }
 SELF = {"role", "joinTime", "nameCard", "muteUntil", "receiveMessageOpt", "readSeq", "unreadCount", "customInfo"}
 RECEIVE = {"Work": "Receive", "Public": "Receive", "Meeting": "ReceiveNotNotify", "AVChatRoom": "ReceiveNotNotify"}

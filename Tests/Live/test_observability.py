@@ -51,10 +51,12 @@ def receiver():
 @pytest.fixture
 def servers(make_server, make_cluster, receiver, tmp_path):
     """Servers that have every metric between them: with a store in a file and live rooms that remember, with TLS,
-    and two nodes."""
+    a list of words, and two nodes."""
+    words = tmp_path / "words.txt"
+    words.write_text("badword\n")
     plain = make_server({
         **receiver.settings("messageSent"), "search.messages": "true", "store.url": "sqlite:throng.db",
-        "avChatRoom.recentMessages": "100"})
+        "avChatRoom.recentMessages": "100", "moderation.wordsFile": str(words)})
     return plain, make_server(make_certificate(tmp_path)), make_cluster(CLUSTER_NODES="2")
 
 

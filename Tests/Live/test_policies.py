@@ -18,6 +18,8 @@ TABLE = [
     ("isSearchable", [True, False], [(False, False), (True, True), (True, True), (False, False)]),
     ("isMemberVisible", [True, False], [(True, True), (True, True), (True, True), (True, True)]),
     ("historyVisibility", ["Joined", "All"], [("Joined", True), ("Joined", True), ("All", True), ("All", False)]),
+    ("slowMode", [0, 1, 86400], [(0, True), (0, True), (0, True), (0, True)]),
+    ("attributeMode", ["Any", "Holder"], [("Any", False), ("Any", False), ("Any", False), ("Any", True)]),
 ]
 POLICIES = {field: (values, dict(zip(TYPES, cells))) for field, values, cells in TABLE}
 CASES = [(groupType, field) for groupType in TYPES for field in POLICIES]
@@ -65,7 +67,10 @@ async def test_a_field_at_creation_follows_the_same_table(world, groupType, fiel
 async def test_a_value_outside_the_list_is_refused_before_rights(world, field):
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, "Public", [bob])
-    code, wrong = (-32602, ["true", 1]) if POLICIES[field][0] == [True, False] else (10004, ["any", "", "Everybody"])
+    code, wrong = {
+        "slowMode": (10004, [-1, 86401]),
+        **dict.fromkeys(["memberChangeNotification", "isSearchable", "isMemberVisible"], (-32602, ["true", 1])),
+    }.get(field, (10004, ["any", "", "Everybody"]))
     for value in wrong:
         await alice.refused(code, "setGroupInfo", groupID=group, **{field: value})
         await bob.refused(code, "setGroupInfo", groupID=group, **{field: value})
@@ -181,5 +186,38 @@ async def test_the_tables_are_told_as_data(world):
     info = await alice.call("getServerInfo")
     assert info["protocol"] == "throng.v1" and info["name"] and info["version"]
     assert len(info["groupTypes"]) == 5
-    wanted = has(**{"limits.requestBurst": 100000, "limits.revokeWindow": 120, "limits.sendQueueBytes": 1048576})
+    wanted = has(**{"limits.requestBurst": 100000, "limits.revokeWindow": 120, "limits.sendQueueBytes": 1048576,
+                    "limits.statusSubscriptions": 300, "limits.signalMembers": 500})
     assert wanted(info["limits"]), info["limits"]
+    policies = {row["groupType"]: row["policy"] for row in info["groupTypes"]}
+    assert policies["Work"]["slowMode"] == {"default": 0, "settable": True, "min": 0, "max": 86400}
+    for groupType in TYPES:
+        told = {"default": "Any", "settable": groupType == "AVChatRoom", "values": ["Any", "Holder"]}
+        assert policies[groupType]["attributeMode"] == told
+    assert policies["BChatRoom"] == {}
+
+
+async def test_attribute_mode_is_a_choice_wherever_attributes_are(make_server, make_world):
+    world = make_world(make_server({"attributes.groupTypes": "Work,Meeting"}))
+    alice = await world.user("alice")
+    for groupType in TYPES:
+        group = await world.group(alice, groupType)
+        if groupType in ("Work", "Meeting"):
+            await alice.call("setGroupInfo", groupID=group, attributeMode="Holder")
+        else:
+            await alice.refused(10007, "setGroupInfo", groupID=group, attributeMode="Holder")
+        expected = "Holder" if groupType in ("Work", "Meeting") else "Any"
+        assert (await info_of(alice, group))["attributeMode"] == expected
+
+
+@pytest.mark.parametrize("groupType", TYPES)
+async def test_a_change_of_slow_mode_is_told_as_a_number(world, groupType):
+    alice, bob, carol = await world.users("alice", "bob", "carol")
+    group = await world.group(alice, groupType, [bob])
+    await alice.call("setGroupInfo", groupID=group, slowMode=30)
+    entry = {"type": "slowMode", "value": 30}
+    await bob.expect("onGroupInfoChanged", groupID=group, changeInfoList=[entry])
+    assert (await info_of(bob, group))["slowMode"] == 30
+    await alice.call("setGroupInfo", groupID=group, slowMode=30)
+    await bob.quiet("onGroupInfoChanged", group=group)
+    await carol.quiet("onGroupInfoChanged", group=group)

@@ -31,6 +31,19 @@ import WireProtocol
     #expect(reply(#""other":1"#) == .reply(id: 17, .failed(code: 0, "a reply without result and error")))
   }
 
+  @Test func statusesCountWhileTheyAreMeasured() throws {
+    let dialect = try throng()
+    let rows = #"[{"userID":"a"},{"userID":"b"}]"#
+    let event = #"{"jsonrpc":"2.0","method":"onUsersStatusChanged","params":{"opTime":1,"userList":\#(rows)}}"#
+    #expect(read(dialect, event) == .nothing && dialect.statusEvents == 0, "nobody measures")
+    dialect.countsStatuses = { true }
+    for _ in 0..<3 { _ = read(dialect, event) }
+    _ = read(dialect, #"{"jsonrpc":"2.0","method":"onMemberEnter","params":{"userList":[{}]}}"#)
+    #expect(dialect.statusEvents == 3 && dialect.statusRows == 6)
+    let request = String(decoding: dialect.subscribe(to: [1, 2], id: -7), as: UTF8.self)
+    #expect(request.contains(#""method":"subscribeUsersStatus""#) && request.contains(dialect.user(1)) && request.contains("-7"))
+  }
+
   @Test func anInvitationThatFailsForAUserFails() throws {
     let rows = #"{"memberList":[{"userID":"a","result":"Success"},{"userID":"b","result":"OverLimit"}]}"#
     let reading = read(try throng(), #"{"jsonrpc":"2.0","id":-1,"result":\#(rows)}"#)

@@ -125,6 +125,19 @@ import Testing
     #expect(report.table.contains(/\nincrements +30,000 +10,000/) && report.table.contains("error 8511 Too often: 2 times"))
   }
 
+  @Test func statusesHaveRowsAndAnObject() throws {
+    var report = Report("presence")
+    report.increments = .init(answered: 300, seconds: 3, latencies: nil, errors: [:])
+    report.incrementsName = "status changes"
+    report.statusEvents = .init(events: 3000, rows: 60_000, seconds: 3)
+    let object = try #require(JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
+    let statuses = try #require(object["statusEvents"] as? [String: Any])
+    #expect(statuses["events"] as? Int == 3000 && statuses["rows"] as? Int == 60_000)
+    #expect(statuses["eventsPerSecond"] as? Double == 1000 && statuses["rowsPerSecond"] as? Double == 20_000)
+    #expect(report.table.contains(/\nstatus events +3,000 +1,000/) && report.table.contains(/\nstatuses in them +60,000 +20,000/))
+    #expect(report.table.contains(/\nstatus changes +300 +100/))
+  }
+
   @Test func compressionHasARowAndAnObject() throws {
     var report = Report("room")
     report.compression = .init(deliveries: 200, compressed: 190, messageBytes: 70_000, wireBytes: 13_500, compared: 400)

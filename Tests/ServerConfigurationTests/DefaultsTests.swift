@@ -45,6 +45,13 @@ import Testing
     #expect(settings.attributes.groupTypes == ["AVChatRoom"] && !settings.work.ownerMayDisband)
   }
 
+  @Test func presenceWordsAndReports() {
+    #expect(settings.presence.visibility == .everyone && settings.presence.grace == .seconds(5))
+    #expect(settings.moderation.wordsFile == nil && settings.moderation.action == .refuse)
+    #expect(settings.reports.retention == .seconds(90 * 86_400))
+    #expect(settings.limits.statusSubscriptions == 300 && settings.limits.signalMembers == 500)
+  }
+
   @Test func everyMessageIsKeptAndNoneIsIndexed() {
     for kept in [settings.history.work, settings.history.public, settings.history.meeting] {
       #expect(kept.retention == .zero && kept.maxMessages == 0)
@@ -62,6 +69,7 @@ import Testing
       webhook.events.map(\.rawValue) == [
         "groupCreated", "groupInfoChanged", "groupDismissed", "groupFull", "memberJoined", "memberLeft", "memberInfoChanged",
         "applicationMade", "applicationHandled", "messageSent", "messageModified", "messageRevoked", "messageDropped",
+        "messageReported",
         "attributesChanged", "countersChanged", "userOnline", "userOffline", "offlinePush",
       ])
   }
@@ -77,6 +85,7 @@ import Testing
       "limits.ipv6PrefixLength": 64,
       "limits.groupsPerUser": 1000,
       "limits.avChatRoomsPerUser": 50, "limits.avChatRooms": 0, "limits.unreadCount": 1000, "limits.readReceiptMembers": 200,
+      "limits.statusSubscriptions": 300, "limits.signalMembers": 500,
       "limits.sendQueueBytes": 1_048_576, "limits.revokeWindow": 120, "limits.editWindow": 0, "limits.reactionsPerMessage": 10,
       "limits.text.groupName": 30, "limits.text.introduction": 240, "limits.text.notification": 300,
       "limits.text.faceURL": 100, "limits.text.nameCard": 50, "limits.text.message": 12_288,

@@ -89,6 +89,10 @@ struct Sample: CustomTestStringConvertible {
     + ["work", "public", "meeting"].flatMap {
       [Sample("history.retention.\($0)", "30d", shown: "2592000s"), Sample("history.maxMessages.\($0)", "77")]
     }
+    + [
+      Sample("presence.visibility", "nobody"), Sample("presence.grace", "30s"), Sample("moderation.wordsFile", existingFile),
+      Sample("moderation.action", "mask"), Sample("reports.retention", "7d", shown: "604800s"),
+    ]
     + [Sample("history.creationTip", "true"), Sample("search.messages", "true")]
     + ["ios", "android", "windows", "mac", "web", "unknown"].map { Sample("sessions.perPlatform.\($0)", "7") }
     + ["work", "public", "meeting", "avChatRoom", "bChatRoom"].map { Sample("limits.\($0).messagesPerSecond", "77") }
@@ -99,7 +103,10 @@ struct Sample: CustomTestStringConvertible {
       "avChatRoomsPerUser", "avChatRooms", "unreadCount",
     ]
     .map { Sample("limits.\($0)", "7777") }
-    + [Sample("limits.readReceiptMembers", "321"), Sample("limits.ipv6PrefixLength", "48")]
+    + [
+      Sample("limits.readReceiptMembers", "321"), Sample("limits.ipv6PrefixLength", "48"),
+      Sample("limits.statusSubscriptions", "4321"), Sample("limits.signalMembers", "54321"),
+    ]
     + ["groupName", "introduction", "notification", "faceURL", "nameCard", "message", "extension"].map {
       Sample("limits.text.\($0)", "7777")
     }

@@ -55,6 +55,8 @@ import Testing
     #expect(limits.sendQueueBytes == 65536)
     #expect(limits.readReceiptMembers == 321)
     #expect(limits.ipv6PrefixLength == 48)
+    #expect(limits.statusSubscriptions == number("limits.statusSubscriptions"))
+    #expect(limits.signalMembers == number("limits.signalMembers"))
     #expect(settings.loops == number("loops"))
     #expect(limits.reactionsPerMessage == number("limits.reactionsPerMessage"))
     let others = FieldTests.others.union(["limits.revokeWindow", "limits.editWindow"])
@@ -89,6 +91,12 @@ import Testing
     #expect(settings.attributes.groupTypes == ["AVChatRoom", "Meeting"])
     #expect(settings.demo && settings.users.requireKnown && settings.strictParameters && settings.avChatRoom.moderation)
     #expect(settings.work.ownerMayDisband)
+  }
+
+  @Test func presenceWordsAndReports() {
+    #expect(settings.presence.visibility == .nobody && settings.presence.grace == .seconds(30))
+    #expect(settings.moderation.wordsFile == Sample.existingFile && settings.moderation.action == .mask)
+    #expect(settings.reports.retention == .seconds(7 * 86_400))
   }
 
   @Test func webhooks() {

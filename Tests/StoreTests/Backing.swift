@@ -12,7 +12,8 @@ import ThrongTestKit
 @testable import PostgreSQLStore
 @testable import SQLiteStore
 
-typealias AnyStore = GroupStore & MessageStore & UserStore & PersonalStore & WebhookStore & StoreHealth
+typealias AnyStore = GroupStore & MessageStore & UserStore & PersonalStore & WebhookStore & AccessStore & ReportStore
+  & StoreHealth
 
 /// The stores that share a suite of rules.
 enum Backing: String, CaseIterable, CustomTestStringConvertible {

@@ -35,7 +35,11 @@ import ThrongTestKit
           .revise(edited), .updateReaction(given), .putChangeSeq(2, at: 90, in: club),
           .putAttributes(GroupAttributes([.init(key: "k", value: "v")]), in: club),
           .putCounters([.init(key: "likes", value: 3)], in: club), .apply(.sample("a1")), .notify(.sample(), .users([alice])),
-          .putUserInfo(UserInfo(userID: alice, nickName: "A", customInfo: ["a": "b"])), .appendWebhook(entry),
+          .putUserInfo(UserInfo(userID: alice, nickName: "A", customInfo: ["a": "b"])), .putStatus(alice, "away"),
+          .noteGroup([alice, bob], in: club), .putBlock(bob, UserAccess.Block(until: 900, reason: "spam"), at: 5),
+          .raiseTokensBefore(carol, 700, at: 5), .putBlock(carol, nil, at: 6),
+          .putDeletion(UserDeletion(userID: bob, messages: .revoke, requestTime: 5)), .putReport(.sample(by: bob)),
+          .appendWebhook(entry),
         ])
         try await store.put([.giveUpWebhook(stored[0], attempts: 3, lastError: "no")]).get()
         try await store.put([

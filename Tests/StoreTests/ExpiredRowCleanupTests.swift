@@ -107,6 +107,95 @@ import ThrongTestKit
     }
   }
 
+  @Test func reportsGoAfterTheirRetentionFromWhenTheyWereLastMade() async throws {
+    try await withClock({ $0.reportRetention = .seconds(3 * 86_400) }) { store, clocks in
+      let time = Self.start
+      try await store.put([
+        .putReport(.sample(by: alice, at: time)), .putReport(.sample(by: bob, at: time)),
+        .closeReport(MessageReport.id(of: "club-1", by: alice), note: nil, at: time + Self.day),
+        .putReport(.sample(by: bob, at: time + Self.day)),
+      ]).get()
+      func left(after days: Int64) async throws -> [UserID] {
+        clocks.advance(by: (time + days * Self.day + 1).milliseconds(since: clocks.wall))
+        await store.tick()
+        let all = [MessageReport.State.open, .closed]
+        var reporters: [UserID] = []
+        for state in all {
+          reporters += try await store.reports(state: state, in: nil, before: 0, limit: 9).map(\.report.reporter)
+        }
+        return reporters
+      }
+      #expect(try await left(after: 2) == [bob, alice])
+      #expect(try await left(after: 3) == [bob], "closing one does not keep it longer")
+      #expect(try await left(after: 4) == [])
+    }
+  }
+
+  @Test func decisionsAboutUsersGoADayAfterNothingOfThemIsInForce() async throws {
+    try await withClock { store, clocks in
+      let time = Self.start
+      let block = UserAccess.Block(reason: "spam")
+      try await store.put([
+        .putBlock(alice, block, at: time), .putBlock(bob, block, at: time), .raiseTokensBefore(carol, time, at: time),
+        .putBlock(bob, nil, at: time), .putBlock(carol, block, at: time), .putBlock(carol, nil, at: time),
+      ]).get()
+      func rows() async throws -> [String] {
+        try await store.pool.read { try String.fetchAll($0, sql: "SELECT userID FROM userAccess ORDER BY userID") }
+      }
+      // Its cursor is good meanwhile.
+      #expect(try await store.blockedUsers(after: 2, at: time, limit: 9) == BlockedPage(users: [], next: 0))
+      clocks.advance(by: Self.day)
+      await store.tick()
+      #expect(try await rows() == ["alice", "bob", "carol"], "as old as may be")
+      clocks.advance(by: 3_600_000)
+      await store.tick()
+      #expect(try await rows() == ["alice", "carol"], "a revocation stays for ever")
+      #expect(try await store.blockedUsers(after: 2, at: time, limit: 9) == nil)
+      #expect(try await store.access(of: carol) == UserAccess(tokensBefore: time))
+      // A number is never used again: a list would go on at another place.
+      try await store.put([.putBlock(bob, block, at: clocks.wall)]).get()
+      #expect(try await store.blockedUsers(after: 2, at: time, limit: 9) == nil)
+    }
+  }
+
+  /// As one that was lifted.
+  @Test func aBlockGoesADayAfterItsEnd() async throws {
+    try await withClock { store, clocks in
+      let time = Self.start
+      let block = UserAccess.Block(until: time + Self.day, reason: "spam")
+      try await store.put([
+        .putBlock(alice, block, at: time), .putBlock(bob, block, at: time), .putBlock(bob, UserAccess.Block(), at: time),
+        .raiseTokensBefore(carol, time, at: time), .putBlock(carol, block, at: time),
+      ]).get()
+      func rows() async throws -> [String] {
+        try await store.pool.read { try String.fetchAll($0, sql: "SELECT userID FROM userAccess ORDER BY userID") }
+      }
+      clocks.advance(by: 2 * Self.day)
+      await store.tick()
+      #expect(try await rows() == ["alice", "bob", "carol"], "as old as may be")
+      clocks.advance(by: 3_600_000)
+      await store.tick()
+      #expect(try await rows() == ["bob", "carol"])
+      #expect(try await store.access(of: carol) == UserAccess(block: block, tokensBefore: time))
+    }
+  }
+
+  @Test func deletionsThatAreDoneGoAfterTheirLifetimeAndOthersStay() async throws {
+    try await withClock { store, clocks in
+      var done = UserDeletion(userID: alice, messages: .keep, requestTime: Self.start)
+      (done.step, done.endTime) = (.done, Self.start)
+      let running = UserDeletion(userID: bob, messages: .keep, requestTime: Self.start)
+      try await store.put([.putDeletion(done), .putDeletion(running)]).get()
+      clocks.advance(for: UserDeletion.lifetime)
+      await store.tick()
+      #expect(try await store.signInRecord(of: alice).hasDeletion, "as old as may be")
+      clocks.advance(by: 3_600_000)
+      await store.tick()
+      #expect(try await !store.signInRecord(of: alice).hasDeletion)
+      #expect(try await store.access(of: bob).isBeingDeleted)
+    }
+  }
+
   @Test func itGoesInBoundedChunksAndCommitsComeBetweenThem() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in

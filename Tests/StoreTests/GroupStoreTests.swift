@@ -47,7 +47,12 @@ import ThrongTestKit
       var record = GroupRecord.sample()
       try await store.put([.putGroup(record, isNew: true)]).get()
       for field in PolicyField.allCases {
-        let values = field.isFlag ? [PolicyValue.flag(true), .flag(false)] : field.words.map(PolicyValue.word)
+        let values: [PolicyValue] =
+          switch field.kind {
+          case .words(let words): words.map(PolicyValue.word)
+          case .flag: [.flag(true), .flag(false)]
+          case .number(let range): [.number(range.upperBound), .number(1), .number(range.lowerBound)]
+          }
         for value in values {
           let isSet = record.policy.set(field, to: value)
           #expect(isSet)
@@ -239,6 +244,25 @@ import ThrongTestKit
       #expect(try await store.group(club, sentSince: 0)?.attributes.count == 0)
       try await store.put([.putAttributes(fewer, in: club), .dismiss(club, at: 1), .create(epoch: "e2")]).get()
       #expect(try await store.group(club, sentSince: 0)?.attributes.count == 0)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func holdersOfAttributesComeBackAndWhetherTheirKeysGo(_ backing: Backing) async throws {
+    try await backing.withStore { store in
+      try await store.put([.create()]).get()
+      let longest = try #require(UserID(String(repeating: "!", count: 32)))
+      let attributes = GroupAttributes([
+        .init(key: "free", value: "1"), .init(key: "held", value: "bob", holder: bob),
+        .init(key: "seat", value: "", holder: alice, isDeletedAfterHolderLeft: true),
+        .init(key: "1", value: "1", holder: longest, isDeletedAfterHolderLeft: true),
+      ])
+      try await store.put([.putAttributes(attributes, in: club)]).get()
+      let stored = try #require(try await store.group(club, sentSince: 0)?.attributes)
+      #expect(stored == attributes && stored.entries == attributes.entries)
+      #expect(stored.holders.map { $0.key } == ["1", "held", "seat"])
+      #expect(stored.holders.map { $0.holder } == [longest, bob, alice])
+      #expect(stored.entries.filter(\.isDeletedAfterHolderLeft).map(\.key) == ["1", "seat"])
     }
   }
 

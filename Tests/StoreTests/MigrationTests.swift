@@ -111,11 +111,38 @@ import ThrongTestKit
       #expect(group.lastMessage?.needReadReceipt == false && group.lastMessage?.extras == nil)
       #expect(group.members.allSatisfy { $0.infoTime == $0.changeTime && $0.clearedSeq == 0 && $0.conversation.isEmpty })
       #expect(group.record.messageFeatures == [] && group.record.departuresSince == nil)
+      #expect(group.record.policy.slowMode == 0 && group.record.policy.attributeMode == .any && !group.record.listsUsers)
+      #expect(group.attributes.entries.allSatisfy { $0.holder == nil && !$0.isDeletedAfterHolderLeft })
+      #expect(try await store.access(of: bob) == .unlimited)
+      #expect(try await store.openReports() == 0)
       #expect(try await store.readers(of: 2, in: Self.live, epoch: "e3")?.members == nil)
       #expect(try await store.ownedCount(of: alice, type: .public, limit: 9) == 1)
       #expect(try await store.membershipCounts(of: [alice, bob], limit: 9) == [alice: 1, bob: 1])
       #expect(try await store.memberships(of: bob).map(\.groupNumber) == [3])
       #expect(try await store.group(Self.going, sentSince: 0) == nil)
+    }
+  }
+
+  /// Who was in a group of before is known as far as anything tells of it.
+  @Test func membersFormerOnesAndThoseWhoHaveLeftAreNotedInTheirGroups() async throws {
+    try await withMigrated(
+      Self.rows + """
+        INSERT INTO groupRecord VALUES (9, 'room', 'AVChatRoom', 'e9', 1000, 'alice', 'Room', 0, 'Any', 'Nobody', 'None', 'Owner',
+          'Owner', 'Forbid', 1, 0, 1, 'None', NULL, NULL, 1000, 1500, 0, 9, '', '', '', NULL);
+        INSERT INTO member VALUES (9, 'alice', 'Owner', 1000, 1, 0, 'Receive', 0, 0, NULL, 0, NULL, 1000, NULL, '', NULL);
+        """
+    ) { (store) async throws in
+      let noted = try await store.pool.read { db in
+        try Row.fetchAll(db, sql: "SELECT number, userID FROM groupOfUser ORDER BY number, userID").map {
+          "\($0["number"] as Int64) \($0["userID"] as String)"
+        }
+      }
+      #expect(noted == ["alice", "banned", "bob", "carol", "free", "muted", "seen"].map { "3 \($0)" }, "no live room")
+      var known = try #require(try await store.group(Self.live, sentSince: 0)).record
+      known.changeTime = 1600
+      try await store.put([.putGroup(known, isNew: false), .create()]).get()
+      #expect(try await store.group(Self.live, sentSince: 0)?.record.listsUsers == false, "it never becomes whole")
+      #expect(try await store.group(club, sentSince: 0)?.record.listsUsers == true)
     }
   }
 

@@ -68,6 +68,8 @@ import WireProtocol
     case lists([GroupID], [GroupType: Int], Set<UserID>, Int)
     case search([GroupID])
     case infos([UserInfo], [UserID: UserProfile], [UserProfile?])
+    case decisions([UserAccess], [BlockedUser], [StoredStatus])
+    case reports([[MessageReport]], Int)
     case receipts([[Int64]], [ReceiptCount], [MessageReaders?])
     case extras(hidden: [[Int64]], replies: [[Message]], counts: [[Int64: Int]], unread: [Int])
 
@@ -88,7 +90,37 @@ import WireProtocol
       var ofSignIns: [UserProfile?] = []
       for user in users { ofSignIns.append(try await store.signInRecord(of: user).profile) }
       answers.append(.infos(try await store.infos(of: users), try await store.profiles(of: users), ofSignIns))
+      answers += [try await decisions(store), try await reports(store)]
       return answers + (try await searches(store))
+    }
+
+    private static func decisions(_ store: some AnyStore) async throws -> Answers {
+      var access: [UserAccess] = []
+      for user in RandomChanges.users {
+        let ofUser = try await store.access(of: user)
+        #expect(try await store.signInRecord(of: user).access == ofUser)
+        access.append(ofUser)
+      }
+      var (blocked, place): ([BlockedUser], Int64) = ([], 0)
+      repeat {
+        let page = try #require(try await store.blockedUsers(after: place, at: 300, limit: 2))
+        blocked += page.users
+        place = page.next
+      } while place != 0
+      return .decisions(access, blocked, try await store.statuses(of: RandomChanges.users.reversed()))
+    }
+
+    private static func reports(_ store: some AnyStore) async throws -> Answers {
+      var lists: [[MessageReport]] = []
+      for state in MessageReport.State.allCases {
+        for group in RandomChanges.groups + [nil] {
+          let all = try await store.reports(state: state, in: group, before: 0, limit: 100)
+          let before = all.dropFirst().first?.number ?? 0
+          let page = try await store.reports(state: state, in: group, before: before, limit: 2)
+          lists += [all.map(\.report), page.map(\.report)]
+        }
+      }
+      return .reports(lists, try await store.openReports())
     }
 
     private static func group(_ id: GroupID, _ store: some AnyStore) async throws -> Answers {
@@ -261,7 +293,7 @@ struct RandomChanges {
 
   private mutating func change() -> StoreChange {
     let (group, user) = (one(Self.groups), one(Self.users))
-    switch pick(0...31) {
+    switch pick(0...36) {
     case 0...1: return create(group)
     case 2: return .putGroup(record(group), isNew: false)
     case 3...6: return .putMember(member(user), in: group)
@@ -275,7 +307,10 @@ struct RandomChanges {
       former.clearedSeq = chance(3) ? Int64(pick(1...5)) : 0
       return .putFormer(former, in: group)
     case 9: return .forgetFormer(user, in: group)
-    case 10: return .putAttributes(GroupAttributes(chance(3) ? [] : [.init(key: "k\(pick(1...2))", value: "\(now)")]), in: group)
+    case 10:
+      let held = GroupAttributes.Entry(
+        key: "k\(pick(1...2))", value: "\(now)", holder: chance(2) ? user : nil, isDeletedAfterHolderLeft: chance(2))
+      return .putAttributes(GroupAttributes(chance(3) ? [] : [held]), in: group)
     case 11...12: return .putApplication(application(group, user), asNewest: !chance(3))
     case 13: return .notify(notification(group), .users(chance(4) ? Array(repeating: user, count: 2) : Self.users))
     case 14: return .markApplicationsRead(user, through: now - Int64(pick(0...200)))
@@ -292,8 +327,23 @@ struct RandomChanges {
     case 27...29: return reaction(in: group, user)
     case 30: return .putLastShown(seq: Int64(pick(0...6)), at: now, in: group)
     case 31: return .endHidden(Array(Set((0..<pick(1...3)).map { _ in one(Self.users) })), at: now, in: group)
+    case 32: return .putStatus(user, chance(3) ? "" : "status \(pick(1...3))")
+    case 33:
+      let end = now + Int64(pick(0...200))
+      let block = UserAccess.Block(until: chance(2) ? end : nil, reason: "r\(pick(1...2))")
+      return .putBlock(user, chance(2) ? block : nil, at: now)
+    case 34: return .raiseTokensBefore(user, now - Int64(pick(0...2)), at: now)
+    case 35: return .putReport(report(group, user))
+    case 36: return .closeReport(report(group, user).id, note: chance(2) ? "note" : nil, at: now)
     default: return chance(2) ? .dismiss(group, at: now) : append(to: group)
     }
+  }
+
+  private mutating func report(_ group: GroupID, _ user: UserID) -> MessageReport {
+    let msgID = "m\(pick(1...2))"
+    return MessageReport(
+      id: MessageReport.id(of: msgID, by: user), groupID: group, epoch: "e", seq: chance(2) ? 1 : nil, msgID: msgID,
+      reporter: user, category: chance(2) ? "c" : nil, text: chance(2) ? "t\0" : nil, time: now, message: [0x7b, 0x7d])
   }
 
   private mutating func create(_ group: GroupID) -> StoreChange {

@@ -222,7 +222,7 @@ private let dave = UserID("dave")!
 }
 
 /// The texts of statements, with their values.
-private final class RecordedStatements: @unchecked Sendable {
+final class RecordedStatements: @unchecked Sendable {
   // GRDB traces on the connection's queue, and the test reads when the reading has ended.
   private(set) var all: [String] = []
   func add(_ sql: String) { all.append(sql) }

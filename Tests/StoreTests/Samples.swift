@@ -58,6 +58,19 @@ extension GroupApplication {
   }
 }
 
+extension MessageReport {
+  /// A report of the first message of the club.
+  /// - Parameter isPlain: it has nothing that it may lack.
+  static func sample(by reporter: UserID, of msgID: String = "club-1", at time: WallInstant = 10, isPlain: Bool = false)
+    -> MessageReport
+  {
+    MessageReport(
+      id: MessageReport.id(of: msgID, by: reporter), groupID: club, epoch: "e1", seq: isPlain ? nil : 1, msgID: msgID,
+      reporter: reporter, category: isPlain ? nil : "sp\0am", text: isPlain ? nil : "e\u{301}\0", time: time,
+      message: Array(#"{"msgID":"club-1"}"#.utf8))
+  }
+}
+
 extension SystemNotification {
   static func sample(_ kind: Kind = .quitGroup, at time: WallInstant = 10, data: String? = nil) -> SystemNotification {
     SystemNotification(kind: kind, groupID: club, opUser: "{}", data: data, timestamp: time)

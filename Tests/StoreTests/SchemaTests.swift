@@ -21,14 +21,14 @@ import ThrongTestKit
             try String.fetchOne(db, sql: "PRAGMA integrity_check")
           )
         }
-        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12"])
+        #expect(applied == ["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13"])
         #expect(
           tables == [
             "groupRecord", "groupAttributes", "groupCounter", "member", "formerMember", "message", "departure", "dismissedGroup",
             "application",
             "notification", "notificationNumber", "readMark", "knownUser", "userInfo", "probe", "grdb_migrations", "webhook",
             "webhookFailure", "webhookIndexing", "receiptMembers", "readReceipt", "messageChange", "reaction", "reactionUser",
-            "goneReaction", "messageExtras",
+            "goneReaction", "messageExtras", "groupOfUser", "userAccess", "userAccessNumber", "userDeletion", "report",
           ])
         #expect(check == "ok")
       }
@@ -97,6 +97,20 @@ import ThrongTestKit
     "SELECT number FROM webhook INDEXED BY webhookByLane WHERE isIndexed = 1 AND lane = 'g' AND number >= 4 ORDER BY number",
     "SELECT number FROM webhook WHERE isIndexed = 0 AND lane = 'g' AND number >= 4 ORDER BY number",
     "DELETE FROM member WHERE number IN (SELECT number FROM dismissedGroup WHERE groupID = 'g') AND userID = 'u'",
+    "SELECT number FROM groupOfUser INDEXED BY groupOfUserByUser WHERE userID = 'u' AND number > 4 ORDER BY number LIMIT 3",
+    "SELECT 1 FROM userAccess WHERE userID = 'u' UNION ALL SELECT 1 FROM userDeletion WHERE userID = 'u'",
+    "SELECT userID FROM userAccess WHERE number = 4",
+    "SELECT number, userID, blockedUntil FROM userAccess INDEXED BY userAccessBlocked WHERE isBlocked = 1 AND userID > 'u' "
+      + "ORDER BY userID LIMIT 3",
+    "SELECT userID FROM userAccess INDEXED BY userAccessFree WHERE freeTime < 4 LIMIT 3",
+    "SELECT userID FROM userDeletion INDEXED BY userDeletionRunning WHERE endTime IS NULL AND userID > 'u' "
+      + "ORDER BY userID LIMIT 3",
+    "SELECT userID FROM userDeletion INDEXED BY userDeletionDone WHERE endTime < 4 LIMIT 3",
+    "SELECT id FROM report INDEXED BY reportByState WHERE state = 'Open' AND number < 9 ORDER BY number DESC LIMIT 3",
+    "SELECT id FROM report INDEXED BY reportByGroup WHERE groupID = 'g' AND state = 'Open' AND number < 9 "
+      + "ORDER BY number DESC LIMIT 3",
+    "SELECT number FROM report INDEXED BY reportByTime WHERE time < 4 LIMIT 3",
+    "SELECT number FROM report WHERE id = 'r'", "SELECT number FROM report WHERE reporter = 'u'",
   ])
   func noQueryOfTheRunningServerScansATableOrSorts(_ sql: String) async throws {
     try await withDirectory { directory in
@@ -247,6 +261,9 @@ import ThrongTestKit
       "UPDATE groupRecord SET muteRoles = '[\"King\"]'", "UPDATE groupRecord SET name = 3", "UPDATE groupRecord SET name = x'ff'",
       "UPDATE member SET role = 'King'", "UPDATE member SET inviter = ' '", "UPDATE message SET kind = 'Song'",
       "UPDATE message SET sender = ''", "UPDATE message SET content = 1.5", "UPDATE groupAttributes SET entries = '[[\"k\"]]'",
+      "UPDATE groupAttributes SET entries = '[[\"k\",\"v\",\" \"]]'",
+      "UPDATE groupAttributes SET entries = '[[\"k\",\"v\",\"a\",\"2\"]]'",
+      "UPDATE groupAttributes SET entries = '[[\"k\",\"v\",\"a\",\"1\",\"x\"]]'",
       "UPDATE groupAttributes SET entries = '{}'", "UPDATE application SET kind = 'Song'", "UPDATE application SET toUser = ' '",
       "UPDATE application SET handledTime = 3",
     ]

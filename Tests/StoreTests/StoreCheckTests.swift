@@ -68,6 +68,14 @@ import Testing
       "extras of 1 messages contradict these about the sender, or about a reply that is recalled"
     ),
     (
+      "INSERT INTO userAccess VALUES ('eve', 1, 1, 0, 0, 5, '')",
+      "1 decisions about users contradict themselves about whether they are in force"
+    ),
+    (
+      "INSERT INTO userDeletion VALUES ('eve', 'Keep', 'done', 0, 0, 5, NULL, 0)",
+      "1 deletions of users contradict themselves about whether they are done"
+    ),
+    (
       "UPDATE message SET needReadReceipt = 1; UPDATE messageExtras SET toUserIDs = 'bob', isUncounted = 1",
       "2 messages with read receipts have no list of members"
     ),

@@ -2,6 +2,7 @@ import GroupModel
 import GroupRuntime
 import Logging
 import StoreEngine
+import StoreTables
 import Synchronization
 import Testing
 import ThrongTestKit
@@ -281,6 +282,12 @@ private final class ScriptedTransaction: ChangeWriter {
   func update(_ application: GroupApplication) throws { note("application") }
   func put(_ notification: SystemNotification, for recipients: NotificationRecipients) throws { note("notification") }
   func put(_ info: UserInfo) throws { note("info") }
+  func put(status: String, of user: UserID) throws { note("status") }
+  func put(_ block: UserAccess.Block?, of user: UserID, at time: WallInstant) throws { note("block") }
+  func raiseTokens(of user: UserID, before instant: WallInstant, at time: WallInstant) throws { note("tokens") }
+  func put(_ report: MessageReport) throws { note("report") }
+  func closeReport(_ id: String, note: String?) throws { self.note("report") }
+  func runShared(_ sql: String, _ values: [StoredValue]) throws { note("shared") }
   func advance(_ kind: ReadMark, of user: UserID, to mark: Int64) throws { note("mark") }
   func append(_ message: Message) throws { note("append") }
   func revise(_ message: Message) throws { note("revise") }

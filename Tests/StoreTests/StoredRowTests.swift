@@ -43,12 +43,16 @@ import ThrongTestKit
     (record.nextOrdinal, record.importedThroughSeq, record.serverCustomInfo, record.mutedAt) = (3, 2, "{}", 1)
     (record.messageFeatures, record.lastShownSeq, record.lastShownTime) = ([.targeted, .excluded], 8, 9)
     (record.departuresSince, record.policy.historyVisibility) = (10, .all)
+    (record.policy.slowMode, record.policy.attributeMode, record.listsUsers) = (86_400, .holder, false)
     #expect(try readBack(record) == record)
 
     let info = UserInfo(userID: bob, nickName: "N", customInfo: ["k": "v"])
     #expect(try readBack(info) == info)
     let notification = SystemNotification.sample(.kickedOff, data: "data")
     #expect(try readBack(notification) == notification)
+    for report in [MessageReport.sample(by: bob), .sample(by: carol, isPlain: true)] {
+      #expect(try readBack(report) == report)
+    }
     for application in [GroupApplication.sample("a"), .sample("b").handled()] {
       #expect(try readBack(application) == application)
     }

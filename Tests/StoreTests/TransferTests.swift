@@ -152,12 +152,17 @@ import WireProtocol
       let entry = WebhookEntry(id: "c", .messageSent, data: [1], in: .user(bob), at: 5, since: 6, number: 0)
       let stored = try await store.store([
         .create(GroupID("new")!), .appendWebhook(entry), .notify(.sample(at: 900), .users([alice])),
+        .putReport(.sample(by: bob)), .putBlock(UserID("new")!, UserAccess.Block(), at: 900),
       ])
       let groups = try await store.groups(ofType: nil, after: 0, limit: 99)
       #expect(groups.last?.groupID == GroupID("new") && groups.last?.groupNumber ?? 0 > numbers.group)
       #expect(stored.map(\.id) == [entry.id] && stored[0].storedNumber > numbers.webhook)
       let newest = try await store.notifications(of: alice, since: 0, before: 0, limit: 9).first
       #expect(newest?.number ?? 0 > numbers.notification)
+      // A number that a row has already would have refused the commit.
+      let report = try await store.report(MessageReport.sample(by: bob).id)
+      #expect(numbers.report > 0 && numbers.userAccess > 0 && report?.number ?? 0 > numbers.report)
+      #expect(try await store.access(of: UserID("new")!).block != nil)
     }
   }
 
@@ -240,7 +245,10 @@ import WireProtocol
   @Test func everyTableOfBothDatabasesIsCopiedWithEveryColumn() async throws {
     try await withDirectory { directory in
       try await withSQLite(directory) { store in
-        let own: Set = ["webhookIndexing", "notificationNumber", "probe", "grdb_migrations", "sqlite_sequence", "sqlite_stat1"]
+        let own: Set = [
+          "webhookIndexing", "notificationNumber", "userAccessNumber", "probe", "grdb_migrations", "sqlite_sequence",
+          "sqlite_stat1",
+        ]
         let tables = try await store.pool.read { db in
           try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
         }

@@ -60,6 +60,38 @@ import Testing
     #expect(scene.asked("sendGroupTextMessage").count == 1)
   }
 
+  /// Slow mode of a group is no matter of other groups.
+  @Test func aGroupThatTakesNoMessageYetHoldsNoOtherUp() {
+    var scene = online()
+    scene.feed(message("a", to: "slow"))
+    scene.feed(message("b", to: "slow"))
+    scene.refuse("sendGroupTextMessage", code: 10_023, temporary: true, retryAfterMs: 60_000)
+    let effects = scene.takeEffects()
+    #expect(effects.delay(of: .groupPause(groupID: "slow")) == .seconds(60) && effects.delay(of: .pause) == nil)
+    scene.refuse("sendGroupTextMessage", code: 10_023, temporary: true, retryAfterMs: 60_000)
+    scene.feed(message("c", to: "quick"))
+    scene.answer("sendGroupTextMessage", sent("Stored", seq: 1))
+    #expect(scene.takeEffects().messages.last.map { [$0.clientMsgID, $0.state.rawValue] } == ["c", "stored"])
+    #expect(scene.requests.isEmpty)
+    #expect(scene.state.outbox.writeDelay(of: "slow", at: scene.now) == .seconds(60))
+    #expect(scene.state.outbox.writeDelay(of: "quick", at: scene.now) == .zero)
+    scene.pass(.seconds(60))
+    scene.feed(.fired(.groupPause(groupID: "slow")))
+    #expect(scene.asked("sendGroupTextMessage").count == 2)
+    #expect(scene.state.outbox.writeDelay(of: "slow", at: scene.now) == .zero)
+  }
+
+  /// The message would come when nobody expects it any more.
+  @Test func aGroupThatTakesNoMessageForLongFailsIt() {
+    for (wait, state) in [(120_000, LocalMessage.State.sending), (120_001, LocalMessage.State.failed)] {
+      var scene = online()
+      scene.feed(message("a", to: "slow"))
+      _ = scene.takeEffects()
+      scene.refuse("sendGroupTextMessage", code: 10_023, temporary: true, retryAfterMs: wait)
+      #expect(scene.state.outbox.message("a")?.state == state)
+    }
+  }
+
   @Test func messagesKeepTheirOrderAcrossConnections() {
     var scene = online()
     for id in ["a", "b", "c"] { scene.feed(message(id)) }

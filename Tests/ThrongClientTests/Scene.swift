@@ -134,6 +134,14 @@ struct Scene {
     feed(.fired(.retry))
     open()
   }
+
+  /// Loses the connection; the next one's sign-in is refused.
+  mutating func reconnectRefused(code: Int) {
+    feed(.ended(attempt: attempt, .closed(code: 1006, reason: "cut"), didOpen: true))
+    feed(.fired(.retry))
+    feed(.opened(attempt: attempt))
+    refuse("login", code: code)
+  }
 }
 
 extension Array where Element == ClientEffect {

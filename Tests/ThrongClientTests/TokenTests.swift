@@ -150,6 +150,47 @@ import Testing
     #expect(scene.takeEffects().asksForToken)
   }
 
+  /// A second later, since a token's iat has whole seconds; a function whose next token is revoked as
+  /// well has no other.
+  @Test func aRevokedTokenIsReplacedOnce() {
+    var scene = Scene(token: Scene.renewable, random: 0)
+    scene.feed(.connect)
+    scene.feed(.tokenRead(.success("old")))
+    scene.feed(.opened(attempt: 1))
+    scene.refuse("login", code: 70021)
+    #expect(scene.takeEffects().delay(of: .retry) == .seconds(1))
+    scene.feed(.fired(.retry))
+    #expect(scene.takeEffects().asksForToken)
+    scene.feed(.tokenRead(.success("new")))
+    scene.feed(.opened(attempt: 2))
+    scene.refuse("login", code: 70021)
+    #expect(scene.state.phase == .closed)
+  }
+
+  @Test func aSessionEndsTheRowOfRevokedTokens() {
+    var scene = Scene(token: Scene.renewable, random: 0)
+    scene.feed(.connect)
+    scene.feed(.tokenRead(.success("old")))
+    scene.feed(.opened(attempt: 1))
+    scene.refuse("login", code: 70021)
+    scene.feed(.fired(.retry))
+    scene.feed(.tokenRead(.success("new")))
+    scene.open()
+    scene.reconnectRefused(code: 70021)
+    #expect(scene.state.phase == .waiting)
+  }
+
+  @Test func aBlockIsFinalUnlessItIsTemporary() {
+    for isTemporary in [false, true] {
+      var scene = Scene(token: Scene.renewable)
+      scene.feed(.connect)
+      scene.feed(.tokenRead(.success("token")))
+      scene.feed(.opened(attempt: 1))
+      scene.refuse("login", code: 70020, temporary: isTemporary)
+      #expect(scene.state.phase == (isTemporary ? .waiting : .closed))
+    }
+  }
+
   @Test func aFixedTokenEndsTheClient() {
     var scene = Scene()
     scene.connect()

@@ -36,6 +36,13 @@ import WebSocketTransport
     #expect(made.requiresKnownUsers == standard.requiresKnownUsers)
     #expect(made.refusesUnknownParameters == standard.refusesUnknownParameters)
     #expect(made.forwardingHeaders == standard.forwardingHeaders)
+    #expect(made.showsPresence == standard.showsPresence && made.presenceGrace == standard.presenceGrace)
+    #expect(made.statusSubscriptions == standard.statusSubscriptions)
+  }
+
+  @Test func presenceReachesTheSessions() throws {
+    let made = GatewayConfiguration(try settings([("presence.visibility", "nobody"), ("presence.grace", "250ms")]))
+    #expect(!made.showsPresence && made.presenceGrace == .milliseconds(250))
   }
 
   @Test(arguments: [("auto", ForwardingHeaders.any), ("x-forwarded-for", .xForwarded), ("forwarded", .forwarded)])
@@ -59,7 +66,7 @@ import WebSocketTransport
     ("limits.signInsPerSecond", { $0.signInsPerSecond }), ("limits.connections", { $0.connections }),
     ("limits.connectionsPerAddress", { $0.connectionsPerAddress }), ("limits.ipv6PrefixLength", { $0.ipv6PrefixLength }),
     ("limits.groupsPerUser", { $0.groupsPerUser }), ("limits.avChatRoomsPerUser", { $0.avChatRoomsPerUser }),
-    ("limits.avChatRooms", { $0.avChatRooms }),
+    ("limits.avChatRooms", { $0.avChatRooms }), ("limits.statusSubscriptions", { $0.statusSubscriptions }),
   ]
 
   @Test(arguments: numbers.indices) func eachLimitReachesItsOwnPlace(index: Int) throws {

@@ -19,6 +19,33 @@ import WebSocketTransport
     }
   }
 
+  @Test func whatIsDroppedIsNotSentAndTheTopicIsLeft() async throws {
+    let behaviour = TestServer.Behaviour(open: { $0.pauseWriting() })
+    try await TestServer.with(behaviour: behaviour) { running in
+      let (client, connection) = try running.connect()
+      let (other, heard) = try running.connect()
+      let topic = try running.onLoop { Topic(on: running.loop) }
+      try running.onLoop {
+        topic.subscribe(connection)
+        topic.subscribe(heard)
+        connection.send(Array("own".utf8))
+        topic.publish(Array("before".utf8), .lossless)
+      }
+      try running.onLoop { topic.publish(Array("pending".utf8), .lossless) }
+      try running.onLoop { connection.dropQueued() }
+      try running.onLoop { topic.publish(Array("behind".utf8), .lossless) }
+      try running.onLoop {
+        connection.resumeWriting(first: Array("refusal".utf8))
+        connection.close(code: 4500, reason: "70020")
+        heard.resumeWriting(first: [])
+      }
+      #expect(try client.receiveText() == "refusal")
+      let close = try client.receive()
+      #expect(close.code == 4500 && close.reason == "70020")
+      for text in ["before", "pending", "behind"] { #expect(try other.receiveText() == text, "nobody else") }
+    }
+  }
+
   @Test func queuedFramesAreBounded() async throws {
     let behaviour = TestServer.Behaviour(open: { $0.pauseWriting() })
     try await TestServer.with({ $0.sendQueueBytes = 100_000 }, behaviour: behaviour) { running in

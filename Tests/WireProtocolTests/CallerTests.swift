@@ -9,19 +9,21 @@ import WireProtocol
 
   @Test func theSetsAreThoseOfThePage() {
     let sets = Dictionary(grouping: MethodTable().entries, by: \.specification.callers).mapValues { Set($0.map(\.name)) }
-    #expect(sets[.connection] == ["login", "logout"])
+    #expect(sets[.connection] == ["login", "logout", "subscribeUsersStatus", "unsubscribeUsersStatus"])
     #expect(
       sets[.user] == [
         "joinGroup", "quitGroup", "getJoinedGroupList", "syncGroups", "markGroupMessageAsRead", "getGroupUnreadCount",
         "setGroupReceiveMessageOpt", "getSystemNotificationList", "setSystemNotificationRead", "setGroupApplicationRead",
-        "setSelfInfo", "addMessageReaction", "removeMessageReaction", "sendMessageReadReceipts", "getMessageReadReceipts",
-        "getGroupMessageReadMemberList", "setConversation", "clearGroupHistory",
+        "setSelfInfo", "setSelfStatus", "addMessageReaction", "removeMessageReaction", "sendMessageReadReceipts",
+        "getMessageReadReceipts", "getGroupMessageReadMemberList", "setConversation", "clearGroupHistory", "reportMessage",
       ])
     #expect(
       sets[.application] == [
         "listGroups", "sendGroupSystemNotification", "recycleGroup", "listSessions", "kickUser", "setUserInfo", "importUsers",
         "importGroup", "importGroupMembers", "importGroupMessages", "setUnreadCount", "getStats", "listWebhookFailures",
         "retryWebhooks", "trace", "getTrace", "endTrace", "listActiveGroups", "listAdministratorActions",
+        "blockUser", "unblockUser", "getBlockedUsers", "revokeTokens", "listReports", "closeReport",
+        "deleteUser", "getUserDeletion", "exportUser",
       ])
   }
 

@@ -21,7 +21,7 @@ import Testing
   /// Otherwise a citation, or a link to a heading, could mean either of two.
   @Test(arguments: [
     "Protocol.md", "Configuration.md", "Operations.md", "Architecture.md", "Benchmarks.md", "GettingStarted.md", "Clients.md",
-    "SignIn.md", "Backend.md", "Limits.md", "Moderation.md", "Sizing.md", "Troubleshooting.md",
+    "SignIn.md", "Backend.md", "Limits.md", "Moderation.md", "PersonalData.md", "Sizing.md", "Troubleshooting.md",
   ])
   func headingsAreUniqueInTheirPage(page: String) throws {
     let headings = try #require(try Self.headings()[page])

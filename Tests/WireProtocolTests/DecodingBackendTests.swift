@@ -156,6 +156,32 @@ import WireProtocol
     }
   }
 
+  @Test func aBlockHasAnEndAndAReasonWhereTheyAreGiven() throws {
+    let cases: [(String, Int64?, String?)] = [
+      ("", nil, nil), (#","blockTime":0,"reason":"""#, nil, nil), (#","blockTime":null,"reason":null"#, nil, nil),
+      (#","blockTime":1,"reason":"r""#, 1, "r"), (#","blockTime":4294967295"#, 4_294_967_295, nil),
+    ]
+    for (rest, time, reason) in cases {
+      guard case .blockUser(let block) = try decoded("blockUser", #"{"userID":"u"\#(rest)}"#) else { return fail("blockUser") }
+      #expect(block.userID == UserID("u") && block.blockTime == time && block.reason == reason, "\(rest)")
+      #expect(Request.blockUser(block).subject == .user(block.userID), "decisions about a user are made one after the other")
+    }
+  }
+
+  @Test func theMethodsOfBlocksTakeWhatIsGiven() throws {
+    guard case .unblockUser(let unblock) = try decoded("unblockUser", #"{"userID":"u"}"#),
+      case .getBlockedUsers(let first) = try decoded("getBlockedUsers", "{}"),
+      case .getBlockedUsers(let next) = try decoded("getBlockedUsers", #"{"count":100,"nextSeq":4}"#),
+      case .revokeTokens(let now) = try decoded("revokeTokens", #"{"userID":"u"}"#),
+      case .revokeTokens(let earlier) = try decoded("revokeTokens", #"{"userID":"u","before":0}"#)
+    else { return fail("methods of blocks") }
+    #expect(unblock.userID == UserID("u") && now.before == nil && earlier.before == WallInstant.unset)
+    #expect(first.count == 50 && first.nextSeq == 0 && next.count == 100 && next.nextSeq == 4)
+    let user = try #require(UserID("u"))
+    for request in [Request.unblockUser(unblock), .revokeTokens(now)] { #expect(request.subject == .user(user)) }
+    #expect(Request.getBlockedUsers(first).subject == nil)
+  }
+
   @Test func theOthersTakeWhatIsGiven() throws {
     guard case .listGroups(let all) = try decoded("listGroups", "{}"),
       case .listGroups(let some) = try decoded("listGroups", #"{"groupType":"Private","count":200,"nextSeq":4}"#),

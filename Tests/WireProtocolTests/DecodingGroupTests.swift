@@ -71,6 +71,23 @@ import WireProtocol
     #expect(try attributes(#"{"a":"first","a":"second"}"#) == [.init(key: "a", value: "first")])
   }
 
+  @Test func anExpectationIsAValueOrNullByTheBytesOfItsKey() throws {
+    func set(_ members: String) throws -> SetGroupAttributes {
+      guard
+        case .group(_, .setGroupAttributes(let set)) = try decoded(
+          "setGroupAttributes", #"{"groupID":"g","attributes":{}\#(members)}"#)
+      else { throw WireError(.methodNotFound) }
+      return set
+    }
+    #expect(try set("").expect.isEmpty && set(#","expect":{}"#).expect.isEmpty && set(#","expect":null"#).expect.isEmpty)
+    #expect(
+      try set(#","expect":{"b":"","a":null}"#).expect == [.init(key: "b", value: ""), .init(key: "a", value: nil)])
+    #expect(try set(#","expect":{"a":null,"a":"second"}"#).expect == [.init(key: "a", value: nil)], "the first of a doubled key")
+    #expect(try set(#","expect":{"\u00e9":null,"e\u0301":null}"#).expect.count == 2)
+    let (none, all) = (try set(""), try set(#","isDeleteAfterHolderLeft":true,"isTakeOver":true"#))
+    #expect(!none.isDeleteAfterHolderLeft && !none.isTakeOver && all.isDeleteAfterHolderLeft && all.isTakeOver)
+  }
+
   @Test func anAttributeThatIsNullCountsAsAbsent() throws {
     #expect(try attributes(#"{"a":null}"#).isEmpty)
     #expect(try attributes(#"{"a":null,"b":"1"}"#) == [.init(key: "b", value: "1")])
@@ -111,6 +128,31 @@ import WireProtocol
     else { return fail("marks") }
     #expect(revoke.target == .seq(1) && mark.seq == 9 && markAll.seq == nil)
     #expect(read.notificationID == "n" && readAll.notificationID == nil)
+  }
+
+  /// "reportMessage: exactly one of seq and msgID, else -32602."
+  @Test func aReportNamesItsMessageInOneWay() throws {
+    guard
+      case .reportMessage(let report) = try decoded(
+        "reportMessage", #"{"groupID":"g","msgID":"m","category":"spam","text":"why"}"#),
+      case .reportMessage(let bare) = try decoded("reportMessage", #"{"groupID":"g","seq":7,"category":"","text":""}"#)
+    else { return fail("reportMessage") }
+    #expect(report.groupID == GroupID("g") && report.target == .msgID("m") && report.category == "spam" && report.text == "why")
+    #expect(bare.target == .seq(7) && bare.category == nil && bare.text == nil, "empty texts count as absent")
+    for rest in ["", #","seq":null"#, #","msgID":null"#, #","seq":1,"msgID":"m""#] {
+      #expect(fault("reportMessage", #"{"groupID":"g"\#(rest)}"#)?.code == .invalidParams, "\(rest)")
+    }
+    for id in ["", String(repeating: "x", count: 129)] {
+      let found = fault("reportMessage", #"{"groupID":"g","msgID":"\#(id)"}"#)
+      #expect(found?.code == .badValue && found?.field == "msgID")
+    }
+    guard case .listReports(let list) = try decoded("listReports", "{}"),
+      case .listReports(let closed) = try decoded("listReports", #"{"state":"Closed","groupID":"g","nextSeq":9,"count":1}"#),
+      case .closeReport(let close) = try decoded("closeReport", #"{"reportID":"u/m","note":""}"#)
+    else { return fail("reports") }
+    #expect(list.state == .open && list.groupID == nil && list.nextSeq == 0 && list.count == 50)
+    #expect(closed.state == .closed && closed.groupID == GroupID("g") && closed.nextSeq == 9 && closed.count == 1)
+    #expect(close.reportID == "u/m" && close.note == nil)
   }
 
   /// "By `seq` or by `msgID` (exactly one, else -32602)."
@@ -163,6 +205,17 @@ import WireProtocol
   func aConversationNeedsOneOfTheFour(params: String) {
     let found = fault("setConversation", #"{"groupID":"g",\#(params)}"#)
     #expect(found?.code == .invalidParams && found?.field == "isPinned")
+  }
+
+  @Test func aSignalHasANameAndPerhapsData() throws {
+    let given: [(String, String?)] = [("", nil), (#","data":null"#, nil), (#","data":"""#, ""), (#","data":"{}""#, "{}")]
+    for (more, data) in given {
+      let params = #"{"groupID":"g","name":"A.b-c_9"\#(more)}"#
+      guard case .group(_, .sendGroupSignal(let signal)) = try decoded("sendGroupSignal", params) else {
+        return fail("sendGroupSignal")
+      }
+      #expect(signal.name == "A.b-c_9" && signal.data == data)
+    }
   }
 
   @Test func unreadIsCountedOnceForEachGroupNamed() throws {

@@ -85,6 +85,7 @@ import ThrongTestKit
     #expect(UserProfile.make(nickName: "", faceURL: "") == nil)
     #expect(try names(UserInfo(userID: user)) == (try described("UserInfo", required: true)))
     #expect(try names(UserInfo(userID: user)) == (try described("UserInfo")))
+    #expect(try names(UserStatusInfo(userID: user)) == (try described("UserStatusInfo")))
   }
 
   @Test func memberChange() throws {

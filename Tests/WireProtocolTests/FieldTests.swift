@@ -103,7 +103,10 @@ import ThrongTestKit
         MuteGroupMember.Result(muteUntil: samples.instant()),
         MuteGroupMember.Result(muteUntil: samples.instant(), memberList: rows),
       ])
-      try expectDescribed([GetGroupAttributes.Result(attributes: samples.map())])
+      try expectDescribed([
+        GetGroupAttributes.Result(attributes: samples.map()),
+        GetGroupAttributes.Result(attributes: samples.map(), holders: samples.map()),
+      ])
       try expectDescribed([GetGroupCounters.Result(counters: samples.counters())])
       try expectDescribed([CounterValue(value: samples.number())])
       try expectDescribed([ClearGroupHistory.Result(clearedSeq: samples.number())])
@@ -139,6 +142,9 @@ import ThrongTestKit
     let users = samples.list { UserInfo(userID: $0.user(), nickName: $0.text(), faceURL: $0.text()) }
     try expectDescribed(users)
     try expectDescribed([GetUsersInfo.Result(userList: users)])
+    let statuses = samples.list { $0.status() }
+    try expectDescribed(statuses)
+    try expectDescribed([GetUsersStatus.Result(userList: statuses)])
     try expectDescribed([GetGroupOnlineMemberCount.Result(count: 3)])
     let inviters = samples.list { samples in
       GetGroupMemberInviters.Row(userID: samples.user(), inviter: samples.optional { $0.user() })
@@ -213,6 +219,10 @@ import ThrongTestKit
     #expect(NamedType.named(SessionInfo.notation)?.fields.map(\.name) == SessionInfo.fields.map(\.name))
     try expectDescribed([ListSessions.Result(sessionList: sessions)])
     try expectDescribed([KickUser.Result(kicked: 1)])
+    try expectDescribed([BlockUser.Result(blockedUntil: samples.instant())])
+    let blocked = samples.list { BlockedUserInfo(userID: $0.user(), blockedUntil: $0.instant(), reason: $0.text()) }
+    try expectDescribed(blocked)
+    try expectDescribed([GetBlockedUsers.Result(userList: blocked, nextSeq: samples.number())])
     try expectDescribed([ImportGroup.Result(groupID: .generate())])
     let rows = samples.list { ImportGroupMessages.Row(seq: $0.number(), code: 0) }
     try expectDescribed(rows)
@@ -233,6 +243,17 @@ import ThrongTestKit
     try expectDescribed(failures)
     try expectDescribed([ListWebhookFailures.Result(failureList: failures, nextSeq: samples.number())])
     try expectDescribed([RetryWebhooks.Result(retried: 2)])
+    let reports = samples.list { samples in
+      ReportInfo(
+        MessageReport(
+          id: samples.text(), groupID: .generate(), epoch: samples.text(), seq: samples.optional { $0.number() },
+          msgID: samples.text(), reporter: samples.user(), category: samples.optional { $0.text() },
+          text: samples.optional { $0.text() }, time: samples.instant(), state: samples.one(),
+          note: samples.optional { $0.text() }, message: Encoded(samples.messageInfo()).text))
+    }
+    try expectDescribed(reports)
+    try expectDescribed([ListReports.Result(reportList: reports, nextSeq: samples.number())])
+    try expectDescribed([ReportMessage.Result(reportID: samples.text())])
     try expectDescribed([BeginTrace.Result(traceID: samples.text(), endTime: samples.instant())])
     let entries = samples.list { samples in
       TraceEntry(

@@ -58,5 +58,19 @@ extension MethodPage {
     MethodPage("endTrace", [.traceID], for: .application),
     MethodPage("listActiveGroups", [.count(100)], "groupList", for: .application),
     MethodPage("listAdministratorActions", [.nextSeq, .count(100)], "actionList nextSeq", for: .application),
+    MethodPage(
+      "blockUser", [.userID, .may("blockTime", .duration), .may("reason", .remark)], "blockedUntil", for: .application),
+    MethodPage("unblockUser", [.userID], for: .application),
+    MethodPage("getBlockedUsers", [.nextSeq, .count(100)], "userList nextSeq", for: .application),
+    MethodPage("revokeTokens", [.userID, .may("before", .instant)], for: .application),
+    MethodPage(
+      "listReports", [.may("state", .word(["Open", "Closed"])), .may("groupID", .groupID), .nextSeq, .count(100)],
+      "reportList nextSeq", for: .application),
+    MethodPage(
+      "closeReport", [.need("reportID", .text(1...200, empty: 10004)), .may("note", .remark)], for: .application),
+    MethodPage("deleteUser", [.userID, .may("messages", .word(["Keep", "Revoke"]))], for: .application),
+    MethodPage("getUserDeletion", [.userID], "state", for: .application),
+    MethodPage(
+      "exportUser", [.userID, .may("nextSeq", .integer(-(1 << 53)...(1 << 53)))], "rows nextSeq", for: .application),
   ]
 }

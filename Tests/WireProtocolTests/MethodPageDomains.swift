@@ -24,9 +24,13 @@ indirect enum Domain: Sendable {
   case ofRow(Domain)
   case customInfo(valueBytes: Int)
   case attributes
+  /// An object of texts and nulls, of 16 at most.
+  case expectations
   case counters
   /// ASCII letters, digits and `_`: 1 to 32.
   case counterKey
+  /// The same, and `.` and `-`.
+  case signalName
 
   /// Instants and opaque positions.
   static let instant = Domain.integer(0...(1 << 53))
@@ -80,12 +84,18 @@ indirect enum Domain: Sendable {
         #"{"a":"b"}"#, "{}", #"{"a":"","b":"\u0000"}"#, "{\(quoted(exactly(32))):\(quoted(exactly(4096)))}", #"{"-é ":"b"}"#,
         #"{"a":null}"#,
       ]
+    case .expectations:
+      [
+        #"{"a":"b"}"#, "{}", #"{"a":null}"#, #"{"a":"","b":null}"#, "{\(quoted(exactly(32))):\(quoted(exactly(4096)))}",
+        "{\((0..<16).map { "\"\($0)\":null" }.joined(separator: ","))}",
+      ]
     case .counters:
       [
         #"{"a":1}"#, #"{"a":null}"#, #"{"a":-9007199254740992,"b":9007199254740992}"#, #"{"_":1.0}"#, #"{"\u0061":1e3}"#,
         "{\(quoted(String(repeating: "Z", count: 32))):0}", "{\((0..<20).map { "\"\($0)\":\($0)" }.joined(separator: ","))}",
       ]
     case .counterKey: [#""a""#, #""_""#, #""0""#, quoted(String(repeating: "Z", count: 32))]
+    case .signalName: [#""a""#, #""_""#, #""0""#, #"".""#, #""-""#, #""A.b-c_9""#, quoted(String(repeating: "Z", count: 32))]
     }
   }
 
@@ -97,7 +107,8 @@ indirect enum Domain: Sendable {
   /// JSON texts of another type than the member has.
   var wrongType: [String] {
     switch self {
-    case .text, .characters, .name, .any, .groupID, .newGroupID, .userID, .mention, .role, .initialRole, .word, .counterKey:
+    case .text, .characters, .name, .any, .groupID, .newGroupID, .userID, .mention, .role, .initialRole, .word, .counterKey,
+      .signalName:
       ["5", "1.5", "true", "[]", #"["a"]"#, "{}"]
     case .counters:
       [#""a""#, "5", "true", "[]", #"{"a":"5"}"#, #"{"a":1.5}"#, #"{"a":true}"#, #"{"a":[]}"#, #"{"a":{}}"#, #"{"":"5"}"#]
@@ -112,7 +123,8 @@ indirect enum Domain: Sendable {
           "[\($0)]"
         }
     case .ofRow(let domain): domain.wrongType
-    case .customInfo, .attributes: [#""a""#, "5", "true", "[]", #"{"a":5}"#, #"{"a":true}"#, #"{"a":[]}"#, #"{"a":{}}"#]
+    case .customInfo, .attributes, .expectations:
+      [#""a""#, "5", "true", "[]", #"{"a":5}"#, #"{"a":true}"#, #"{"a":[]}"#, #"{"a":{}}"#]
     }
   }
 

@@ -41,9 +41,14 @@ extension MethodPage {
           "opt", .word(["Receive", "NotReceive", "ReceiveNotNotify", "ReceiveFromManagers", "NotifyFromManagers"])),
       ], for: .user),
     MethodPage("initGroupAttributes", [.groupID, .need("attributes", .attributes)]),
-    MethodPage("setGroupAttributes", [.groupID, .need("attributes", .attributes)]),
+    MethodPage(
+      "setGroupAttributes",
+      [
+        .groupID, .need("attributes", .attributes), .may("expect", .expectations), .may("isDeleteAfterHolderLeft", .flag),
+        .may("isTakeOver", .flag),
+      ]),
     MethodPage("deleteGroupAttributes", [.groupID, .may("keys", .attributeKeys)]),
-    MethodPage("getGroupAttributes", [.groupID, .may("keys", .attributeKeys)], "attributes"),
+    MethodPage("getGroupAttributes", [.groupID, .may("keys", .attributeKeys), .may("withHolders", .flag)], "attributes holders?"),
     MethodPage("setGroupCounters", [.groupID, .need("counters", .counters)]),
     MethodPage(
       "increaseGroupCounter", [.groupID, .need("key", .counterKey), .need("value", .integer(1...2_147_483_647))], "value"),
@@ -67,7 +72,8 @@ extension Field {
     may("beInviteMode", .word(["None", "Auth"])), may("updateInfoMode", .word(["Any", "Admin", "Owner"])),
     may("updateCustomMode", .word(["Any", "Admin", "Owner"])), may("ownerQuitMode", .word(["Transfer", "Forbid"])),
     may("memberChangeNotification", .flag), may("isSearchable", .flag), may("isMemberVisible", .flag),
-    may("historyVisibility", .word(["Joined", "All"])),
+    may("historyVisibility", .word(["Joined", "All"])), may("slowMode", .integer(0...86_400)),
+    may("attributeMode", .word(["Any", "Holder"])),
   ]
 }
 

@@ -32,6 +32,10 @@ extension MethodPage {
   static let users: [MethodPage] = [
     MethodPage("setSelfInfo", Field.userInfo, for: .user),
     MethodPage("getUsersInfo", [.users(100)], "userList"),
+    MethodPage("setSelfStatus", [.need("customStatus", .name(0...100, 10004))], for: .user),
+    MethodPage("getUsersStatus", [.users(100)], "userList"),
+    MethodPage("subscribeUsersStatus", [.users(100)], "userList", for: .connection),
+    MethodPage("unsubscribeUsersStatus", [.may("userIDList", .list(.userID, 0...100))], for: .connection),
   ]
 
   static let applications: [MethodPage] = [

@@ -5,6 +5,7 @@ extension MethodPage {
   static let messages: [MethodPage] = [
     MethodPage("sendGroupTextMessage", [.groupID, .need("text", .messageBody)] + options, "msgID seq? timestamp status"),
     MethodPage("sendGroupCustomMessage", [.groupID, .need("data", .messageBody)] + options, "msgID seq? timestamp status"),
+    MethodPage("sendGroupSignal", [.groupID, .need("name", .signalName), .may("data", .text(0...512))]),
     MethodPage(
       "getGroupHistoryMessageList",
       [.groupID, .count(100), .may("fromSeq", .instant), .may("direction", .word(["Older", "Newer"]))], "messageList isFinished"),
@@ -42,6 +43,10 @@ extension MethodPage {
       [.groupID, .need("seqList", .list(.seq, 1...20, empty: 10004)), .may("userCount", .integer(0...10))], "resultList"),
     MethodPage("pinGroupMessage", [.groupID, .need("seq", .seq), .need("isPinned", .flag)]),
     MethodPage("getPinnedGroupMessageList", [.groupID], "messageList"),
+    // A msgID instead: DecodingGroupTests.
+    MethodPage(
+      "reportMessage", [.groupID, .need("seq", .seq), .may("category", .text(0...32)), .may("text", .remark)], "reportID",
+      for: .user),
     MethodPage("markGroupMessageAsRead", [.groupID, .may("seq", .seq)], for: .user),
     MethodPage("getGroupUnreadCount", [.may("groupIDList", .list(.groupID, 0...200))], "totalCount groups", for: .user),
     MethodPage("sendMessageReadReceipts", [.groupID, .need("seqList", .list(.seq, 1...50, empty: 10004))], for: .user),

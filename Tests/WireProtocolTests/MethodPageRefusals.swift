@@ -37,6 +37,13 @@ extension Domain {
       ]).map { ($0, 10004) }
     case .counterKey:
       ["", "a b", "a-b", "é", "\\u0000", String(repeating: "a", count: 33)].map { ("\"\($0)\"", 10004) }
+    case .signalName:
+      ["", "a b", "a/b", "a:b", "é", "\\u0000", String(repeating: "a", count: 33)].map { ("\"\($0)\"", 10004) }
+    case .expectations:
+      [
+        (#"{"":null}"#, 10004), ("{\(quoted(exactly(33))):null}", 10045), ("{\"a\":\(quoted(exactly(4097)))}", 10046),
+        ("{\((0..<17).map { "\"\($0)\":null" }.joined(separator: ","))}", 10004),
+      ]
     case .attributes:
       [
         (#"{"":"x"}"#, 10004), ("{\(quoted(exactly(33))):\"x\"}", 10045), ("{\"a\":\(quoted(exactly(4097)))}", 10046),

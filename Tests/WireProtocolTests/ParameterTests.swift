@@ -100,7 +100,7 @@ import WireProtocol
     let alternatives: Set<String> =
       switch method.name {
       case "importUsers": ["userIDList", "userList"]
-      case "revokeGroupMessage": ["seq", "msgID"]
+      case "revokeGroupMessage", "reportMessage": ["seq", "msgID"]
       case "trace": ["userID", "groupID"]
       // At least one of four has to be there.
       case "setConversation": ["isPinned"]

@@ -59,7 +59,7 @@ import WireProtocol
 
   /// Reference.md says all that there is to say of these.
   private static let withoutRules: Set = [
-    "setGroupReceiveMessageOpt", "setGroupAttributes", "getGroupAttributes", "getGroupOnlineMemberCount",
+    "setGroupReceiveMessageOpt", "getGroupOnlineMemberCount",
     "getGroupMemberInviters", "getSystemNotificationList", "setSystemNotificationRead", "listGroups",
   ]
 

@@ -82,7 +82,7 @@ struct Samples {
     let policy = GroupPolicy(
       joinMode: .any, inviteMode: .any, beInviteMode: .none, updateInfoMode: .any, updateCustomMode: .any,
       ownerQuitMode: .forbid, memberChangeNotification: flag(), isSearchable: flag(), isMemberVisible: flag(),
-      historyVisibility: one())
+      historyVisibility: one(), slowMode: flag() ? 86_400 : 0, attributeMode: one())
     let record = GroupRecord(
       id: .generate(), type: one(), epoch: text(), createTime: instant(), owner: user(), name: text(), maxMemberNum: 1,
       policy: policy)
@@ -131,6 +131,11 @@ struct Samples {
     flag() ? .customInfo(text(), text()) : .maxMemberNum(7)
   }
 
+  mutating func status() -> UserStatusInfo {
+    UserStatusInfo(
+      userID: user(), platformList: flag() ? [.iOS, .web] : [], customStatus: text(), lastOnlineTime: instant())
+  }
+
   /// An event of that name.
   mutating func event(_ name: EventName) -> any Event {
     switch name {
@@ -139,6 +144,8 @@ struct Samples {
         UserInfoFields(
           nickName: optional { $0.text() }, faceURL: optional { $0.text() }, customInfo: flag() ? ["k": text()] : nil),
         opTime: instant())
+    case .onUsersStatusChanged:
+      return SessionEvent.onUsersStatusChanged(list { Encoded($0.status()) }, opTime: instant())
     case .onConnectSuccess: return SessionEvent.onConnectSuccess(session())
     case .onKickedOffline: return SessionEvent.onKickedOffline(reason: text(), message: optional { $0.text() })
     case .onUserSigExpired: return SessionEvent.onUserSigExpired(expiresAt: instant())
@@ -174,7 +181,7 @@ struct Samples {
     case .onRevokeAdministrator: .onRevokeAdministrator(list, by: by, tip)
     case .onQuitFromGroup: .onQuitFromGroup(on: one())
     case .onReceiveMessageOptChanged: .onReceiveMessageOptChanged(one())
-    case .onGroupAttributeChanged: .onGroupAttributeChanged(map())
+    case .onGroupAttributeChanged: .onGroupAttributeChanged(map(), holders: optional { $0.map() })
     case .onGroupCounterChanged: .onGroupCounterChanged(counters())
     case .onRecvNewMessage: .onRecvNewMessage(message())
     case .onRecvMessageRevoked: .onRecvMessageRevoked(msgID: id, seq: number(), changeSeq: number(), by: by)
@@ -192,7 +199,10 @@ struct Samples {
     case .onConversationChanged: .onConversationChanged(conversationChange(), clearedSeq: optional { $0.number() })
     case .onRecvMessageReadReceipts:
       .onRecvMessageReadReceipts([ReadReceiptCount(seq: number(), readCount: count, unreadCount: count + 1)])
-    case .onReceiveRESTCustomData, .onSelfInfoUpdated, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining:
+    case .onGroupSignal:
+      .onGroupSignal(GroupSignal(name: id, data: optional { $0.text() }, sender: user(), nameCard: text()))
+    case .onReceiveRESTCustomData, .onSelfInfoUpdated, .onUsersStatusChanged, .onConnectSuccess, .onKickedOffline,
+      .onUserSigExpired, .onServerDraining:
       .onReceiveRESTCustomData(text(), on: one())
     }
   }

@@ -39,8 +39,8 @@ import WireProtocol
       case "createGroup", "importGroup": #expect(request.subject == .newGroup(nil), "\(name)")
       case "acceptGroupApplication", "refuseGroupApplication":
         guard case .application = request.subject else { return fail("\(name) is for the group of its application") }
-      case "setSelfInfo": #expect(request.subject == .caller)
-      case "setUserInfo":
+      case "setSelfInfo", "setSelfStatus", "reportMessage": #expect(request.subject == .caller, "\(name)")
+      case "setUserInfo", "blockUser", "unblockUser", "revokeTokens", "deleteUser":
         guard case .user = request.subject else { return fail("\(name) is for a user") }
       default:
         if case .group(let id, _) = request {
@@ -109,7 +109,8 @@ import WireProtocol
 
   @Test func theApplicationIsAskedBeforeWhatItsBeforeEventsName() throws {
     let asked = ["createGroup", "joinGroup", "inviteUserToGroup", "sendGroupTextMessage", "sendGroupCustomMessage"]
-    #expect(try names { $0.asked != nil } == Set(asked + ["modifyGroupMessage"]))
+    let infos = ["setGroupInfo", "setGroupMemberInfo", "setSelfInfo"]
+    #expect(try names { $0.asked != nil } == Set(asked + ["modifyGroupMessage"] + infos))
     for (name, _, request) in try requests() {
       guard let asked = request.asked else { continue }
       #expect(asked.request.caseName == name && asked.request.groupID == request.groupID, "\(name)")
@@ -129,29 +130,35 @@ import WireProtocol
         "modifyGroupMessage", #""seq":8,"data":"d","extension":"e""#, isText: false),
       case .group(_, .modifyGroupMessage(let bare)) = try replaced(
         "modifyGroupMessage", #""seq":9,"extension":"""#, isText: false),
-      case .group(_, .joinGroup(let join)) = try replaced("joinGroup", #""message":"m""#)
+      case .group(_, .joinGroup(let join)) = try replaced("joinGroup", #""message":"m""#),
+      case .group(_, .setGroupInfo(let info)) = try replaced("setGroupInfo", #""groupName":"n""#)
     else { return fail("a request stays of its method") }
     #expect(text.text == "new" && text.options.clientMsgID == "c" && custom.data == "new")
     #expect(edit.seq == 7 && edit.content == .text("new") && customEdit.seq == 8 && customEdit.content == .custom("new"))
     #expect(customEdit.extension == "e" && edit.extension == nil, "the extension is nobody's but the sender's")
     #expect(bare.content == .custom("new") && bare.extension == "", "the application may replace what the edit leaves")
-    #expect(join.message == "m", "it has no content")
+    #expect(join.message == "m" && info.groupName == "n", "they have no content")
   }
 
   @Test func whatABackendCallsForEachMessageIsNotedBelowTheChanges() {
-    let messages = ["sendGroupTextMessage", "sendGroupCustomMessage", "sendGroupSystemNotification"]
+    let messages = [
+      "sendGroupTextMessage", "sendGroupCustomMessage", "sendGroupSignal", "sendGroupSystemNotification", "reportMessage",
+    ]
     for method in TraitTests.methods {
+      // It reads everything of one user for somebody else.
+      let isNoted = method.writes || method.name == "exportUser"
       #expect(
-        method.auditLevel == (!method.writes ? nil : messages.contains(method.name) ? .message : .change), "\(method.name)")
+        method.auditLevel == (!isNoted ? nil : messages.contains(method.name) ? .message : .change), "\(method.name)")
     }
   }
 
   // MARK: Rows
 
-  @Test func onlyReadsWriteNothing() throws {
+  @Test func onlyReadsWriteNothingAndSignals() throws {
     for page in MethodPage.all {
       let call = try call(page.name, page.params())
-      #expect((call.content.rows == .nothing) == (call.method?.writes == false), "\(page.name)")
+      let isKept = call.method?.writes == true && page.name != "sendGroupSignal"
+      #expect((call.content.rows == .nothing) == !isKept, "\(page.name)")
     }
     #expect(try call("joinGroup", "{}").content.rows == .nothing, "bad parameters")
     #expect(try call("noSuchMethod", "{}").content.rows == .nothing)
@@ -217,6 +224,9 @@ import WireProtocol
     #expect(try rows("setGroupInfo", #""customInfo":{"k":"vv"}"#) == .groupInfo(textBytes: 3 + 8))
     #expect(try rows("initGroupAttributes", #""attributes":{"k":"vv","l":"\\"}"#) == .attributes(bytes: 3 + 3))
     #expect(try rows("setGroupCounters", #""counters":{"a":1,"b":null}"#) == .counters(2))
+    #expect(try rows("reportMessage", #""seq":1,"category":"c","text":"é""#) == .report(textBytes: 1 + 2))
+    #expect(try call("closeReport", #"{"reportID":"r","note":"gone"}"#).content.rows == .report(textBytes: 4))
     #expect(try call("setSelfInfo", #"{"nickName":"nn","customInfo":{"k":"v"}}"#).content.rows == .profile(textBytes: 2 + 2 + 8))
+    #expect(try call("setSelfStatus", #"{"customStatus":"é"}"#).content.rows == .profile(textBytes: 2))
   }
 }

@@ -256,6 +256,8 @@ void ct_connection_set_reading(ct_loop *loop, ct_connection_id connection, bool 
 void ct_connection_pause_writing(ct_loop *loop, ct_connection_id connection);
 // Ends a pause; first leaves before all queued frames (count 0: nothing).
 void ct_connection_resume_writing(ct_loop *loop, ct_connection_id connection, const void *first, size_t count);
+// Drops all queued frames, and unsubscribes from all topics with what they still have for it.
+void ct_connection_drop_queued(ct_loop *loop, ct_connection_id connection);
 // Has deadline_reached called once, in so many milliseconds or up to two ticks later. A later call
 // replaces the deadline.
 void ct_connection_set_deadline(ct_loop *loop, ct_connection_id connection, uint64_t in_ms);

@@ -40,6 +40,9 @@ enum ClusterEntry: Sendable {
   /// A bad token has come from a client's address.
   case badToken(address: String)
 
+  /// A user has another custom status.
+  case statusChanged(UserID, String)
+
   /// After-events of the receiver's groups and users may wait in the store.
   case webhooksWait
 
@@ -72,7 +75,7 @@ extension ClusterEntry {
     case request = 32
     case reply
     case charged = 48
-    case badToken
+    case badToken, statusChanged
   }
 
   /// The bytes of the entry.
@@ -141,6 +144,10 @@ extension ClusterEntry {
     case .badToken(let address):
       writer.bytes.byte(Tag.badToken.rawValue)
       writer.bytes.text(address)
+    case .statusChanged(let user, let customStatus):
+      writer.bytes.byte(Tag.statusChanged.rawValue)
+      writer.user(user)
+      writer.bytes.text(customStatus)
     case .request(let number, let request):
       writer.bytes.byte(Tag.request.rawValue)
       writer.bytes.number(number)
@@ -178,6 +185,7 @@ extension ClusterEntry {
     case .webhooksWait: self = .webhooksWait
     case .charged: self = .charged(try reader.user(), requests: try reader.bytes.count())
     case .badToken: self = .badToken(address: try reader.address())
+    case .statusChanged: self = .statusChanged(try reader.user(), try reader.customStatus())
     case .request: self = .request(number: try reader.bytes.number(), try RemoteRequest(from: &reader))
     case .reply: self = .reply(number: try reader.bytes.number(), try RemoteReply(from: &reader))
     }

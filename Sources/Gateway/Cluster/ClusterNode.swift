@@ -49,12 +49,14 @@ public final class ClusterNode: Sendable {
   private let directory: SessionDirectory
   private let registry: GroupRegistry
   private let observation: Observation
+  private let statuses: StatusReader
   private let presence: PresenceKeeper
   private let peerRequests: PeerRequestHandler
   private let peerEntries: PeerEntryHandler
   private let hearing: HearingCheck
   /// Nil = webhooks are off.
   private let poster: (any WebhookPoster)?
+  private let deletions: UserDeletions
   private let clocks: any Clocks
   private let logger: Logger
   private let state = Mutex(State())
@@ -66,8 +68,9 @@ public final class ClusterNode: Sendable {
   /// - Parameter poster: nil = webhooks are off.
   package init(
     _ network: ClusterNetwork, users: ClusterUserDirectory, topics: RemoteTopics, directory: SessionDirectory,
-    registry: GroupRegistry, observation: Observation, presence: PresenceKeeper, peerRequests: PeerRequestHandler,
-    peerEntries: PeerEntryHandler, poster: (any WebhookPoster)?, clocks: any Clocks, logger: Logger
+    registry: GroupRegistry, observation: Observation, statuses: StatusReader, presence: PresenceKeeper,
+    peerRequests: PeerRequestHandler, peerEntries: PeerEntryHandler, poster: (any WebhookPoster)?, deletions: UserDeletions,
+    clocks: any Clocks, logger: Logger
   ) {
     self.network = network
     self.users = users
@@ -75,11 +78,13 @@ public final class ClusterNode: Sendable {
     self.directory = directory
     self.registry = registry
     self.observation = observation
+    self.statuses = statuses
     self.presence = presence
     self.peerRequests = peerRequests
     self.peerEntries = peerEntries
     hearing = HearingCheck(network.links, network.ports.membership, logger: logger)
     self.poster = poster
+    self.deletions = deletions
     self.clocks = clocks
     self.logger = logger
     (changeStream, changes) = AsyncStream.makeStream()
@@ -130,7 +135,10 @@ public final class ClusterNode: Sendable {
       let claimed = changes.moved.filter { network.ports.membership.leads($0, at: now) }
       state.withLock { $0.uncheckedShards.formUnion(claimed) }
       checkPresence()
-      if !changes.moved.isEmpty { poster?.searchStore() }
+      if !changes.moved.isEmpty {
+        poster?.searchStore()
+        deletions.wake()
+      }
       network.router.retry(at: clocks.monotonic)
     }
   }
@@ -267,6 +275,8 @@ public final class ClusterNode: Sendable {
     if state.withLock({ $0.startTime }) == nil { users.setReady(false) }
     for continuation in waiting { continuation.resume() }
     checkPresence()
+    // Shards were gained before this node served.
+    deletions.wake()
   }
 }
 
@@ -294,6 +304,7 @@ extension ClusterNode: LinkObserver {
 
   func linkBegan(from node: NodeNumber) {
     users.forgetProfiles()
+    statuses.readAgain()
     network.router.retry(at: clocks.monotonic)
   }
 
@@ -308,6 +319,7 @@ extension ClusterNode: LinkObserver {
     beginAgain()
     checkReadiness(at: now)
     hearing.check(at: now)
+    statuses.tick(at: now)
     checkDrain()
   }
 

@@ -29,6 +29,10 @@ package final class ClusterPresence: Sendable {
   private let state = Mutex(State())
   /// nonisolated(unsafe): set before the node starts, and never again.
   nonisolated(unsafe) weak var observer: (any PresenceObserver)?
+  /// Hears of the platforms of all users.
+  ///
+  /// nonisolated(unsafe): set before the node starts, and never again.
+  package nonisolated(unsafe) weak var statuses: (any SessionObserver)?
 
   init(links: ClusterLinks, shards: ShardMap, clocks: any Clocks) {
     self.links = links
@@ -39,6 +43,15 @@ package final class ClusterPresence: Sendable {
   private func note(_ transition: PresenceTable.Transition?) {
     guard let transition, shards.term(of: Shard(of: transition.user), at: clocks.monotonic) != nil else { return }
     observer?.presenceChanged(transition.user, transition.platform, isOnline: transition.isOnline)
+  }
+
+  /// Changes the sessions of a user, and tells of the platforms that are others then.
+  private func change<Value>(_ user: UserID, in state: inout State, _ body: (inout State) -> Value) -> Value {
+    let last = state.table.platforms(of: user)
+    let value = body(&state)
+    let platforms = state.table.platforms(of: user)
+    if platforms != last { statuses?.sessionsChanged(of: user, from: last, to: platforms) }
+    return value
   }
 
   // MARK: Reading
@@ -52,6 +65,14 @@ package final class ClusterPresence: Sendable {
 
   func signedIn(among users: [UserID]) -> [UserID] {
     state.withLock { state in users.filter { state.table.isPresent($0) } }
+  }
+
+  /// The presence of users in the order given, as far as sessions tell.
+  func presences(of users: [UserID]) -> [UserPresence] {
+    state.withLock { state in
+      let platforms = users.map { state.table.platforms(of: $0) }
+      return statuses?.presences(of: users, on: platforms) ?? platforms.map { UserPresence(platforms: $0) }
+    }
   }
 
   func allUsers() -> [UserID] { state.withLock { $0.table.allUsers } }
@@ -106,20 +127,22 @@ package final class ClusterPresence: Sendable {
   func complete(_ key: SessionKey, of user: UserID, limit: Int) -> Replacement? {
     state.withLock { state in
       guard let own = state.own, let replaced = state.table.replaced(by: key, of: user, limit: limit) else { return nil }
-      note(state.table.complete(key, of: user))
-      links.sendToAll(.sessionCompleted(user, key))
-      var replacement = Replacement()
-      for (node, session) in replaced {
-        let end = state.table.end(session.key, of: user)
-        if node == own {
-          replacement.here.append(session.key)
-          links.sendToAll(.sessionEnded(user, session.key))
-        } else {
-          if let end, end.endsOnNode { replacement.groups.formUnion(end.groups) }
-          links.send(.replace(user, session.key), to: node)
+      return change(user, in: &state) { state -> Replacement in
+        note(state.table.complete(key, of: user))
+        links.sendToAll(.sessionCompleted(user, key))
+        var replacement = Replacement()
+        for (node, session) in replaced {
+          let end = state.table.end(session.key, of: user)
+          if node == own {
+            replacement.here.append(session.key)
+            links.sendToAll(.sessionEnded(user, session.key))
+          } else {
+            if let end, end.endsOnNode { replacement.groups.formUnion(end.groups) }
+            links.send(.replace(user, session.key), to: node)
+          }
         }
+        return replacement
       }
-      return replacement
     }
   }
 
@@ -127,7 +150,7 @@ package final class ClusterPresence: Sendable {
   /// - Returns: nil where it had ended before.
   func end(_ key: SessionKey, of user: UserID) -> PresenceTable.End? {
     state.withLock { state in
-      guard let end = state.table.end(key, of: user) else { return nil }
+      guard let end = change(user, in: &state, { $0.table.end(key, of: user) }) else { return nil }
       links.sendToAll(.sessionEnded(user, key))
       note(end.transition)
       return end
@@ -171,11 +194,11 @@ package final class ClusterPresence: Sendable {
           return []
         }
         return [begin(session, of: user, on: node, in: &state)].compactMap(\.self)
-      case .sessionCompleted(let user, let key): note(state.table.complete(key, of: user))
+      case .sessionCompleted(let user, let key): note(change(user, in: &state) { $0.table.complete(key, of: user) })
       case .sessionEnded(let user, let key): return [end(key, of: user, in: &state)].compactMap(\.self)
       case .replace, .attach, .detach, .resetCompression, .publish, .send, .sendToSession, .close, .missed, .webhooksWait,
         .charged,
-        .badToken, .request, .reply:
+        .badToken, .statusChanged, .request, .reply:
         break
       }
       return []
@@ -193,7 +216,7 @@ package final class ClusterPresence: Sendable {
 
   private func begin(_ session: ClusterSession, of user: UserID, on node: NodeNumber, in state: inout State) -> Change? {
     let isFirstOnNode = !state.table.nodes(of: user).contains(node)
-    note(state.table.begin(session, of: user, on: node))
+    note(change(user, in: &state) { $0.table.begin(session, of: user, on: node) })
     var groups = Set(state.absent.remove(user))
     // A group that attached the user's other sessions meanwhile did not know of this node.
     if isFirstOnNode { groups.formUnion(state.table.groups(of: user)) }
@@ -201,7 +224,7 @@ package final class ClusterPresence: Sendable {
   }
 
   private func end(_ key: SessionKey, of user: UserID, in state: inout State) -> Change? {
-    guard let end = state.table.end(key, of: user) else { return nil }
+    guard let end = change(user, in: &state, { $0.table.end(key, of: user) }) else { return nil }
     note(end.transition)
     return end.endsOnNode && !end.groups.isEmpty ? Change(user: user, groups: end.groups) : nil
   }

@@ -158,7 +158,7 @@ package final class RemoteTopics: Sendable {
       (topic(of: group, node) ?? LocalTopic(group, directory: directory)).send(frame, to: session)
     case .close(let group): topics.withLock { $0[node]?.removeValue(forKey: group) }?.close()
     case .snapshotBegan, .snapshotEnded, .sessionBegan, .sessionCompleted, .sessionEnded, .replace, .missed, .webhooksWait,
-      .charged, .badToken, .request, .reply:
+      .charged, .badToken, .statusChanged, .request, .reply:
       break
     }
   }

@@ -9,8 +9,8 @@ package final class ClusterUserDirectory: UserDirectory {
   private struct State {
     /// Users whose sessions a node was not told of: what its groups have sent since is missing.
     var unconfirmed: [NodeNumber: Set<UserID>] = [:]
-    /// News of users' texts that a node has not confirmed.
-    var unshown: [NodeNumber: UnconfirmedNews] = [:]
+    /// News of users, of their texts or of what ends their sessions, that a node has not confirmed.
+    var unheardNews: [NodeNumber: UnconfirmedNews] = [:]
     /// Users of whose sessions a node is being told, by the number of the request.
     var awaited: [NodeNumber: [UInt64: UserID]] = [:]
     var lastRequest: UInt64 = 0
@@ -29,6 +29,7 @@ package final class ClusterUserDirectory: UserDirectory {
   private let registry: GroupRegistry
   private let profiles: ProfileCache
   private let presence: ClusterPresence
+  private let statuses: Statuses
   private let links: ClusterLinks
   private let requests: RemoteRequests
   let otherNodes: OtherNodes
@@ -40,12 +41,13 @@ package final class ClusterUserDirectory: UserDirectory {
 
   /// A directory of no sessions, which does not serve yet.
   package init(
-    directory: SessionDirectory, registry: GroupRegistry, profiles: ProfileCache, network: ClusterNetwork
+    directory: SessionDirectory, registry: GroupRegistry, profiles: ProfileCache, statuses: Statuses, network: ClusterNetwork
   ) {
     otherNodes = network.otherNodes
     self.directory = directory
     self.registry = registry
     self.profiles = profiles
+    self.statuses = statuses
     presence = network.presence
     links = network.links
     requests = network.requests
@@ -132,12 +134,13 @@ package final class ClusterUserDirectory: UserDirectory {
   /// - Returns: the users whose sessions it was not told of.
   func didOpenLink(to node: NodeNumber) -> Set<UserID> {
     tellLate(node)
-    // Sessions of users whose new texts the node did not hear of: their clients connect again, and read them.
-    if let unshown = state.withLock({ $0.unshown[node] }), !unshown.isEmpty {
-      let users = unshown.users
+    // Sessions of users of whom the node did not hear some news: their clients connect again, and the sign-in
+    // reads it.
+    if let news = state.withLock({ $0.unheardNews[node] }), !news.isEmpty {
+      let users = news.users
       links.send(.missed(users ?? presence.users(on: node)), to: node)
       whenHeard(by: node) { state in
-        if let users { for user in users { state.unshown[node]?.didConfirm(user) } } else { state.unshown[node] = nil }
+        if let users { for user in users { state.unheardNews[node]?.didConfirm(user) } } else { state.unheardNews[node] = nil }
       }
     }
     return state.withLock { state in
@@ -169,7 +172,7 @@ package final class ClusterUserDirectory: UserDirectory {
     state.withLock { state in
       state.known.remove(node)
       state.unheard.remove(node)
-      state.unshown[node] = nil
+      state.unheardNews[node] = nil
       state.unconfirmed[node] = nil
       state.awaited[node] = nil
     }
@@ -207,14 +210,23 @@ package final class ClusterUserDirectory: UserDirectory {
 
   // MARK: Of one user, on all nodes
 
-  package func kick(_ user: UserID, message: String?) async -> Int {
-    async let kickedHere = directory.kick(user, message: message)
+  package func endSessions(of user: UserID, _ ending: SessionEnding) async -> Int {
+    async let endedHere = directory.endSessions(of: user, ending)
     let answers = await otherNodes.ask(
       "kickUser", of: presence.otherNodes(of: user), timeout: ClusterUserDirectory.replyWait
-    ) { _ in .kick(user, message: message) }
-    var kicked = await kickedHere
-    for case (_, .count(let count)) in answers { kicked += Int(count) }
-    return kicked
+    ) { _ in .endSessions(user, ending) }
+    var ended = await endedHere
+    for case (_, .count(let count)) in answers { ended += Int(count) }
+    return ended
+  }
+
+  /// Asks each node, whatever this one knows of its sessions: one may be signing in there.
+  @discardableResult
+  package func endSessionsEverywhere(of user: UserID, _ ending: SessionEnding) async -> Bool {
+    async let endedHere = directory.endSessions(of: user, ending)
+    let isConfirmed = await announce("endSessions", .endSessions(user, ending), of: user)
+    _ = await endedHere
+    return isConfirmed
   }
 
   package func sessions(of user: UserID) async -> [SessionInfo] {
@@ -226,30 +238,63 @@ package final class ClusterUserDirectory: UserDirectory {
     return found.sorted { ($0.loginTime, $0.sessionID) < ($1.loginTime, $1.sessionID) }
   }
 
+  package func presences(of users: [UserID]) -> [UserPresence] { presence.presences(of: users) }
+
+  /// A node that misses the news reads the statuses of watched users again (`StatusReader.readAgain`).
+  package func showStatus(_ customStatus: String, of user: UserID) {
+    statuses.statusChanged(of: user, to: customStatus)
+    links.sendToAll(.statusChanged(user, customStatus))
+  }
+
   package func makeKnown(_ user: UserID) async throws(StoreError) { try await store.makeKnown([user]) }
 
   package func show(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async {
     async let isShownHere: Void = showHere(profile, of: user, frame, except: session)
+    await announce("userInfo", .userInfo(user, profile, frame: frame, except: session), of: user)
+    await isShownHere
+  }
+
+  /// Tells all nodes some news of a user. The user's sessions on one that does not confirm it are closed
+  /// when the link is back (4008): their next sign-in reads the store.
+  /// - Returns: whether each node has confirmed it, or has gone.
+  @discardableResult
+  private func announce(_ purpose: StaticString, _ request: RemoteRequest, of user: UserID) async -> Bool {
     let nodes = otherNodes.all
     // Until they have answered: a link that begins meanwhile has lost the news.
-    state.withLock { state in for node in nodes { state.unshown[node, default: UnconfirmedNews()].add(user) } }
-    let answers = await otherNodes.ask("userInfo", of: nodes, timeout: ClusterUserDirectory.replyWait) { _ in
-      .userInfo(user, profile, frame: frame, except: session)
-    }
+    state.withLock { state in for node in nodes { state.unheardNews[node, default: UnconfirmedNews()].add(user) } }
+    let answers = await otherNodes.ask(purpose, of: nodes, timeout: ClusterUserDirectory.replyWait) { _ in request }
+    let confirmed = Set(answers.map(\.node))
+    let living = membership.view.nodes
     state.withLock { state in
-      let confirmed = Set(answers.map(\.node))
       for node in nodes {
         if confirmed.contains(node) {
-          state.unshown[node]?.didConfirm(user)
-        } else if state.unshown[node]?.isEmpty != false {
+          state.unheardNews[node]?.didConfirm(user)
+        } else if state.unheardNews[node]?.isEmpty != false {
           // Earlier news was told again, before this one was lost.
-          state.unshown[node, default: UnconfirmedNews()].add(user)
+          state.unheardNews[node, default: UnconfirmedNews()].add(user)
         }
       }
       // A node that has gone has no sessions.
-      for node in nodes where membership.view.nodes[node] == nil { state.unshown[node] = nil }
+      for node in nodes where living[node] == nil { state.unheardNews[node] = nil }
     }
-    await isShownHere
+    return nodes.allSatisfy { confirmed.contains($0) || living[$0] == nil }
+  }
+
+  package func forget(_ user: UserID, _ messages: UserDeletion.MessageFate) async -> Bool {
+    await forgetHere(user)
+    let nodes = otherNodes.all
+    let answers = await otherNodes.ask("forgetUser", of: nodes, timeout: ClusterUserDirectory.replyWait) { _ in
+      .forgetUser(user, messages)
+    }
+    let answered = Set(answers.map(\.node))
+    // A node that has gone remembers nothing, and one that has come since has never heard of the user.
+    return nodes.allSatisfy { answered.contains($0) || membership.view.nodes[$0] == nil }
+  }
+
+  /// What this node remembers of a user who is being deleted.
+  func forgetHere(_ user: UserID) async {
+    store.forgetKnown(user)
+    await showHere(nil, of: user, nil, except: nil)
   }
 
   /// News of other nodes may be missing: what they have changed is read again.

@@ -55,6 +55,8 @@ struct EntryWriter {
 struct EntryReader {
   /// The longest are those of IPv6 with a zone.
   private static let maxAddressBytes = 128
+  /// As setSelfStatus allows.
+  private static let maxStatusBytes = 100
 
   var bytes: ByteReader
   let own: NodeNumber
@@ -86,6 +88,13 @@ struct EntryReader {
     let address = try bytes.text()
     guard address.utf8.count <= EntryReader.maxAddressBytes else { throw MalformedMessage("no address of a client") }
     return address
+  }
+
+  /// A user's own words. They are kept as long as somebody watches the user.
+  mutating func customStatus() throws(MalformedMessage) -> String {
+    let text = try bytes.text()
+    guard text.utf8.count <= EntryReader.maxStatusBytes else { throw MalformedMessage("no custom status") }
+    return text
   }
 
   mutating func key() throws(MalformedMessage) -> SessionKey {
@@ -144,6 +153,7 @@ extension EventClass {
     case 3: self = .storedChat(fromManager: true)
     case 4: self = .liveChat(fromManager: false)
     case 5: self = .liveChat(fromManager: true)
+    case 6: self = .signal
     default: return nil
     }
   }
@@ -155,6 +165,7 @@ extension EventClass {
     case .notice: 1
     case .storedChat(let fromManager): fromManager ? 3 : 2
     case .liveChat(let fromManager): fromManager ? 5 : 4
+    case .signal: 6
     }
   }
 }

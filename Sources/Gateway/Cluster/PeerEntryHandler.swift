@@ -11,6 +11,7 @@ package final class PeerEntryHandler: Sendable {
   private let users: ClusterUserDirectory
   private let topics: RemoteTopics
   private let directory: SessionDirectory
+  private let statuses: Statuses
   private let budgets: UserBudgets
   private let connectionLimiter: ConnectionLimiter
   /// Nil = webhooks are off.
@@ -21,7 +22,7 @@ package final class PeerEntryHandler: Sendable {
   ///   them.
   package init(
     _ network: ClusterNetwork, handler: PeerRequestHandler, users: ClusterUserDirectory, topics: RemoteTopics,
-    directory: SessionDirectory, budgets: UserBudgets, connectionLimiter: ConnectionLimiter,
+    directory: SessionDirectory, statuses: Statuses, budgets: UserBudgets, connectionLimiter: ConnectionLimiter,
     poster: (any WebhookPoster)?, clocks: any Clocks
   ) {
     (links, requests, presence) = (network.links, network.requests, network.presence)
@@ -29,6 +30,7 @@ package final class PeerEntryHandler: Sendable {
     self.users = users
     self.topics = topics
     self.directory = directory
+    self.statuses = statuses
     self.budgets = budgets
     self.connectionLimiter = connectionLimiter
     self.poster = poster
@@ -49,6 +51,7 @@ package final class PeerEntryHandler: Sendable {
     case .webhooksWait: poster?.searchStore()
     case .charged(let user, let requests): budgets.charge(requests, of: user, at: clocks.monotonic)
     case .badToken(let address): _ = connectionLimiter.noteBadToken(from: address, at: clocks.monotonic)
+    case .statusChanged(let user, let customStatus): statuses.statusChanged(of: user, to: customStatus)
     case .request(let number, let request):
       handler.perform(request) { [links] reply, mayWait in
         links.send(.reply(number: number, reply), to: node, mayWait: mayWait)

@@ -69,9 +69,20 @@ package final class PeerRequestHandler: Sendable {
         await users.showHere(profile, of: user, frame, except: except)
         answer(.reply(.empty))
       }
-    case .kick(let user, let message):
-      Task { answer(.count(Int64(await directory.kick(user, message: message)))) }
+    case .endSessions(let user, let ending):
+      Task { answer(.count(Int64(await directory.endSessions(of: user, ending)))) }
     case .sessions(let user): answer(.sessions(directory.infos(of: user)))
+    case .erase(let erasure, of: let user, in: let group):
+      guard router.leads(group) else { return answer(.moved) }
+      Task { answer(.reply(await dispatcher.deletions.eraseHere(erasure, of: user, in: group))) }
+    case .recallRecent(let user):
+      Task { answer(.count(await dispatcher.deletions.recallRecentHere(of: user))) }
+    case .forgetUser(let user, let messages):
+      Task {
+        await users.forgetHere(user)
+        dispatcher.forget(user, messages)
+        answer(.reply(.empty))
+      }
     case .beginTrace(let id, let subject, let duration):
       _ = observation.tracer.begin(subject, id: id, for: duration)
       answer(.reply(.empty))

@@ -40,6 +40,14 @@ struct PresenceTable: Sendable {
   /// Whether a session of the user is signed in.
   func isOnline(_ user: UserID) -> Bool { users[user]?.isOnline == true }
 
+  /// The platforms of the signed-in sessions.
+  func platforms(of user: UserID) -> PlatformSet {
+    guard let sessions = users[user]?.sessions else { return [] }
+    var platforms: PlatformSet = []
+    for (_, session) in sessions where session.isCompleted { platforms.insert(PlatformSet(platform: session.platform)) }
+    return platforms
+  }
+
   /// The users of which a session is signed in.
   var onlineUsers: [UserID] { users.filter(\.value.isOnline).map(\.key) }
 

@@ -14,9 +14,16 @@ enum RemoteRequest: Sendable {
   /// A user's texts have changed.
   case userInfo(UserID, UserProfile?, frame: [UInt8]?, except: SessionKey?)
   /// Ends the receiver's sessions of a user; answered with their number.
-  case kick(UserID, message: String?)
+  case endSessions(UserID, SessionEnding)
   /// The receiver's sessions of a user.
   case sessions(of: UserID)
+  /// What a group of the receiver erases of a user who is deleted.
+  case erase(GroupErasure, of: UserID, in: GroupID)
+  /// The receiver's live rooms recall a few of the messages that they remember of a user; answered with the
+  /// number of those that are left.
+  case recallRecent(UserID)
+  /// The receiver remembers nothing of a user who is deleted.
+  case forgetUser(UserID, UserDeletion.MessageFate)
   /// Begins a trace on the receiver, where it has not begun.
   case beginTrace(String, BeginTrace.Subject, Duration)
   /// The receiver's own entries of a trace, from a number on.
@@ -35,6 +42,11 @@ enum RemoteRequest: Sendable {
   case metrics
 }
 
+extension RemoteRequest {
+  /// Whether rows that it asks for may change something. As a rule rows are only read.
+  var writes: Bool { if case .rows(let rows, _) = self { rows.contains(where: \.operation.writes) } else { false } }
+}
+
 /// The operations of `Dispatcher` over several groups.
 enum RowOperation: Sendable, Equatable {
   case info
@@ -42,6 +54,8 @@ enum RowOperation: Sendable, Equatable {
   case joinedInfo(updatedSince: WallInstant)
   case unreadCount
   case sync(epoch: String, seq: Int64, changeSeq: Int64?, bytes: Int)
+  /// A report, which may be decided twice: the second is the first again.
+  indirect case report(ReportMessage, mayPass: Bool)
 
   var operation: GroupOperation {
     switch self {
@@ -50,8 +64,12 @@ enum RowOperation: Sendable, Equatable {
     case .joinedInfo(let since): .joinedInfo(updatedSince: since)
     case .unreadCount: .unreadCount
     case .sync(let epoch, let seq, let changeSeq, let bytes): .sync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes)
+    case .report(let request, let mayPass): .report(request, mayPass: mayPass)
     }
   }
+
+  /// Whether it may change something: an answer that is lost does not say that nothing was done.
+  var writes: Bool { if case .report = self { true } else { false } }
 }
 
 /// The text of a request as it came, while the request may have to travel. A class: on one node, where
@@ -90,7 +108,8 @@ enum RemoteReply: Sendable {
 extension RemoteRequest {
   private enum Tag: UInt8 {
     case call = 1
-    case rows, presence, userInfo, kick, sessions
+    case rows, presence, userInfo, endSessions, sessions
+    case erase, recallRecent, forgetUser
     case beginTrace = 16
     case traceEntries, readTrace, endTrace, activeGroups, administratorActions, uptime, metrics
   }
@@ -127,13 +146,25 @@ extension RemoteRequest {
       writer.profile(profile)
       writer.bytes.optional(frame) { $0.data($1) }
       writer.optionalKey(except)
-    case .kick(let user, let message):
-      writer.bytes.byte(Tag.kick.rawValue)
+    case .endSessions(let user, let ending):
+      writer.bytes.byte(Tag.endSessions.rawValue)
       writer.user(user)
-      writer.bytes.optional(message) { $0.text($1) }
+      ending.write(to: &writer)
     case .sessions(let user):
       writer.bytes.byte(Tag.sessions.rawValue)
       writer.user(user)
+    case .erase(let erasure, of: let user, in: let group):
+      writer.bytes.byte(Tag.erase.rawValue)
+      erasure.write(to: &writer)
+      writer.user(user)
+      writer.group(group)
+    case .recallRecent(let user):
+      writer.bytes.byte(Tag.recallRecent.rawValue)
+      writer.user(user)
+    case .forgetUser(let user, let messages):
+      writer.bytes.byte(Tag.forgetUser.rawValue)
+      writer.user(user)
+      writer.bytes.flag(messages == .revoke)
     case .beginTrace(let id, let subject, let duration):
       writer.bytes.byte(Tag.beginTrace.rawValue)
       writer.bytes.text(id)
@@ -193,10 +224,15 @@ extension RemoteRequest {
         try reader.user(), try reader.profile(),
         frame: try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.data() },
         except: try reader.optionalKey())
-    case .kick:
-      self = .kick(
-        try reader.user(), message: try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.text() })
+    case .endSessions: self = .endSessions(try reader.user(), try SessionEnding(from: &reader))
     case .sessions: self = .sessions(of: try reader.user())
+    case .erase:
+      let erasure = try GroupErasure(from: &reader)
+      self = .erase(erasure, of: try reader.user(), in: try reader.group())
+    case .recallRecent: self = .recallRecent(try reader.user())
+    case .forgetUser:
+      let user = try reader.user()
+      self = .forgetUser(user, try reader.bytes.flag() ? .revoke : .keep)
     case .beginTrace:
       let (id, subject) = (try reader.bytes.text(), try reader.subject())
       // No trace lasts longer than its method allows.
@@ -214,10 +250,46 @@ extension RemoteRequest {
   }
 }
 
+extension GroupErasure {
+  private enum Tag: UInt8 {
+    case leave = 1
+    case records, reaction, recall, texts
+  }
+
+  fileprivate func write(to writer: inout EntryWriter) {
+    switch self {
+    case .leave: writer.bytes.byte(Tag.leave.rawValue)
+    case .records: writer.bytes.byte(Tag.records.rawValue)
+    case .reaction(let seq, let reaction):
+      writer.bytes.byte(Tag.reaction.rawValue)
+      writer.bytes.signed(seq)
+      writer.bytes.text(reaction)
+    case .recall(let seq):
+      writer.bytes.byte(Tag.recall.rawValue)
+      writer.bytes.signed(seq)
+    case .texts: writer.bytes.byte(Tag.texts.rawValue)
+    }
+  }
+
+  fileprivate init(from reader: inout EntryReader) throws(MalformedMessage) {
+    let number = try reader.bytes.byte()
+    guard let tag = Tag(rawValue: number) else { throw MalformedMessage("an unknown erasure: \(number)") }
+    switch tag {
+    case .leave: self = .leave
+    case .records: self = .records
+    case .reaction:
+      let seq = try reader.bytes.signed()
+      self = .reaction(seq: seq, try reader.bytes.text())
+    case .recall: self = .recall(seq: try reader.bytes.signed())
+    case .texts: self = .texts
+    }
+  }
+}
+
 extension RowOperation {
   private enum Tag: UInt8 {
     case info = 1
-    case foundInfo, joinedInfo, unreadCount, sync
+    case foundInfo, joinedInfo, unreadCount, sync, report
   }
 
   fileprivate func write(to writer: inout EntryWriter) {
@@ -236,6 +308,20 @@ extension RowOperation {
       writer.bytes.signed(seq)
       writer.bytes.optional(changeSeq) { $0.signed($1) }
       writer.bytes.count(bytes)
+    case .report(let request, let mayPass):
+      writer.bytes.byte(Tag.report.rawValue)
+      writer.group(request.groupID)
+      switch request.target {
+      case .seq(let seq):
+        writer.bytes.flag(true)
+        writer.bytes.signed(seq)
+      case .msgID(let id):
+        writer.bytes.flag(false)
+        writer.bytes.text(id)
+      }
+      writer.bytes.optional(request.category) { $0.text($1) }
+      writer.bytes.optional(request.text) { $0.text($1) }
+      writer.bytes.flag(mayPass)
     }
   }
 
@@ -252,6 +338,14 @@ extension RowOperation {
         epoch: try reader.bytes.text(), seq: try reader.bytes.signed(),
         changeSeq: try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.signed() },
         bytes: try reader.bytes.count())
+    case .report:
+      let group = try reader.group()
+      let target: RevokeGroupMessage.Target =
+        try reader.bytes.flag() ? .seq(try reader.bytes.signed()) : .msgID(try reader.bytes.text())
+      let category = try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.text() }
+      let text = try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.text() }
+      self = .report(
+        ReportMessage(groupID: group, target: target, category: category, text: text), mayPass: try reader.bytes.flag())
     }
   }
 }

@@ -173,9 +173,8 @@ package final class ShardRouter: GroupLeadership, Sendable {
         // Nothing was done: the request may look for the owner again.
         case .reply(.moved), .notSent: didSendBack(call, of: shard, node, flight)
         case .lost, .reply:
-          // Rows are only read.
           guard case .call(_, let caller, _) = call.request else {
-            return didAnswer(call, of: shard, flight, .error(.temporary))
+            return didAnswer(call, of: shard, flight, call.request.writes ? .failure(.outcomeUnknown) : .error(.temporary))
           }
           didLose.withLock { $0 }(caller)
           didAnswer(call, of: shard, flight, .failure(.outcomeUnknown))

@@ -166,6 +166,7 @@ private enum FrameKind {
   static let event: UInt8 = 1
   static let memberMessage: UInt8 = 2
   static let managerMessage: UInt8 = 4
+  static let signal: UInt8 = 8
 }
 
 extension EventClass {
@@ -174,6 +175,7 @@ extension EventClass {
     case .control, .notice: FrameKind.event
     case .storedChat(let fromManager), .liveChat(let fromManager):
       fromManager ? FrameKind.managerMessage : FrameKind.memberMessage
+    case .signal: FrameKind.signal
     }
   }
 
@@ -181,7 +183,7 @@ extension EventClass {
   fileprivate var reliability: Reliability {
     switch self {
     case .control, .storedChat: .lossless
-    case .notice, .liveChat: .skippable
+    case .notice, .liveChat, .signal: .skippable
     }
   }
 }
@@ -190,8 +192,8 @@ extension ReceiveOption {
   fileprivate var mask: UInt8 {
     switch self {
     case .receive, .receiveNotNotify, .notifyFromManagers:
-      FrameKind.event | FrameKind.memberMessage | FrameKind.managerMessage
-    case .receiveFromManagers: FrameKind.event | FrameKind.managerMessage
+      FrameKind.event | FrameKind.signal | FrameKind.memberMessage | FrameKind.managerMessage
+    case .receiveFromManagers: FrameKind.event | FrameKind.signal | FrameKind.managerMessage
     case .notReceive: FrameKind.event
     }
   }

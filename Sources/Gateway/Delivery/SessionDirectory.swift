@@ -12,6 +12,8 @@ package struct SessionEntry: Sendable {
   let deviceID: String?
   let address: String
   let loginTime: WallInstant
+  /// Its sign-in has been answered. Among several nodes `ClusterPresence` knows that.
+  var isCompleted = false
 }
 
 /// The signed-in users, their sessions, and the groups that have these attached. Shared by all
@@ -26,6 +28,13 @@ package final class SessionDirectory: Sendable {
     var isOnline = false
     /// The user is a member of live rooms that are not in memory.
     var isInSuspendedRooms = false
+
+    /// The platforms of the signed-in sessions.
+    var platforms: PlatformSet {
+      var platforms: PlatformSet = []
+      for session in sessions where session.isCompleted { platforms.insert(PlatformSet(platform: session.platform)) }
+      return platforms
+    }
   }
 
   private struct State {
@@ -40,11 +49,23 @@ package final class SessionDirectory: Sendable {
   /// Called in order when the first session of a user has signed in (true) and when the last has
   /// ended (false).
   private let presenceChanged: @Sendable (UserID, Platform, Bool) -> Void
+  /// Nil = it hears of the sessions of all nodes (`ClusterPresence`), or of none.
+  private let statuses: (any SessionObserver)?
 
   /// An empty directory.
-  /// - Parameter presenceChanged: must neither block nor call the directory.
-  package init(presenceChanged: @escaping @Sendable (UserID, Platform, Bool) -> Void = { _, _, _ in }) {
+  /// - Parameters:
+  ///   - statuses: hears of each change of a user's platforms; nil = nobody does.
+  ///   - presenceChanged: must neither block nor call the directory.
+  package init(
+    statuses: (any SessionObserver)? = nil,
+    presenceChanged: @escaping @Sendable (UserID, Platform, Bool) -> Void = { _, _, _ in }
+  ) {
+    self.statuses = statuses
     self.presenceChanged = presenceChanged
+  }
+
+  private func note(_ user: UserID, _ last: PlatformSet, _ platforms: PlatformSet) {
+    if platforms != last { statuses?.sessionsChanged(of: user, from: last, to: platforms) }
   }
 
   /// Adds a session that is signing in, so that groups that its user joins from now on find it.
@@ -64,6 +85,8 @@ package final class SessionDirectory: Sendable {
     state.withLock { state in
       guard let presence = state.users[user], let index = presence.sessions.firstIndex(where: { $0.session === session })
       else { return nil }
+      let last = presence.platforms
+      presence.sessions[index].isCompleted = true
       let sessions = presence.sessions
       let replaced = SessionDirectory.replaced(by: sessions[index], among: sessions[..<index], limit: limit)
       if !replaced.isEmpty { presence.sessions.removeAll { old in replaced.contains { $0 === old.session } } }
@@ -72,6 +95,7 @@ package final class SessionDirectory: Sendable {
         presence.isOnline = true
         presenceChanged(user, sessions[index].platform, true)
       }
+      note(user, last, presence.platforms)
       return replaced
     }
   }
@@ -127,9 +151,11 @@ package final class SessionDirectory: Sendable {
       guard let presence = state.users[user] else { return LastSessionEnd() }
       let count = presence.sessions.count
       let platform = presence.sessions.first { $0.session === session }?.platform ?? .unknown
+      let last = presence.platforms
       presence.sessions.removeAll { $0.session === session }
       state.sessionCount -= count - presence.sessions.count
       if presence.sessions.isEmpty { state.users[user] = nil }
+      defer { note(user, last, presence.platforms) }
       guard presence.sessions.isEmpty else { return LastSessionEnd() }
       if presence.isOnline { presenceChanged(user, platform, false) }
       return LastSessionEnd(groups: presence.groups, concernsSuspendedRooms: presence.isInSuspendedRooms)
@@ -169,6 +195,14 @@ package final class SessionDirectory: Sendable {
 
   /// The sessions of a user.
   func sessions(of user: UserID) -> [SessionEntry] { state.withLock { $0.users[user]?.sessions ?? [] } }
+
+  /// The presence of users in the order given, as far as sessions tell.
+  func presences(of users: [UserID]) -> [UserPresence] {
+    state.withLock { state in
+      let platforms = users.map { state.users[$0]?.platforms ?? [] }
+      return statuses?.presences(of: users, on: platforms) ?? platforms.map { UserPresence(platforms: $0) }
+    }
+  }
 
   /// Whether a user has a session.
   func isPresent(_ user: UserID) -> Bool { state.withLock { $0.users[user] != nil } }

@@ -28,9 +28,15 @@ package protocol UserDirectory: Sendable {
   /// The end of the last session, as a sign-in has read it; nil where the user is not away.
   func absence(of user: UserID, readAs offlineSince: WallInstant?) -> WallInstant?
 
-  /// Ends the sessions of a user (kickUser).
-  /// - Returns: how many were open.
-  func kick(_ user: UserID, message: String?) async -> Int
+  /// Ends the sessions of a user where they are known to be (kickUser).
+  /// - Returns: how many have ended.
+  func endSessions(of user: UserID, _ ending: SessionEnding) async -> Int
+
+  /// Ends the sessions of a user on all nodes, those that are signing in included. A node that does
+  /// not answer lets the user's sessions go when it hears this one again.
+  /// - Returns: whether all nodes have done it.
+  @discardableResult
+  func endSessionsEverywhere(of user: UserID, _ ending: SessionEnding) async -> Bool
 
   /// The sessions of a user, in the order of sign-in.
   func sessions(of user: UserID) async -> [SessionInfo]
@@ -39,8 +45,20 @@ package protocol UserDirectory: Sendable {
   /// - Parameter frame: tells the user's sessions, all but one; nil = they are not told.
   func show(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async
 
+  /// The presence of users in the order given, as far as sessions tell: of those who have been offline for
+  /// longer only the store knows since when.
+  func presences(of users: [UserID]) -> [UserPresence]
+
+  /// A user's custom status has changed: the nodes tell those who watch the user.
+  func showStatus(_ customStatus: String, of user: UserID)
+
   /// Returns when all nodes know a user who has been remembered here.
   func makeKnown(_ user: UserID) async throws(StoreError)
+
+  /// A user is being deleted: no node shows the user's texts any more, or remembers that the user is known.
+  /// - Parameter messages: what becomes of the user's texts.
+  /// - Returns: whether all nodes have done it.
+  func forget(_ user: UserID, _ messages: UserDeletion.MessageFate) async -> Bool
 }
 
 /// All users of one node.
@@ -49,17 +67,19 @@ package final class LocalUserDirectory: UserDirectory {
   private let registry: GroupRegistry
   private let profiles: ProfileCache
   private let absenceTimers: AbsenceTimers
+  private let statuses: Statuses
   private let clocks: any Clocks
 
   /// - Parameter absenceTimers: for members of live rooms that are not in memory.
   package init(
     directory: SessionDirectory, registry: GroupRegistry, profiles: ProfileCache, absenceTimers: AbsenceTimers,
-    clocks: any Clocks
+    statuses: Statuses, clocks: any Clocks
   ) {
     self.directory = directory
     self.registry = registry
     self.profiles = profiles
     self.absenceTimers = absenceTimers
+    self.statuses = statuses
     self.clocks = clocks
   }
 
@@ -97,11 +117,28 @@ package final class LocalUserDirectory: UserDirectory {
 
   package func absence(of _: UserID, readAs offlineSince: WallInstant?) -> WallInstant? { offlineSince }
 
-  package func kick(_ user: UserID, message: String?) async -> Int { await directory.kick(user, message: message) }
+  package func endSessions(of user: UserID, _ ending: SessionEnding) async -> Int {
+    await directory.endSessions(of: user, ending)
+  }
+
+  @discardableResult
+  package func endSessionsEverywhere(of user: UserID, _ ending: SessionEnding) async -> Bool {
+    _ = await directory.endSessions(of: user, ending)
+    return true
+  }
 
   package func sessions(of user: UserID) async -> [SessionInfo] { directory.infos(of: user) }
 
+  package func presences(of users: [UserID]) -> [UserPresence] { directory.presences(of: users) }
+
+  package func showStatus(_ customStatus: String, of user: UserID) { statuses.statusChanged(of: user, to: customStatus) }
+
   package func makeKnown(_ user: UserID) async throws(StoreError) {}
+
+  package func forget(_ user: UserID, _: UserDeletion.MessageFate) async -> Bool {
+    await show(nil, of: user, nil, except: nil)
+    return true
+  }
 
   package func show(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async {
     profiles.didChange(profile, of: user)
@@ -111,10 +148,10 @@ package final class LocalUserDirectory: UserDirectory {
 
 /// Work on the sessions of a user on this node.
 extension SessionDirectory {
-  func kick(_ user: UserID, message: String?) async -> Int {
-    var kicked = 0
-    for entry in sessions(of: user) where await entry.session.remove(message: message) { kicked += 1 }
-    return kicked
+  func endSessions(of user: UserID, _ ending: SessionEnding) async -> Int {
+    var ended = 0
+    for entry in sessions(of: user) where await entry.session.end(ending) { ended += 1 }
+    return ended
   }
 
   func infos(of user: UserID) -> [SessionInfo] {

@@ -23,7 +23,8 @@ extension Dispatcher {
 
   /// Replies once the sessions are closed.
   func kick(_ request: KickUser, by _: Caller) async -> Reply {
-    .success(.kicked(KickUser.Result(kicked: await sessions.kick(request.userID, message: request.reason))))
+    let kicked = await sessions.endSessions(of: request.userID, .administrator(message: request.reason))
+    return .success(.kicked(KickUser.Result(kicked: kicked)))
   }
 
   func stats(_: GetStats, for _: Caller) async throws(StoreError) -> Reply {

@@ -5,9 +5,23 @@ import WireProtocol
 /// The texts of users (Protocol.md, "Profiles").
 extension Dispatcher {
   func setSelfInfo(_ request: SetSelfInfo, by caller: Caller) async throws(StoreError) -> Reply {
+    try await changeSelfInfo(request, by: caller, comparing: words)
+  }
+
+  /// - Parameter words: nil = the texts were compared before.
+  func changeSelfInfo(
+    _ request: SetSelfInfo, by caller: Caller, comparing words: CurrentWords?
+  ) async throws(StoreError) -> Reply {
     guard let user = caller.userID else { return .missingUser }
     let change = ImportUsers.ImportedUser(userID: user, fields: request.fields)
-    return try await userInfos.change([change], announcement: .toSessions(except: caller.session), commit)
+    return try await userInfos.change(
+      [change], comparing: words, announcement: .toSessions(except: caller.session), commit)
+  }
+
+  /// The checks of setSelfInfo before the application is asked.
+  func checkSelfInfo(_ request: SetSelfInfo, by caller: Caller) async throws(StoreError) -> Reply {
+    guard let user = caller.userID else { return .missingUser }
+    return try await userInfos.check(request.fields, of: user, comparing: words)
   }
 
   /// Also makes the user known where nothing changes.

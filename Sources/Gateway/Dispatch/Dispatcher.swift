@@ -1,5 +1,7 @@
+import CoreMetrics
 import GroupModel
 import GroupRuntime
+import Synchronization
 import WireProtocol
 
 /// Routes each request to its group, or to an extension beside this file. Sessions and the
@@ -11,6 +13,11 @@ public final class Dispatcher: Sendable {
   let clocks: any Clocks
   let quotas: GroupQuotas
   let userInfos: UserInfoEditor
+  let access: UserAccessEditor
+  let statuses: Statuses
+  package let statusReader: StatusReader
+  /// Deletes users in the background.
+  package let deletions: UserDeletions
   let requiresKnownUsers: Bool
   let searchesMessages: Bool
   let profiles: ProfileCache
@@ -21,12 +28,19 @@ public final class Dispatcher: Sendable {
   let product: Product
   /// Nil = webhooks are off.
   let webhooks: WebhookServices?
+  /// The words with which the names of users are compared, and what the application is asked about; nil =
+  /// nothing is.
+  let words: CurrentWords?
   /// Brings requests to other nodes; nil = there are none.
   let router: ShardRouter?
   /// Whether `webhooks` asks anything, without a copy of it.
   private let asksFirst: Bool
   let observation: Observation
   let requestOrder = RequestOrder()
+  /// The reports of each user, one after the other.
+  let reportTurns = TurnQueue<UserID>()
+  let reportLimiter = Mutex(KeyedRateLimiter<UserID>(limit: Dispatcher.reportsPerMinute, windowMilliseconds: 60_000))
+  let reportsTotal = Counter(label: "throng_reports_total")
   private let observer: StoreObserver
   private let serverInfo: Reply
   private let openRPC: LazyDocument
@@ -39,19 +53,25 @@ public final class Dispatcher: Sendable {
   ///   - pageBytes: the most bytes of groups and messages in a reply.
   ///   - unreadLimit: unread applications are counted up to this number.
   ///   - webhooks: nil = they are off.
+  ///   - words: nil = no text is compared with any.
   package init(
-    registry: GroupRegistry, stores: GatewayStores, profiles: ProfileCache, sessions: any UserDirectory, quotas: GroupQuotas,
-    router: ShardRouter?, clocks: any Clocks, configuration: GatewayConfiguration, pageBytes: Int, unreadLimit: Int,
-    observer: StoreObserver, product: Product, serverInfo: Reply, openRPC: LazyDocument, webhooks: WebhookServices?,
-    observation: Observation
+    registry: GroupRegistry, stores: GatewayStores, profiles: ProfileCache, sessions: any UserDirectory, statuses: Statuses,
+    quotas: GroupQuotas, deletions: UserDeletions, router: ShardRouter?, clocks: any Clocks, configuration: GatewayConfiguration,
+    pageBytes: Int, unreadLimit: Int, observer: StoreObserver, product: Product, serverInfo: Reply, openRPC: LazyDocument,
+    webhooks: WebhookServices?, words: CurrentWords?, observation: Observation
   ) {
     self.registry = registry
     self.stores = stores
     self.sessions = sessions
+    self.deletions = deletions
     self.router = router
     self.clocks = clocks
     self.quotas = quotas
     userInfos = UserInfoEditor(users: stores.users, sessions: sessions, clocks: clocks)
+    access = UserAccessEditor(sessions: sessions, clocks: clocks)
+    self.statuses = statuses
+    statusReader = StatusReader(
+      users: stores.users, sessions: sessions, statuses: statuses, clocks: clocks, observer: observer)
     requiresKnownUsers = configuration.requiresKnownUsers
     searchesMessages = configuration.searchesMessages
     self.profiles = profiles
@@ -62,8 +82,13 @@ public final class Dispatcher: Sendable {
     self.serverInfo = serverInfo
     self.openRPC = openRPC
     self.webhooks = webhooks
+    self.words = words
     asksFirst = webhooks?.asking != nil
     self.observation = observation
+    deletions.onForget { [statuses, poster = webhooks?.poster] user, messages in
+      statuses.forget(user)
+      poster?.erase(user, messages)
+    }
   }
 
   /// Whether there are no other nodes: no request travels, and its text need not be kept.
@@ -94,7 +119,7 @@ public final class Dispatcher: Sendable {
     case .group(let id, let request): askGroup(id, request, by: caller, completion)
 
     // The session performs them.
-    case .login, .logout: completion(.error(.methodNotFound))
+    case .login, .logout, .subscribeUsersStatus, .unsubscribeUsersStatus: completion(.error(.methodNotFound))
     case .ping: completion(ping())
     case .getServerInfo: completion(serverInfo)
     case .discover: completion(.success(.encoded(openRPC.bytes)))
@@ -111,7 +136,10 @@ public final class Dispatcher: Sendable {
 
     case .setSelfInfo(let request): write(request, by: caller, completion, setSelfInfo)
     case .getUsersInfo(let request): read(request, by: caller, completion, usersInfo)
+    case .setSelfStatus(let request): write(request, by: caller, completion, setSelfStatus)
+    case .getUsersStatus(let request): read(request, by: caller, completion, usersStatus)
 
+    case .reportMessage(let request): write(request, by: caller, completion, report)
     case .syncGroups(let request): read(request, by: caller, completion, syncGroups)
     case .searchGroupMessages(let request): read(request, by: caller, completion, searchMessages)
     case .getGroupUnreadCount(let request): read(request, by: caller, completion, unreadCounts)
@@ -132,6 +160,16 @@ public final class Dispatcher: Sendable {
     case .endTrace(let request): Task { completion(await observation.end(request)) }
     case .listActiveGroups(let request): Task { completion(await observation.busiest(request)) }
     case .listAdministratorActions(let request): Task { completion(await observation.actions(request)) }
+
+    case .blockUser(let request): write(request, by: caller, completion, blockUser)
+    case .unblockUser(let request): write(request, by: caller, completion, unblockUser)
+    case .getBlockedUsers(let request): read(request, by: caller, completion, blockedUsers)
+    case .revokeTokens(let request): write(request, by: caller, completion, revokeTokens)
+    case .listReports(let request): read(request, by: caller, completion, reports)
+    case .closeReport(let request): write(request, by: caller, completion, closeReport)
+    case .deleteUser(let request): write(request, by: caller, completion, deleteUser)
+    case .getUserDeletion(let request): read(request, by: caller, completion, userDeletion)
+    case .exportUser(let request): read(request, by: caller, completion, exportUser)
     }
   }
 

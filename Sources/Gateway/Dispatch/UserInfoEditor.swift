@@ -28,9 +28,11 @@ final class UserInfoEditor: Sendable {
   /// the reply shows the new texts.
   /// - Parameters:
   ///   - given: the changes, in this order; a user may stand there twice.
+  ///   - words: with which the names are compared; nil = with none.
   ///   - commit: makes changes durable.
   func change(
-    _ given: [ImportUsers.ImportedUser], announcement: Announcement, _ commit: ([StoreChange]) async -> Reply
+    _ given: [ImportUsers.ImportedUser], comparing words: CurrentWords? = nil, announcement: Announcement,
+    _ commit: ([StoreChange]) async -> Reply
   ) async throws(StoreError) -> Reply {
     // In sorted order: two requests for the same users would deadlock otherwise.
     let names = Set(given.map(\.userID)).sorted()
@@ -42,7 +44,7 @@ final class UserInfoEditor: Sendable {
     var changed: [UserID: UserInfoFields] = [:]
     do throws(WireError) {
       for user in given {
-        let fields = try infos[user.userID, default: UserInfo(userID: user.userID)].apply(user.fields)
+        let fields = try infos[user.userID, default: UserInfo(userID: user.userID)].apply(user.fields, comparing: words)
         changed[user.userID, default: UserInfoFields()].merge(fields)
       }
     } catch {
@@ -58,6 +60,33 @@ final class UserInfoEditor: Sendable {
     return reply
   }
 
+  /// Changes a user's custom status, and makes the user known. What is read after the reply shows it.
+  func setStatus(
+    of user: UserID, to customStatus: String, _ commit: ([StoreChange]) async -> Reply
+  ) async throws(StoreError) -> Reply {
+    await turns.acquire(user)
+    defer { turns.release(user) }
+    let stored = try await users.statuses(of: [user]).first
+    let isStored = stored?.customStatus.isSame(as: customStatus) == true
+    let reply: Reply = if isStored { .empty } else { await commit([.putStatus(user, customStatus)]) }
+    // Also where it is stored: the answer of an earlier commit may have been lost.
+    if reply.isSuccess { sessions.showStatus(customStatus, of: user) }
+    return reply
+  }
+
+  /// The checks of a user's own change; it is checked again with the application's answer.
+  func check(
+    _ fields: UserInfoFields, of user: UserID, comparing words: CurrentWords?
+  ) async throws(StoreError) -> Reply {
+    var info = try await users.infos(of: [user]).first ?? UserInfo(userID: user)
+    do throws(WireError) {
+      _ = try info.apply(fields, comparing: words)
+      return .empty
+    } catch {
+      return .failure(error)
+    }
+  }
+
   private func update(_ info: UserInfo, _ fields: UserInfoFields, _ announcement: Announcement) async {
     switch announcement {
     case .none: await sessions.show(info.profile, of: info.userID, nil, except: nil)
@@ -65,6 +94,19 @@ final class UserInfoEditor: Sendable {
       let frame = SessionEvent.onSelfInfoUpdated(fields, opTime: clocks.wall).frame
       await sessions.show(info.profile, of: info.userID, frame, except: session)
     }
+  }
+}
+
+extension UserInfo {
+  /// Changes the fields that are given, with the names as the words leave them.
+  fileprivate mutating func apply(
+    _ fields: UserInfoFields, comparing words: CurrentWords?
+  ) throws(WireError) -> UserInfoFields {
+    guard let words else { return try apply(fields) }
+    // The info's own limits come first.
+    var tried = self
+    _ = try tried.apply(fields)
+    return try apply(fields.filtered(by: words))
   }
 }
 

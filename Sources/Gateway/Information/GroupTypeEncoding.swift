@@ -30,14 +30,20 @@ struct GroupTypeEncoding: WireEncodable {
     }
   }
 
-  /// `{field: {default, settable, values}}`; empty where the type has no policy.
+  /// `{field: {default, settable, values}}`, with `{min, max}` in place of the values of a field of
+  /// numbers; empty where the type has no policy.
   private func encodePolicy(into writer: inout JSONWriter) {
     for setting in described.settings {
       writer.key(named: setting.field.rawValue)
       writer.object { writer in
         writer.member("default", setting.defaultValue)
         writer.member("settable", setting.isSettable)
-        writer.member("values", setting.values)
+        if let range = setting.range {
+          writer.member("min", range.lowerBound)
+          writer.member("max", range.upperBound)
+        } else {
+          writer.member("values", setting.values)
+        }
       }
     }
   }

@@ -27,11 +27,21 @@ public struct MetricDescription: Sendable {
       name: "throng_messages_waiting", kind: .gauge,
       help: "Messages that wait for a slot of their group's rate, by type and priority."),
     .init(
+      name: "throng_signals_total", kind: .counter,
+      help: "Signals by result: delivered to members, merged with a newer one, dropped, or refused."),
+    .init(
       name: "throng_upgrades_refused_total", kind: .counter, help: "WebSocket upgrades answered with a status, by reason."),
     .init(
       name: "throng_connections_dropped_total", kind: .counter,
       help: "Connections that were closed before they had a request, or while that was served, by reason."),
     .init(name: "throng_sign_ins_refused_total", kind: .counter, help: "Sign-ins and renewals that were refused, by code."),
+    .init(name: "throng_reports_total", kind: .counter, help: "Reports of messages that members have made, renewed ones too."),
+    .init(
+      name: "throng_status_events_total", kind: .counter, help: "onUsersStatusChanged events, each for one session."),
+    .init(name: "throng_status_rows_total", kind: .counter, help: "Statuses in these events."),
+    .init(
+      name: "throng_user_deletion_rows_total", kind: .counter,
+      help: "What deletions of users have erased, by groups and by rows, by step."),
     .init(name: "throng_http_refused_total", kind: .counter, help: "Refused HTTP requests by status, upgrades aside."),
   ]
 }

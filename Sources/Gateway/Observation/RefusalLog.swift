@@ -37,7 +37,8 @@ public final class RefusalLog: Sendable {
     self.logger = logger
     upgrades = RefusalCounters("throng_upgrades_refused_total", by: "reason", UpgradeRefusal.Kind.allCases.map(\.rawValue))
     let codes: [ErrorCode] = [
-      .tokenExpired, .tokenMalformed, .tokenWrongSignature, .badValue, .otherUserSignedIn, .temporary, .requestRate,
+      .tokenExpired, .tokenMalformed, .tokenWrongSignature, .tokenRevoked, .userBlocked, .badValue, .otherUserSignedIn,
+      .temporary, .requestRate,
     ]
     signIns = RefusalCounters("throng_sign_ins_refused_total", by: "code", codes.map { "\($0.rawValue)" })
     let statuses = [400, 401, 403, 404, 405, 411, 413, 421, 426, 431, 500, 503]

@@ -3,10 +3,11 @@ import GroupModel
 import GroupRuntime
 import Logging
 
-/// Logs failures of stores, and counts messages.
+/// Logs failures of stores, and counts messages and signals.
 package final class StoreObserver: GroupObserver {
   private let logger: Logger
   private let messages = MessageMetrics()
+  private let signals = SignalMetrics()
 
   /// - Parameter logger: gets the failures.
   package init(logger: Logger) { self.logger = logger }
@@ -18,6 +19,31 @@ package final class StoreObserver: GroupObserver {
   func storeFailed(_ error: StoreError) { logger.error("store failed", metadata: ["error": "\(error)"]) }
 
   package func didCount(_ message: MessageCount) { messages.count(message) }
+
+  package func didCount(_ signals: SignalCounts) { self.signals.count(signals) }
+}
+
+/// `throng_signals_total` by result.
+final class SignalMetrics: Sendable {
+  private let delivered = SignalMetrics.counter("delivered")
+  private let merged = SignalMetrics.counter("merged")
+  private let dropped = SignalMetrics.counter("dropped")
+  private let refused = SignalMetrics.counter("refused")
+
+  func count(_ signals: SignalCounts) {
+    SignalMetrics.count(signals.delivered, by: delivered)
+    SignalMetrics.count(signals.merged, by: merged)
+    SignalMetrics.count(signals.dropped, by: dropped)
+    SignalMetrics.count(signals.refused, by: refused)
+  }
+
+  private static func count(_ number: UInt16, by counter: Counter) {
+    if number > 0 { counter.increment(by: number) }
+  }
+
+  private static func counter(_ result: String) -> Counter {
+    Counter(label: "throng_signals_total", dimensions: [("result", result)])
+  }
 }
 
 /// `throng_messages_accepted_total`, `…_delivered_total` and `…_dropped_total` by type and

@@ -61,6 +61,9 @@ enum RowCost {
   static func messageExtras(textBytes: Int) -> Int { keyedRow(216 + textBytes) }
   /// The change of a message, in two indexes.
   static let change = 160
+  /// A report in five indexes, with the longest message and the webhook's copy of its texts: reckoned
+  /// as the row of a message and twice the longest names, not measured.
+  static func report(textBytes: Int) -> Int { 640 + text(bytes: textBytes) + longestMessage }
   /// A user's reaction, in two indexes, and a new one of the message.
   static let reaction = 320
   /// A message that says what happened to some members.
@@ -128,6 +131,7 @@ extension WriteCost {
         bytes: users * (RowCost.member + RowCost.notification(textBytes: RowCost.profile)) + RowCost.tip(members: users),
         targets: users)
     case .profile(let textBytes): self.init(bytes: RowCost.message(textBytes: textBytes))
+    case .report(let textBytes): self.init(bytes: RowCost.report(textBytes: textBytes))
     }
   }
 

@@ -13,6 +13,8 @@ final class LoopContext: @unchecked Sendable {
   var open: [ObjectIdentifier: Session] = [:]
   /// Sign-ins whose token is not yet checked.
   var signIns = SignInQueue()
+  /// The users whose statuses sessions watch.
+  var statuses = StatusTable()
   /// When the drain ends; nil while the server does not drain.
   var drainEnd: MonotonicInstant?
 

@@ -17,6 +17,11 @@ final class ReplyQueue {
 
   var isEmpty: Bool { count == 0 }
 
+  /// How many places there have been.
+  var openedCount: Int { first + count }
+  /// How many of them, the first ones, have been sent.
+  var sentCount: Int { first }
+
   /// Adds a place at the end.
   func open() -> Slot {
     count += 1

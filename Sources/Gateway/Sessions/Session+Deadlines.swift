@@ -79,6 +79,10 @@ extension Session {
   /// The wall clock decides; where it was set back, the session waits again.
   private func expire() {
     guard let identity else { return }
-    if identity.tokenExpiresAt > context.clocks.wall { scheduleExpiry() } else { close(.tokenExpired) }
+    if identity.tokenExpiresAt > context.clocks.wall { return scheduleExpiry() }
+    guard waits.contains(.signIn) else { return close(.tokenExpired) }
+    // A renewal that waits for the store has been in time: it gets another second.
+    deadlines[.expiry] = context.clocks.monotonic + .seconds(1)
+    schedule()
   }
 }

@@ -16,6 +16,7 @@ extension Session {
     setCaller(nil)
     deadlines[.expiryWarning] = nil
     deadlines[.expiry] = nil
+    endSubscriptions()
     registration.end(self, of: user)
   }
 
@@ -24,20 +25,32 @@ extension Session {
   /// Another session of the same user takes this one's place.
   nonisolated func replace() {
     connection.loop.perform {
-      _ = self.assumeIsolated { $0.disconnect(.replaced, reason: "OtherDevice", message: nil) }
+      self.assumeIsolated { session in
+        guard session.hasUser else { return }
+        session.disconnect(.replaced, SessionEvent.onKickedOffline(reason: "OtherDevice", message: nil))
+      }
     }
   }
 
-  /// An application administrator ends the session (kickUser).
-  /// - Parameter message: the administrator's reason.
-  /// - Returns: false where it had ended already.
-  nonisolated func remove(message: String?) async -> Bool {
+  /// The application ends the session.
+  /// - Returns: false where it goes on, or had ended already.
+  nonisolated func end(_ ending: SessionEnding) async -> Bool {
     await withCheckedContinuation { continuation in
-      connection.loop.perform {
-        continuation.resume(
-          returning: self.assumeIsolated { $0.disconnect(.removed, reason: "Administrator", message: message) })
-      }
+      connection.loop.perform { continuation.resume(returning: self.assumeIsolated { $0.perform(ending) }) }
     }
+  }
+
+  private func perform(_ ending: SessionEnding) -> Bool {
+    let identity: Identity
+    switch phase {
+    case .signedIn(let own), .signingIn(let own): identity = own
+    // A logout, for example, closes after the replies of requests in flight.
+    case .anonymous, .ended: return false
+    }
+    if case .tokensRevoked(let before) = ending { revokedBefore = max(revokedBefore, before) }
+    guard ending.concerns(tokenIssued: identity.issuedAt) else { return false }
+    disconnect(ending.closeCode, reason: ending.closeReason, ending.event)
+    return true
   }
 
   /// The session may have missed events of groups on other nodes. One that is to reconnect anyway,
@@ -53,15 +66,19 @@ extension Session {
     }
   }
 
-  private func disconnect(_ code: CloseCode, reason: String, message: String?) -> Bool {
+  /// Whether a user has signed in, or is signing in.
+  private var hasUser: Bool {
     switch phase {
-    case .signedIn, .signingIn: break
+    case .signedIn, .signingIn: true
     // A logout, for example, closes after the replies of requests in flight.
-    case .anonymous, .ended: return false
+    case .anonymous, .ended: false
     }
-    connection.sendAfterTopics(SessionEvent.onKickedOffline(reason: reason, message: message).frame)
-    close(code)
-    return true
+  }
+
+  private func disconnect(_ code: CloseCode, reason: String? = nil, _ event: SessionEvent?) {
+    if case .signingIn = phase { dropHeldOutput() }
+    if let event { connection.sendAfterTopics(event.frame) }
+    close(code, reason: reason)
   }
 
   // MARK: Draining

@@ -60,8 +60,9 @@ extension Session {
       signOut()
       closeAfterReplies(.normal)
       complete(pending, with: .empty)
-    // It reads nothing, so no limit defers it.
+    // They read nothing, so no limit defers them.
     case .ping: complete(pending, with: dispatcher.ping())
+    case .unsubscribeUsersStatus(let subscription): complete(pending, with: unsubscribe(from: subscription.userIDList))
     default:
       if pending.isRead { startRead(request, pending) } else { scheduleWrite(request, pending) }
     }

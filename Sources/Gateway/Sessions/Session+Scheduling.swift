@@ -66,7 +66,10 @@ extension Session {
       return deferRequest(request, pending)
     }
     readsInFlight += 1
-    dispatcher.dispatch(request, by: caller, text: pending.text, completion(of: pending))
+    switch request {
+    case .subscribeUsersStatus(let subscription): subscribe(to: subscription.userIDList, by: caller, pending)
+    default: dispatcher.dispatch(request, by: caller, text: pending.text, completion(of: pending))
+    }
   }
 
   // MARK: Writes

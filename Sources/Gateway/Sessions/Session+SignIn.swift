@@ -96,6 +96,8 @@ extension Session {
   private func refuseToken(_ refusal: TokenRefusal, then reply: @escaping ReplyHandler) {
     deadlines[.signIn] = nil
     answerBadToken { session in
+      // An event that was on its way when the sign-in was refused.
+      session.dropHeldOutput()
       let error = refusal.error
       session.closeAfterReplies(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
       session.answer(refusal, then: reply)
@@ -128,7 +130,8 @@ extension Session {
 
   /// Registers the session with its user, so that groups can attach it; events wait for the reply.
   private func register(_ accepted: AcceptedToken, on device: Login.Device, then reply: @escaping ReplyHandler) {
-    let identity = Identity(userID: accepted.userID, sessionID: SessionID.make(), tokenExpiresAt: accepted.expiresAt)
+    let identity = Identity(
+      userID: accepted.userID, sessionID: SessionID.make(), tokenExpiresAt: accepted.expiresAt, issuedAt: accepted.issuedAt)
     phase = .signingIn(identity)
     platform = device.platform
     waits.insert(.signIn)
@@ -145,17 +148,45 @@ extension Session {
   /// Attaches the session to the user's groups in memory before the reply. A group that is loaded
   /// later looks for its members' sessions itself.
   private func attachGroups(of identity: Identity, then reply: @escaping ReplyHandler) async {
-    let user = identity.userID
     let profileChanges = profileChanges
-    let record = await registration.read(user)
+    let record = await admittedRecord(of: identity, then: reply)
     // The next sign-in does not wait for the groups of this one.
     context.signInEnded(on: connection.loop)
-    guard let record else { return failSignIn(of: user, then: reply) }
-    guard case .signingIn = phase else { return registration.forgetIfAbsent(user) }
+    guard let record else { return }
     // A change since the store was read has set it.
     if self.profileChanges == profileChanges { setProfile(record.profile) }
+    let user = identity.userID
     await registration.sessions.attachGroups(registration.presence(of: user, record), in: record.memberships)
     completeSignIn(identity, then: reply)
+  }
+
+  /// The stored data of a user who may sign in and is known from now on. The session is registered
+  /// before the read: a block that the read does not see is committed behind it, and ends the session.
+  /// - Returns: nil where the sign-in has ended; it is answered.
+  private func admittedRecord(of identity: Identity, then reply: @escaping ReplyHandler) async -> SignInRecord? {
+    let user = identity.userID
+    guard let record = await registration.read(user) else {
+      failSignIn(of: user, then: reply)
+      return nil
+    }
+    guard case .signingIn = phase else {
+      registration.forgetIfAbsent(user)
+      return nil
+    }
+    if let refusal = record.access.refusal(ofTokenIssued: identity.issuedAt, now: context.clocks.wall) {
+      refuseAccess(refusal, to: user, then: reply)
+      return nil
+    }
+    registration.admit(user)
+    guard await registration.makeKnown(user, record) else {
+      failSignIn(of: user, then: reply)
+      return nil
+    }
+    guard case .signingIn = phase else {
+      registration.forgetIfAbsent(user)
+      return nil
+    }
+    return record
   }
 
   private func completeSignIn(_ identity: Identity, then reply: @escaping ReplyHandler) {
@@ -184,6 +215,24 @@ extension Session {
     reply(self, .error(.temporary))
   }
 
+  /// The user may not sign in (Protocol.md, "Blocked users"): the connection closes with 4500 after the
+  /// reply. A revoked token counts as a bad one.
+  private func refuseAccess(_ refusal: UserAccess.Refusal, to user: UserID, then reply: @escaping ReplyHandler) {
+    signOut()
+    waits.remove(.signIn)
+    dropHeldOutput()
+    switch refusal {
+    case .tokenRevoked: refuseToken(.revoked(of: user), then: reply)
+    case .blocked(let isTemporary): refuse(.blocked(isTemporary: isTemporary), then: reply)
+    }
+  }
+
+  /// Answers with an error, and closes with 4500; the reason of the close begins with the code.
+  private func refuse(_ error: WireError, then reply: ReplyHandler) {
+    closeAfterReplies(.authenticationFailed, reason: "\(error.code.rawValue) \(error.message)")
+    reply(self, .failure(error))
+  }
+
   private func signInReply(_ identity: Identity) -> Reply {
     .success(
       .session(
@@ -197,18 +246,65 @@ extension Session {
   /// After an invalid token the session keeps its old one; another user's token is 6015
   /// (Protocol.md, "Token renewal").
   private func renew(_ login: Login, then reply: @escaping ReplyHandler) {
-    guard var identity else { return reply(self, .error(.notSignedIn)) }
+    guard let identity else { return reply(self, .error(.notSignedIn)) }
     switch signInPolicy.check(login.token, at: context.clocks.wall) {
     case .failure(let refusal): answerBadToken { session in session.answer(refusal, then: reply) }
     case .success(let accepted):
       guard accepted.userID == identity.userID else { return reply(self, .error(.otherUserSignedIn)) }
-      noteWarning(of: accepted)
-      identity.tokenExpiresAt = accepted.expiresAt
-      identity.wasWarned = false
-      phase = .signedIn(identity)
-      scheduleExpiry()
-      reply(self, signInReply(identity))
+      waits.insert(.signIn)
+      Task { await self.renew(by: accepted, then: reply) }
     }
+  }
+
+  /// Renews by a token that is valid, unless the application has decided otherwise; later texts wait.
+  private func renew(by accepted: AcceptedToken, then reply: @escaping ReplyHandler) async {
+    let access = await registration.access(of: accepted.userID)
+    waits.remove(.signIn)
+    // It has closed meanwhile.
+    if case .ended = phase { return }
+    guard let identity else { return reply(self, .error(.notSignedIn)) }
+    if var access {
+      // A revocation that was committed behind the read has told the session.
+      access.tokensBefore = max(access.tokensBefore, revokedBefore)
+      switch access.refusal(ofTokenIssued: accepted.issuedAt, now: context.clocks.wall) {
+      case nil: complete(identity, renewedBy: accepted, then: reply)
+      case .tokenRevoked?: answerBadToken { session in session.answer(.revoked(of: accepted.userID), then: reply) }
+      case .blocked(let isTemporary)?:
+        // As behind a logout, the replies of requests in flight come before the close.
+        signOut()
+        refuse(.blocked(isTemporary: isTemporary), then: reply)
+      }
+    } else {
+      reply(self, .error(.temporary))
+    }
+    drainReceiveQueue()
+  }
+
+  private func complete(_ old: Identity, renewedBy accepted: AcceptedToken, then reply: ReplyHandler) {
+    noteWarning(of: accepted)
+    var identity = old
+    identity.tokenExpiresAt = accepted.expiresAt
+    identity.issuedAt = accepted.issuedAt
+    identity.wasWarned = false
+    phase = .signedIn(identity)
+    scheduleExpiry()
+    reply(self, signInReply(identity))
+  }
+}
+
+extension TokenRefusal {
+  /// 70021. The token was signed for its user, who learns the reason.
+  fileprivate static func revoked(of user: UserID) -> TokenRefusal {
+    TokenRefusal(WireError(.tokenRevoked), userID: user)
+  }
+}
+
+extension WireError {
+  /// 70020. The reason of a block is for the sessions that it ends.
+  /// - Parameter isTemporary: the user's data is being deleted, which ends by itself.
+  fileprivate static func blocked(isTemporary: Bool) -> WireError {
+    WireError(
+      code: .userBlocked, isTemporary: isTemporary, message: ErrorCode.userBlocked.title, field: nil, retryAfterMs: nil)
   }
 }
 

@@ -14,6 +14,8 @@ package actor Session: ConnectionHandler {
     let userID: UserID
     let sessionID: String
     var tokenExpiresAt: WallInstant
+    /// `iat` of the last token that was accepted; nil = it does not say it.
+    var issuedAt: WallInstant?
     /// onUserSigExpired was sent for this token.
     var wasWarned = false
   }
@@ -23,7 +25,7 @@ package actor Session: ConnectionHandler {
     /// No user has signed in. → signingIn, ended
     case anonymous(requests: Int)
     /// The token is valid; the user's groups are being attached. → signedIn, anonymous (the store
-    /// has failed; the connection is about to close), ended
+    /// has failed, or the user may not sign in; the connection is about to close), ended
     case signingIn(Identity)
     /// → anonymous (a logout; the connection is about to close), ended
     case signedIn(Identity)
@@ -82,6 +84,8 @@ package actor Session: ConnectionHandler {
   var deadlines = Deadlines()
   let replies = ReplyQueue()
   var readsInFlight = 0
+  /// Events of statuses wait until so many replies have been sent (`hearsStatuses`).
+  var statusesFollow = 0
   /// The next request, while it waits for its turn.
   var deferred: DeferredRequest?
   private let receiveQueue = ReceiveQueue()
@@ -101,6 +105,8 @@ package actor Session: ConnectionHandler {
   var refusalReason: String?
   /// The delayed answer to a bad token.
   var delayedRefusal: (@Sendable (isolated Session) -> Void)?
+  /// The latest revocation that was heard of: a renewal may have read the store before it.
+  var revokedBefore = WallInstant.unset
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.executor.asUnownedSerialExecutor() }
 
@@ -272,6 +278,11 @@ package actor Session: ConnectionHandler {
   func holdOutput() {
     isOutputHeld = true
     connection.pauseWriting()
+  }
+
+  /// Drops the held events of a sign-in that is refused, and ends its subscriptions.
+  func dropHeldOutput() {
+    if isOutputHeld { connection.dropQueued() }
   }
 
   /// Releases held events, unless a reply has done so.

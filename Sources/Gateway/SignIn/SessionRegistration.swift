@@ -4,23 +4,25 @@ import GroupRuntime
 /// The way of a session to its user's other sessions and groups, and back.
 package final class SessionRegistration: Sendable {
   let sessions: any UserDirectory
-  private let groups: any GroupStore
+  let groups: any GroupStore
   private let users: any UserStore
+  private let access: any AccessStore
   private let profiles: ProfileCache
   private let quotas: GroupQuotas
   private let clocks: any Clocks
-  private let observer: StoreObserver
+  let observer: StoreObserver
   /// `avChatRoom.offlineGrace`.
   private let grace: Duration
 
   /// - Parameter grace: `avChatRoom.offlineGrace`.
   package init(
-    sessions: any UserDirectory, groups: any GroupStore, users: any UserStore, profiles: ProfileCache, quotas: GroupQuotas,
-    clocks: any Clocks, observer: StoreObserver, grace: Duration
+    sessions: any UserDirectory, groups: any GroupStore, users: any UserStore, access: any AccessStore, profiles: ProfileCache,
+    quotas: GroupQuotas, clocks: any Clocks, observer: StoreObserver, grace: Duration
   ) {
     self.sessions = sessions
     self.groups = groups
     self.users = users
+    self.access = access
     self.profiles = profiles
     self.quotas = quotas
     self.clocks = clocks
@@ -28,10 +30,34 @@ package final class SessionRegistration: Sendable {
     self.grace = grace
   }
 
-  /// A session begins to sign in: groups that its user joins from now on find it.
-  func begin(_ entry: SessionEntry, of user: UserID) {
-    sessions.begin(entry, of: user)
-    users.remember([user])
+  /// A session begins to sign in: groups that its user joins from now on find it, and so does
+  /// whatever ends the user's sessions.
+  func begin(_ entry: SessionEntry, of user: UserID) { sessions.begin(entry, of: user) }
+
+  /// The user may sign in, and is known from now on. A sign-in that is refused makes nobody known.
+  func admit(_ user: UserID) { users.remember([user]) }
+
+  /// Returns when all nodes know a user who was admitted, as a new one where the former was deleted.
+  /// - Returns: false = the store has failed.
+  func makeKnown(_ user: UserID, _ record: SignInRecord) async -> Bool {
+    if record.hasDeletion, !(await forgetDeletion(of: user)) { return false }
+    do throws(StoreError) {
+      try await sessions.makeKnown(user)
+      return true
+    } catch {
+      observer.storeFailed(error)
+      return false
+    }
+  }
+
+  /// What the application has decided about the user's sign-ins; nil = the store has failed.
+  func access(of user: UserID) async -> UserAccess? {
+    do throws(StoreError) {
+      return try await access.access(of: user)
+    } catch {
+      observer.storeFailed(error)
+      return nil
+    }
   }
 
   /// Reads the stored data of a user who signs in, whose profile and number of groups memory keeps
@@ -40,9 +66,7 @@ package final class SessionRegistration: Sendable {
   func read(_ user: UserID) async -> SignInRecord? {
     quotas.startCounting(user)
     do throws(StoreError) {
-      let record = try await record(of: user)
-      try await sessions.makeKnown(user)
-      return record
+      return try await record(of: user)
     } catch {
       observer.storeFailed(error)
       return nil

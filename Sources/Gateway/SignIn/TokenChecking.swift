@@ -7,15 +7,20 @@ public struct AcceptedToken: Sendable, Equatable {
   public let userID: UserID
   /// `exp`.
   public let expiresAt: WallInstant
+  /// `iat`; nil = the token does not say it.
+  public let issuedAt: WallInstant?
   /// `adm:true`: valid on the internal listener only.
   public let isAdministrator: Bool
   /// A sentence for the log about a token that is accepted and looks wrong; nil where it does not.
   public let warning: String?
 
   /// A token with everything given.
-  public init(userID: UserID, expiresAt: WallInstant, isAdministrator: Bool, warning: String? = nil) {
+  public init(
+    userID: UserID, expiresAt: WallInstant, issuedAt: WallInstant?, isAdministrator: Bool, warning: String? = nil
+  ) {
     self.userID = userID
     self.expiresAt = expiresAt
+    self.issuedAt = issuedAt
     self.isAdministrator = isAdministrator
     self.warning = warning
   }
@@ -23,7 +28,7 @@ public struct AcceptedToken: Sendable, Equatable {
 
 /// Why a token is refused.
 public struct TokenRefusal: Error, Sendable, Equatable {
-  /// What the client is told: 70001, 70003 or 70009, with the reason only where a configured key
+  /// What the client is told: 70001, 70003, 70009 or 70021, with the reason only where a configured key
   /// has signed the token.
   public let error: WireError
   /// What the log says.

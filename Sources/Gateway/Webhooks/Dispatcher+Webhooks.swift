@@ -11,11 +11,11 @@ extension Dispatcher {
   ) {
     let asked = request.asked
     let type = asked?.type(by: caller, asking)
-    guard let session = caller.session, let group = request.groupID else {
+    guard let session = caller.session, request.groupID != nil || request.isAboutSelf else {
       guard let asked, let type else { return execute(request, by: caller, completion) }
       return askApplication(type, about: asked, by: caller, asking, completion)
     }
-    let key = RequestOrder.Key(session: session, group: group)
+    let key = RequestOrder.Key(session: session, group: request.groupID)
     requestOrder.begin(key, asks: type != nil) { [self] in
       guard let asked, let type else { return execute(request, by: caller, completion) }
       askApplication(type, about: asked, by: caller, asking) { [requestOrder] reply in
@@ -25,31 +25,62 @@ extension Dispatcher {
     }
   }
 
-  /// Checks rights and state, asks, and executes: that checks everything again. Meanwhile other
-  /// requests of the group go on.
+  /// Checks rights and state, asks, and executes: that checks everything again, but for the words.
+  /// Meanwhile other requests of the group go on.
   private func askApplication(
     _ type: WebhookType, about request: AskedRequest, by caller: Caller, _ asking: any WebhookAsking,
     _ completion: @escaping Completion
   ) {
     check(request, by: caller) { [self] reply in
-      let question: WebhookQuestion
+      let edited: Message?
       switch reply {
-      case .success(.empty): question = WebhookQuestion(type, about: request, by: caller)
-      case .success(.message(let edited)):
-        question = WebhookQuestion(type, about: request, editing: edited.message, by: caller)
+      case .success(.empty): edited = nil
+      case .success(.message(let info)): edited = info.message
       // A repeated clientMsgID is answered at once, and so is an edit to the same content.
       default: return completion(reply)
       }
+      let shown: AskedRequest
+      do throws(WireError) {
+        shown = try filtered(request)
+      } catch {
+        // The list is another one than that of the checks.
+        return completion(.failure(error))
+      }
+      let question = WebhookQuestion(type, about: shown, editing: edited, by: caller)
       Task {
         switch await asking.verdict(on: question) {
-        case .allow(replacement: nil): execute(request.request, by: caller, completion)
+        case .allow(replacement: nil): perform(shown, by: caller, completion)
         case .allow(let text?):
-          let replaced = request.replacingContent(with: text, isText: question.subject == .text)
-          execute(replaced.request, by: caller, completion)
+          perform(shown.replacingContent(with: text, isText: question.subject == .text), by: caller, completion)
         case .refuse(let error): completion(.failure(error))
-        case .drop: drop(request, by: caller, completion)
+        case .drop: drop(shown, by: caller, completion)
         }
       }
+    }
+  }
+
+  /// The request as the application is asked about it.
+  private func filtered(_ request: AskedRequest) throws(WireError) -> AskedRequest {
+    guard let words else { return request }
+    return try request.filtered(by: words)
+  }
+
+  /// Performs a request that the application allows: its texts are not compared with words again, nor
+  /// are the application's.
+  private func perform(_ request: AskedRequest, by caller: Caller, _ completion: @escaping Completion) {
+    switch request {
+    case .creation(let request):
+      create(request, by: caller, completion) { .create($0, owner: $1, $2.with(isFiltered: true)) }
+    case .selfInfo(let request):
+      run(Requester(caller.userID), completion) { () async throws(StoreError) in
+        try await self.changeSelfInfo(request, by: caller, comparing: nil)
+      }
+    case .group(let id, let asked):
+      let request = asked.request
+      guard let users = request.concernedUsers(by: caller) else {
+        return registry.group(id).enqueue(.request(.request(request, .filtered), by: caller, completion: completion))
+      }
+      askWithFacts(id, about: users, by: caller, completion) { .request(request, $0.with(isFiltered: true)) }
     }
   }
 
@@ -58,6 +89,10 @@ extension Dispatcher {
   private func check(_ request: AskedRequest, by caller: Caller, _ completion: @escaping Completion) {
     switch request {
     case .creation(let request): create(request, by: caller, completion) { .checkCreation($0, owner: $1, $2) }
+    case .selfInfo(let request):
+      run(Requester(caller.userID), completion) { () async throws(StoreError) in
+        try await self.checkSelfInfo(request, by: caller)
+      }
     case .group(let id, let asked):
       guard let users = asked.request.concernedUsers(by: caller) else {
         return registry.group(id).enqueue(.request(.check(asked, .none), by: caller, completion: completion))
@@ -71,7 +106,8 @@ extension Dispatcher {
     case .group(let id, .message(let message)):
       registry.group(id).enqueue(.request(.dropMessage(message), by: caller, completion: completion))
     // Nothing else may be dropped (`WebhookQuestion.Subject`).
-    case .creation, .group(_, .join), .group(_, .invitation): completion(.error(.internalError))
+    case .creation, .selfInfo, .group(_, .join), .group(_, .invitation), .group(_, .groupInfo), .group(_, .memberInfo):
+      completion(.error(.internalError))
     }
   }
 
@@ -98,4 +134,9 @@ extension Dispatcher {
     if retried > 0 { router?.announceWebhooks() }
     return .success(.retriedWebhooks(RetryWebhooks.Result(retried: retried)))
   }
+}
+
+extension Request {
+  /// Whether it changes the caller's own texts.
+  fileprivate var isAboutSelf: Bool { if case .setSelfInfo = self { true } else { false } }
 }

@@ -3,12 +3,13 @@ import GroupModel
 import GroupRuntime
 import Synchronization
 
-/// Keeps the order of a session's requests to one group while the application is asked about one of
-/// them. Bounded by the requests that a session may have in flight.
+/// Keeps the order of a session's requests to one group, and of those about its user's own texts, while
+/// the application is asked about one of them. Bounded by the requests that a session may have in flight.
 final class RequestOrder: Sendable {
   struct Key: Hashable, Sendable {
     let session: SessionKey
-    let group: GroupID
+    /// Nil = the user's own texts.
+    let group: GroupID?
   }
 
   private struct Waiting {
@@ -50,6 +51,6 @@ final class RequestOrder: Sendable {
     }
   }
 
-  /// How many sessions wait for the application, for each group.
+  /// How many sessions wait for the application, for each group, and for their users' texts.
   var count: Int { queues.withLock { $0.count } }
 }

@@ -64,8 +64,11 @@ extension AskedRequest {
   private var types: [WebhookType] {
     switch self {
     case .creation: [.beforeCreateGroup]
+    case .selfInfo: [.beforeSetSelfInfo]
     case .group(_, .join): [.beforeJoinGroup]
     case .group(_, .invitation): [.beforeInvite]
+    case .group(_, .groupInfo): [.beforeSetGroupInfo]
+    case .group(_, .memberInfo): [.beforeSetMemberInfo]
     case .group(_, .message(.text)), .group(_, .message(.custom)): [.beforeSendMessage]
     // An edit must not bring in what could not be sent.
     case .group(_, .message(.edit)): [.beforeModifyMessage, .beforeSendMessage]
@@ -93,7 +96,7 @@ extension WebhookQuestion {
 extension AskedRequest {
   fileprivate func subject(editing message: Message?) -> WebhookQuestion.Subject {
     switch self {
-    case .creation, .group(_, .join), .group(_, .invitation): .other
+    case .creation, .selfInfo, .group(_, .join), .group(_, .invitation), .group(_, .groupInfo), .group(_, .memberInfo): .other
     case .group(_, .message(.text)): .text
     case .group(_, .message(.custom)): .data
     case .group(_, .message(.edit(let request))): request.content(over: message)?.subject ?? .other
@@ -104,6 +107,7 @@ extension AskedRequest {
   fileprivate func encodeQuestion(editing message: Message?, into writer: inout JSONWriter) {
     switch self {
     case .creation(let request): request.encodeQuestion(into: &writer)
+    case .selfInfo(let request): request.fields.encodeQuestion(into: &writer)
     case .group(let id, let request):
       writer.member("groupID", id.rawValue)
       request.encodeQuestion(editing: message, into: &writer)
@@ -119,6 +123,8 @@ extension AskedGroupRequest {
       writer.member("userIDList", request.userIDList.map(\.rawValue))
       writer.member("message", ifPresent: request.message)
       writer.member("attach", ifPresent: request.attach)
+    case .groupInfo(let request): request.encodeQuestion(into: &writer)
+    case .memberInfo(let request): request.encodeQuestion(into: &writer)
     case .message(.text(let request)): writer.message("Text", "text", request.text, request.options)
     case .message(.custom(let request)): writer.message("Custom", "data", request.data, request.options)
     case .message(.edit(let request)): writer.edit(request, of: message)
@@ -215,18 +221,7 @@ extension CreateGroup {
     writer.member("groupID", ifPresent: groupID?.rawValue)
     writer.member("groupType", groupType.rawValue)
     writer.member("groupName", groupName)
-    writer.member("introduction", ifPresent: fields.introduction)
-    writer.member("notification", ifPresent: fields.notification)
-    writer.member("faceURL", ifPresent: fields.faceURL)
-    if let number = fields.maxMemberNum { writer.member("maxMemberNum", number) }
-    if let info = fields.customInfo { writer.member("customInfo", info) }
-    for change in fields.policy {
-      writer.key(named: change.field.rawValue)
-      switch change.value {
-      case .word(let word): writer.value(word)
-      case .flag(let flag): writer.value(flag)
-      }
-    }
+    fields.encodeQuestion(into: &writer)
     writer.member("inviteMessage", ifPresent: inviteMessage)
     guard !memberList.isEmpty else { return }
     writer.key("memberList")
@@ -236,5 +231,47 @@ extension CreateGroup {
         writer.member("role", member.role.wireName)
       }
     }
+  }
+}
+
+extension SetGroupInfo {
+  fileprivate func encodeQuestion(into writer: inout JSONWriter) {
+    writer.member("groupName", ifPresent: groupName)
+    fields.encodeQuestion(into: &writer)
+    if let allMuted { writer.member("allMuted", allMuted) }
+  }
+}
+
+extension GroupFields {
+  /// What users may give.
+  fileprivate func encodeQuestion(into writer: inout JSONWriter) {
+    writer.member("introduction", ifPresent: introduction)
+    writer.member("notification", ifPresent: notification)
+    writer.member("faceURL", ifPresent: faceURL)
+    if let maxMemberNum { writer.member("maxMemberNum", maxMemberNum) }
+    if let customInfo { writer.member("customInfo", customInfo) }
+    for change in policy {
+      writer.key(named: change.field.rawValue)
+      writer.value(change.value)
+    }
+  }
+}
+
+extension SetGroupMemberInfo {
+  /// The member is not `userID`: that is who asks.
+  fileprivate func encodeQuestion(into writer: inout JSONWriter) {
+    writer.member("memberUserID", userID.rawValue)
+    writer.member("nameCard", ifPresent: nameCard)
+    if let customInfo { writer.member("customInfo", customInfo) }
+    writer.member("role", ifPresent: role?.wireName)
+    if let muteUntil { writer.member("muteUntil", muteUntil) }
+  }
+}
+
+extension UserInfoFields {
+  fileprivate func encodeQuestion(into writer: inout JSONWriter) {
+    writer.member("nickName", ifPresent: nickName)
+    writer.member("faceURL", ifPresent: faceURL)
+    if let customInfo { writer.member("customInfo", customInfo) }
   }
 }

@@ -147,22 +147,25 @@ struct CommitPipeline {
   }
 
   /// Empties the pipeline, because its decisions are void.
-  /// - Returns: the completions, and the drops of queued messages that are lost with the state
-  ///   (Protocol.md, "Waiting messages"). One whose own reply fails was never accepted.
+  /// - Returns: the completions, the drops of queued messages that are lost with the state
+  ///   (Protocol.md, "Waiting messages"), and the users whose new message is void. One whose own reply
+  ///   fails was never accepted.
   mutating func discard(
     with box: Group.StateBox?, at now: WallInstant
-  ) -> (completions: [Group.Completion], drops: Decision) {
+  ) -> (completions: [Group.Completion], drops: Decision, unsent: Set<UserID>) {
     let refused = Set(entries.compactMap(\.decision.rateLimited.offeredID))
     let lost = entries.flatMap(\.decision.rateLimited.dequeued) + (box?.state.removeWaiting() ?? [])
     let webhooks = box?.state.rules.webhooks ?? .none
     var drops = Decision()
     for waiting in lost where !refused.contains(waiting.message.msgID) { drops.drop(waiting, at: now, making: webhooks) }
+    var unsent = Set(entries.flatMap(\.decision.newSenders))
+    for waiting in lost where refused.contains(waiting.message.msgID) { unsent.insert(waiting.message.sender) }
     defer {
       // The numbers go on: profiles that an entry waited for may still come.
       entries = []
       durableCount = 0
     }
-    return (entries.map(\.completion), drops)
+    return (entries.map(\.completion), drops, unsent)
   }
 }
 
@@ -176,6 +179,19 @@ extension [Effect] {
 }
 
 extension Decision {
+  /// The senders of messages that came with this decision and left at once.
+  fileprivate var newSenders: [UserID] {
+    let queued = Set(rateLimited.dequeued.map(\.message.msgID))
+    return effects.compactMap { effect in
+      switch effect {
+      case .publish(let event, _, except: _), .send(let event, to: _, except: _):
+        guard case .onRecvNewMessage(let message) = event.content, !queued.contains(message.msgID) else { return nil }
+        return message.sender
+      default: return nil
+      }
+    }
+  }
+
   fileprivate func admits(_ user: UserID) -> Bool {
     effects.contains { effect in
       if case .attach(user, receiving: _) = effect { true } else { false }

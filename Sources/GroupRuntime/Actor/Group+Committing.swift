@@ -141,6 +141,7 @@ extension Group {
     let unwritten = counterCommits.discard()
     lostAnnouncements += pipeline.announcements + (box?.state.announcements.all ?? [])
     var discarded = pipeline.discard(with: box, at: services.clocks.wall)
+    keepSlowMode(without: discarded.unsent)
     performEffects(of: &discarded.drops)
     topic?.close()
     topic = nil

@@ -26,6 +26,7 @@ extension Group {
     decision.effects.reverse()
     while let effect = decision.effects.popLast() { perform(effect) }
     for message in decision.counts { services.observer.didCount(message) }
+    if decision.signals != SignalCounts() { services.observer.didCount(decision.signals) }
   }
 
   func perform(_ effect: Effect) {
@@ -100,7 +101,7 @@ extension Group {
     Task {
       var input: GroupInput?
       do throws(StoreError) {
-        let operation = try await lookUp.read(from: services.messages, in: id, for: caller)
+        let operation = try await lookUp.read(from: services.messages, in: id, for: caller).showingSender(services.profiles)
         input = .request(operation, by: caller, completion: completion)
       } catch {
         if error.kind != .cancelled { services.observer.storeFailed(error, group: id) }

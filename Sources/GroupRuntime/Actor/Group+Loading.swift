@@ -49,6 +49,7 @@ extension Group {
     if let loaded {
       openRecentRoom(for: loaded.box)
       phase = .loaded(loaded.box)
+      resumeSlowMode()
       republishAttributes()
       resumeCounters()
       resumeMemberNotices()
@@ -62,6 +63,7 @@ extension Group {
     } else {
       phase = .absent
       forgetRecentRoom()
+      _ = registry?.slowModes.pop(id)
     }
     // Members whose grace has ended leave before the backlog.
     runDueWork()
@@ -112,6 +114,20 @@ extension Group {
     box?.state.resume(interrupted)
   }
 
+  /// Lets members wait who have written before the group left memory, or its state was lost.
+  private func resumeSlowMode() {
+    let known = registry?.slowModes.pop(id)
+    if let box, box.state.record.policy.slowMode > 0 { box.state.slow = known }
+  }
+
+  /// Keeps what is known of slow mode, because the state goes.
+  /// - Parameter users: their last message was never sent.
+  func keepSlowMode(without users: Set<UserID> = []) {
+    guard let box, var slow = exchange(&box.state.slow, with: nil) else { return }
+    slow.remove(users)
+    registry?.slowModes.keep(slow, of: id, seconds: box.state.record.policy.slowMode, at: services.clocks.monotonic)
+  }
+
   // MARK: Retiring
 
   /// Removes the group from memory if it was unused for so long. Loading attaches its members
@@ -152,6 +168,7 @@ extension Group {
     if box?.type == .avChatRoom { topic?.suspend() } else { topic?.close() }
     topic = nil
     closeRecentRoom()
+    keepSlowMode()
     phase = .retired
     footprint.note(0, owner: nil)
     registry?.forget(self)

@@ -24,6 +24,7 @@ extension Group {
       var discarded = pipeline.discard(with: box, at: services.clocks.wall)
       performEffects(of: &discarded.drops)
       leaveRecentRoom()
+      box?.state.slow = nil
       retire()
       return completion()
     }
@@ -49,6 +50,7 @@ extension Group {
     alarm = nil
     abandonCrowd()
     leaveRecentRoom()
+    box?.state.slow = nil
     retire()
     for (completion, reply) in zip(discarded.completions, replies) { completion(reply) }
     for completion in counted.inFlight { completion(.failure(.outcomeUnknown)) }

@@ -14,6 +14,8 @@ public final class GroupRegistry: Sendable {
   private let groupsOfEveryone = Mutex<[GroupID: Group]>([:])
   private let services: GroupServices
   private let resident = ResidentGroups()
+  /// What groups that left memory know of slow mode.
+  let slowModes = SlowModeMemory()
 
   /// A registry that distributes groups over executors; `use` must bring some if there are none.
   public init(services: GroupServices, executors: [any GroupExecutor]) {
@@ -62,6 +64,11 @@ public final class GroupRegistry: Sendable {
   /// The store has removed messages. A group that is not in memory finds them gone when it loads.
   public func note(_ removal: HistoryRemoval) { resident(removal.groupID)?.enqueue(.removal(removal)) }
 
+  /// What this process's live rooms remember of a user, and nobody has recalled.
+  public func rememberedMessages(of user: UserID) -> [RememberedMessages] {
+    services.recent?.messages(of: user, at: services.clocks.monotonic) ?? []
+  }
+
   /// The number of actors.
   public var residentCount: Int { state.withLock { $0.groups.count } }
 
@@ -108,6 +115,7 @@ public final class GroupRegistry: Sendable {
     }
     // Also of groups that were not in memory: the next owner's messages would be missing in it.
     services.recent?.removeAll(where: isReleased)
+    slowModes.removeAll(where: isReleased)
   }
 
   /// Drops all groups: other nodes decide for them now.
@@ -116,6 +124,7 @@ public final class GroupRegistry: Sendable {
       group.executor.perform { group.assumeIsolated { $0.abandon() } }
     }
     services.recent?.removeAll { _ in true }
+    slowModes.removeAll { _ in true }
   }
 
   /// A group of everybody was loaded or created.

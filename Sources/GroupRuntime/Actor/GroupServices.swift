@@ -42,6 +42,8 @@ public struct GroupServices: Sendable {
 public protocol GroupObserver: Sendable {
   /// A message was accepted, delivered or dropped.
   func didCount(_ message: MessageCount)
+  /// Signals were delivered, merged, dropped or refused.
+  func didCount(_ signals: SignalCounts)
   /// A commit or a read of a group has failed.
   func storeFailed(_ error: StoreError, group: GroupID)
 }

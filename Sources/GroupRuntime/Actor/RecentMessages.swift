@@ -38,8 +38,28 @@ public final class RecentMessages: Sendable {
   /// Forgets the rooms of groups that another node is to decide for, in memory or not.
   func removeAll(where isRemoved: (GroupID) -> Bool) { rooms.withLock { $0.removeAll(where: isRemoved) } }
 
+  /// The rooms with messages of a user that are remembered and not recalled. Looks at every message.
+  public func messages(of user: UserID, at now: MonotonicInstant) -> [RememberedMessages] {
+    rooms.withLock { rooms in rooms.messages(of: user, since: rooms.since(now)) }
+  }
+
   fileprivate func change<Result: Sendable>(_ body: (inout RecentRooms) -> Result) -> Result {
     rooms.withLock { body(&$0) }
+  }
+}
+
+/// What a live room remembers of a user, and nobody has recalled.
+public struct RememberedMessages: Sendable, Equatable {
+  public let group: GroupID
+  /// The place of the oldest message.
+  public let oldest: Int64
+  public let count: Int
+
+  /// With everything given.
+  public init(group: GroupID, oldest: Int64, count: Int) {
+    self.group = group
+    self.oldest = oldest
+    self.count = count
   }
 }
 

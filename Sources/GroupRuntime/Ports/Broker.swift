@@ -24,6 +24,8 @@ public enum EventClass: Sendable, Equatable {
   case storedChat(fromManager: Bool)
   /// A message of a live group: the receive option decides, and slow connections may miss it.
   case liveChat(fromManager: Bool)
+  /// A signal: not for those who receive no messages, and slow connections may miss it.
+  case signal
 }
 
 /// The fan-out of one group to its members' sessions. Frames are complete texts, encoded once. Calls

@@ -31,7 +31,8 @@ public protocol GroupStore: Sendable {
   /// The number of groups of a type that a user owns; counting stops at `limit`.
   func ownedCount(of user: UserID, type: GroupType, limit: Int) async throws(StoreError) -> Int
 
-  /// The memberships, the presence and the profile that a sign-in needs, read before other reads.
+  /// The memberships, the presence, the profile and the decisions that a sign-in needs, read before
+  /// other reads.
   func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord
 
   /// The groups of a listed type (`GroupType.isListed`) that a user is a member of, by

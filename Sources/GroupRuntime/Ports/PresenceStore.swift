@@ -12,6 +12,9 @@ public protocol PresenceStore: Sendable {
   /// Makes users known to all nodes: returns when they are durable.
   func makeKnown(_ users: [UserID]) async throws(StoreError)
 
+  /// A user has been deleted: what this process remembers of the user being known is over.
+  func forgetKnown(_ user: UserID)
+
   /// Returns when everything that was noted by now is durable, or has failed.
   func flushPresence() async
 }

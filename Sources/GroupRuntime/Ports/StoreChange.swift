@@ -24,11 +24,32 @@ public enum StoreChange: Sendable, Equatable {
   /// - Parameter asNewest: it is new or repeated, and is the first in lists; else it keeps its
   ///   place.
   case putApplication(GroupApplication, asNewest: Bool)
+  /// Removes undecided applications of a group, by their `id`; one that is gone does not matter.
+  case removeApplications([String], in: GroupID)
   /// Adds a notification for each recipient, or renews one (`SystemNotification.applicationID`).
   /// The oldest beyond `SystemNotification.kept` are removed.
   case notify(SystemNotification, NotificationRecipients)
   /// The texts of a user, all of them. The user becomes known.
   case putUserInfo(UserInfo)
+  /// The custom status of a user; empty = none. The user becomes known.
+  case putStatus(UserID, String)
+  /// Notes users that were ever members of a group of a stored type, or the senders of imported
+  /// messages; they stay noted as long as the group is.
+  case noteGroup([UserID], in: GroupID)
+  /// Blocks a user, or lifts the block; nobody becomes known.
+  case putBlock(UserID, UserAccess.Block?, at: WallInstant)
+  /// Revokes a user's tokens of before an instant; it never goes back. Nobody becomes known.
+  case raiseTokensBefore(UserID, WallInstant, at: WallInstant)
+  /// A new deletion of a user's data, or the new state of a known one.
+  case putDeletion(UserDeletion)
+  /// Removes a deletion that is done; one that runs stays.
+  case forgetDeletion(UserID)
+  /// Removes what names a deleted user in rows, each by its key; rows that are gone do not matter.
+  case erase([ErasedRow])
+  /// A new report, or one made again: it is the first in lists.
+  case putReport(MessageReport)
+  /// Closes a report, or replaces the note of a closed one; an id that is gone does not matter.
+  case closeReport(String, note: String?, at: WallInstant)
   /// Marks applications with an `addTime` up to an instant as read; a mark never goes back.
   case markApplicationsRead(UserID, through: WallInstant)
   /// Marks notifications up to a number as read; a mark never goes back.

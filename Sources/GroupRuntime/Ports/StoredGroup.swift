@@ -89,12 +89,21 @@ public struct SignInRecord: Sendable, Equatable {
   public let offlineSince: WallInstant?
   /// Nil = empty.
   public let profile: UserProfile?
+  /// What the application has decided about the user's sign-ins.
+  public let access: UserAccess
+  /// Whether there is a deletion of the user's data, done or not.
+  public let hasDeletion: Bool
 
   /// A record with everything given.
-  public init(memberships: [Membership], offlineSince: WallInstant?, profile: UserProfile? = nil) {
+  public init(
+    memberships: [Membership], offlineSince: WallInstant?, profile: UserProfile? = nil, access: UserAccess = .unlimited,
+    hasDeletion: Bool = false
+  ) {
     self.memberships = memberships
     self.offlineSince = offlineSince
     self.profile = profile
+    self.access = access
+    self.hasDeletion = hasDeletion
   }
 }
 

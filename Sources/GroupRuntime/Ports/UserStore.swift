@@ -13,6 +13,8 @@ public protocol UserStore: Sendable {
   func profiles(of users: [UserID]) async throws(StoreError) -> [UserID: UserProfile]
   /// The texts of those of the users that are known, in the order given.
   func infos(of users: [UserID]) async throws(StoreError) -> [UserInfo]
+  /// The statuses of those of the users that are known, in the order given.
+  func statuses(of users: [UserID]) async throws(StoreError) -> [StoredStatus]
   /// The number of known users.
   func knownCount() async throws(StoreError) -> Int
 
@@ -105,5 +107,21 @@ public struct NumberedNotification: Sendable, Equatable {
   public init(number: Int64, notification: SystemNotification) {
     self.number = number
     self.notification = notification
+  }
+}
+
+/// A known user's custom status, and the end of the last session.
+public struct StoredStatus: Sendable, Equatable {
+  public let userID: UserID
+  /// Empty = none.
+  public let customStatus: String
+  /// Nil = there is a session, or never was.
+  public let offlineSince: WallInstant?
+
+  /// A status with everything given.
+  public init(userID: UserID, customStatus: String = "", offlineSince: WallInstant? = nil) {
+    self.userID = userID
+    self.customStatus = customStatus
+    self.offlineSince = offlineSince
   }
 }

@@ -13,8 +13,17 @@ public protocol WebhookPoster: Sendable {
   /// Others have left entries in the store, or the lanes have changed that this process posts.
   func searchStore()
 
+  /// A user is being deleted: nothing that is stored from now on shows what is theirs. What is on its way to
+  /// the application goes as it is.
+  func erase(_ user: UserID, _ messages: UserDeletion.MessageFate)
+
   /// How many wait.
   var pendingCount: Int { get }
+}
+
+extension WebhookPoster {
+  /// One that stores nothing has nothing to erase.
+  public func erase(_: UserID, _: UserDeletion.MessageFate) {}
 }
 
 /// Keeps after-events until the application has them, and those that were given up. They are

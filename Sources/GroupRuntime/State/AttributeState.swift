@@ -25,6 +25,9 @@ struct AttributeState: Sendable {
     if eventDue == nil { eventDue = lastEvent.map { max(now, $0 + AttributeState.eventInterval) } ?? now }
   }
 
+  /// Replaces the attributes by others that members see alike: no event is due for it.
+  mutating func replace(with values: GroupAttributes) { self.values = values }
+
   /// Schedules an event of unchanged attributes, where the members may not have had the last one.
   mutating func scheduleEvent(at now: MonotonicInstant) {
     if eventDue == nil { eventDue = now }

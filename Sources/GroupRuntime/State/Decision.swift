@@ -20,17 +20,21 @@ public struct Decision: Sendable {
   var fanOut = FanOut()
   /// The messages that passed the rate limiter of a live group.
   var rateLimited = RateLimitedMessages()
+  /// What became of signals.
+  var signals = SignalCounts()
+  /// Whether it is about signals alone. They wait for nothing: a commit in flight does not hold them.
+  var isSignal = false
   var answer = Answer.reply(.success(.empty))
 
   /// Whether nothing is stored, performed or counted.
   var isEmpty: Bool { changes.isEmpty && effects.isEmpty && counts.isEmpty }
 
   /// Whether the answer waits for nothing that was decided before: the request is decided after
-  /// messages or receipts were looked up, or its changes have a commit of their own.
+  /// messages or receipts were looked up, its changes have a commit of their own, or it is a signal.
   var passesPipeline: Bool {
     switch answer {
     case .lookUp, .recentLookUp, .counters(_, isWrite: true): true
-    case .reply, .stored, .recent, .counters: false
+    case .reply, .stored, .recent, .counters: isSignal
     }
   }
 }

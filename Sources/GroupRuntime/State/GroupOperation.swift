@@ -25,6 +25,8 @@ public enum GroupOperation: Sendable {
   indirect case checkCreation(CreateGroup, owner: UserID, UserFacts)
   /// A message that the application has dropped.
   indirect case dropMessage(AskedMessage)
+  /// What the group forgets of a user who is deleted.
+  indirect case erase(GroupErasure, of: UserID)
   /// The row of getGroupsInfo.
   case info
   /// The row of searchGroups; nil where the caller may not find the group.
@@ -39,6 +41,9 @@ public enum GroupOperation: Sendable {
   ///   - changeSeq: nil = no changes are wanted.
   ///   - bytes: the most that its messages may have.
   indirect case sync(epoch: String, seq: Int64, changeSeq: Int64? = nil, bytes: Int)
+  /// A report of a message.
+  /// - Parameter mayPass: false = the reporter has made as many as may be; all other errors come before.
+  indirect case report(ReportMessage, mayPass: Bool)
 
   /// Whether it is a request with what was read for it.
   var followsReading: Bool {
@@ -54,8 +59,8 @@ extension GroupOperation {
   var sendsToMembers: Bool {
     switch self {
     case .request(let request, _): request.tellsMembers
-    case .check, .create, .importGroup, .decide, .found, .foundRecent, .checkCreation, .dropMessage: true
-    case .confirmFound, .readersFound, .info, .foundInfo, .joinedInfo, .unreadCount, .sync: false
+    case .check, .create, .importGroup, .decide, .found, .foundRecent, .checkCreation, .dropMessage, .erase: true
+    case .confirmFound, .readersFound, .info, .foundInfo, .joinedInfo, .unreadCount, .sync, .report: false
     }
   }
 }
@@ -100,6 +105,9 @@ public struct MessageLookUp: Sendable {
     case reply(Message.Content, MessageOptions, Step)
     case pin(Bool)
     case react(String, isAdded: Bool)
+    case report(ReportMessage, mayPass: Bool)
+    /// A user who is deleted gives it no more.
+    case eraseReaction(String, of: UserID)
     /// Events that were lost with the state are made again.
     case announce(ChangeAnnouncements.Announcement)
   }
@@ -108,9 +116,18 @@ public struct MessageLookUp: Sendable {
   enum Step: Sendable {
     /// The checks before it is asked; an edit answers the message.
     case check
-    case perform
+    /// - Parameter isFiltered: see `UserFacts.isFiltered`.
+    case perform(isFiltered: Bool)
     /// The application does not want it.
     case drop
+
+    /// Whether a text is compared with words: that of a drop was when the application was asked.
+    var comparesWords: Bool {
+      switch self {
+      case .check, .perform(isFiltered: false): true
+      case .perform(isFiltered: true), .drop: false
+      }
+    }
   }
 
   let seq: Int64
@@ -120,11 +137,20 @@ public struct MessageLookUp: Sendable {
   func read(from store: any MessageStore, in group: GroupID, for caller: Caller) async throws(StoreError) -> FoundMessage? {
     guard let message = try await store.messages(of: group, seqs: [seq]).first else { return nil }
     switch purpose {
-    case .revoke, .modify, .reply, .pin: return FoundMessage(message: message)
-    case .react, .announce:
-      let reactions = try await store.reactions(of: group, to: [seq], reader: caller.userID, users: 0)
-      return FoundMessage(message: message, reactions: reactions[seq] ?? [])
+    case .revoke, .modify, .reply, .pin, .report: return FoundMessage(message: message)
+    case .react, .announce: return try await found(message, of: store, in: group, reader: caller.userID)
+    case .eraseReaction(_, let user): return try await found(message, of: store, in: group, reader: user)
     }
+  }
+}
+
+extension MessageLookUp {
+  /// The message with its reactions.
+  private func found(
+    _ message: Message, of store: any MessageStore, in group: GroupID, reader: UserID?
+  ) async throws(StoreError) -> FoundMessage {
+    let reactions = try await store.reactions(of: group, to: [seq], reader: reader, users: 0)
+    return FoundMessage(message: message, reactions: reactions[seq] ?? [])
   }
 }
 
@@ -133,9 +159,23 @@ public struct FoundMessage: Sendable {
   let message: Message
   /// Empty where they are not needed.
   var reactions: [StoredReaction] = []
+  /// Nil = empty, or not needed.
+  var senderProfile: UserProfile?
 }
 
-/// Facts that only stores know of the users whom a request names.
+extension GroupOperation {
+  /// The same with the profile of a found message's sender, where the decision keeps the message as it is
+  /// shown.
+  func showingSender(_ profiles: ProfileCache) async throws(StoreError) -> GroupOperation {
+    guard case .found(let lookUp, var found?) = self, case .report = lookUp.purpose else { return self }
+    let sender = found.message.sender
+    if sender != .administrator { found.senderProfile = try await profiles.profiles(of: [sender])[sender] }
+    return .found(lookUp, found)
+  }
+}
+
+/// Facts that only stores know of the users whom a request names, and whether its texts were compared
+/// with words.
 public struct UserFacts: Sendable {
   /// Boxed: the requests without facts, messages among them, carry one word.
   private final class Found: Sendable {
@@ -145,11 +185,13 @@ public struct UserFacts: Sendable {
     let firstSeqs: [UserID: Int64]
     let readMarks: [UserID: WallInstant]
     let beyondStrangers: Set<UserID>
+    let isFiltered: Bool
 
     init(
       unknown: Set<UserID>, atGroupLimit: Set<UserID>, isAtRoomLimit: Bool, firstSeqs: [UserID: Int64],
-      readMarks: [UserID: WallInstant], beyondStrangers: Set<UserID>
+      readMarks: [UserID: WallInstant], beyondStrangers: Set<UserID>, isFiltered: Bool
     ) {
+      self.isFiltered = isFiltered
       self.beyondStrangers = beyondStrangers
       self.unknown = unknown
       self.atGroupLimit = atGroupLimit
@@ -164,17 +206,20 @@ public struct UserFacts: Sendable {
   /// Nothing is known, and no limit is reached.
   public static let none = UserFacts(nil)
 
+  /// Nothing is known but that the texts were compared.
+  public static let filtered = UserFacts(isFiltered: true)
+
   private init(_ found: Found?) { self.found = found }
 
   /// Facts; each is empty by default.
   public init(
     unknown: Set<UserID> = [], atGroupLimit: Set<UserID> = [], isAtRoomLimit: Bool = false, firstSeqs: [UserID: Int64] = [:],
-    readMarks: [UserID: WallInstant] = [:], beyondStrangers: Set<UserID> = []
+    readMarks: [UserID: WallInstant] = [:], beyondStrangers: Set<UserID> = [], isFiltered: Bool = false
   ) {
     self.init(
       Found(
         unknown: unknown, atGroupLimit: atGroupLimit, isAtRoomLimit: isAtRoomLimit, firstSeqs: firstSeqs, readMarks: readMarks,
-        beyondStrangers: beyondStrangers))
+        beyondStrangers: beyondStrangers, isFiltered: isFiltered))
   }
 
   /// The same facts, and the users whom the caller may not add without asking them.
@@ -183,7 +228,14 @@ public struct UserFacts: Sendable {
       ? self
       : UserFacts(
         unknown: unknown, atGroupLimit: atGroupLimit, isAtRoomLimit: isAtRoomLimit, firstSeqs: firstSeqs, readMarks: readMarks,
-        beyondStrangers: users)
+        beyondStrangers: users, isFiltered: isFiltered)
+  }
+
+  /// The same facts for a request whose texts were compared.
+  public func with(isFiltered: Bool) -> UserFacts {
+    UserFacts(
+      unknown: unknown, atGroupLimit: atGroupLimit, isAtRoomLimit: isAtRoomLimit, firstSeqs: firstSeqs, readMarks: readMarks,
+      beyondStrangers: beyondStrangers, isFiltered: isFiltered)
   }
 
   /// The users that are not known, where they have to be (`users.requireKnown`).
@@ -197,6 +249,9 @@ public struct UserFacts: Sendable {
   public var firstSeqs: [UserID: Int64] { found?.firstSeqs ?? [:] }
   /// The users whom the caller may not add without asking them (`limits.strangersPerDay`).
   public var beyondStrangers: Set<UserID> { found?.beyondStrangers ?? [] }
+  /// Whether the texts were compared with words before the application was asked, whose answer is not
+  /// compared.
+  public var isFiltered: Bool { found?.isFiltered ?? false }
   /// Up to where the deciders of an application have read their applications; absent = nothing.
   public var readMarks: [UserID: WallInstant] { found?.readMarks ?? [:] }
 }

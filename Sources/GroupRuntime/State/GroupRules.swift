@@ -1,8 +1,8 @@
 import GroupModel
 import GroupPermissions
 
-/// The rules that all groups share: the table of rights, the limits, and what the application is
-/// told.
+/// The rules that all groups share: the table of rights, the limits, what the application is told, and
+/// the words that users may not write.
 public struct GroupRules: Sendable {
   public let permissions: GroupPermissions
   public let limits: GroupLimits
@@ -10,15 +10,19 @@ public struct GroupRules: Sendable {
   let offlineGraceMilliseconds: Int64
   /// The after-events that are made (`webhook.events`).
   public let webhooks: WebhookTypes
+  /// The words with which texts of users are compared (`moderation.wordsFile`); nil = with none.
+  public let words: CurrentWords?
 
   /// Rules with everything given.
   public init(
-    permissions: GroupPermissions = GroupPermissions(), limits: GroupLimits = .standard, webhooks: WebhookTypes = .none
+    permissions: GroupPermissions = GroupPermissions(), limits: GroupLimits = .standard, webhooks: WebhookTypes = .none,
+    words: CurrentWords? = nil
   ) {
     self.permissions = permissions
     self.limits = limits
     offlineGraceMilliseconds = limits.offlineGrace.wholeMilliseconds
     self.webhooks = webhooks
+    self.words = words
   }
 }
 
@@ -45,6 +49,8 @@ public struct GroupLimits: Sendable {
   /// The most members of a group whose messages may have read receipts
   /// (`limits.readReceiptMembers`).
   public var readReceiptMembers = 200
+  /// The most members of a group with signals (`limits.signalMembers`).
+  public var signalMembers = 500
   /// Whether a new group that stores messages begins with a tip (`history.creationTip`).
   public var storesCreationTip = false
   /// How long members of an AVChatRoom stay members without a session (`avChatRoom.offlineGrace`).

@@ -24,6 +24,10 @@ public struct GroupState: Sendable {
   var rateLimiter: PriorityRateLimiter<WaitingMessage>?
   var joins = CoalescedNotice()
   var leaves = CoalescedNotice()
+  /// The rates of signals, and those that wait; nil = nobody has sent one yet.
+  var signals: SignalState?
+  /// When members have written last; nil = nobody has since the group has slow mode.
+  var slow: SlowMode?
   /// Changes of mutes and roles in a live room that the members are not told of yet.
   var memberNotices = MemberInfoNotices()
   /// The roster's version of the newest stored list of receipt members; nil = none since loading.
@@ -59,9 +63,11 @@ public struct GroupState: Sendable {
     var turn = beginTurn(by: caller, at: now, usersSignedIn: usersSignedIn)
     do throws(WireError) {
       try decide(operation, &turn)
-      return turn.finish()
+      return finish(turn)
     } catch {
-      return Decision(answer: .reply(.failure(error)))
+      var decision = Decision(answer: .reply(.failure(error)))
+      if case .request(.sendGroupSignal, _) = operation { decision.signals.refused = 1 }
+      return decision
     }
   }
 
@@ -76,6 +82,7 @@ public struct GroupState: Sendable {
       turn.facts = facts
       try check(request, &turn)
     case .dropMessage(let message): try drop(message, &turn)
+    case .erase(let erasure, of: let user): try erase(erasure, of: user, &turn)
     case .decide(let application, let agrees, let reason, let facts):
       turn.facts = facts
       try decide(application, agrees: agrees, reason: reason, &turn)
@@ -88,6 +95,7 @@ public struct GroupState: Sendable {
     case .foundInfo(let joinedOnly): turn.answer(foundInfo(joinedOnly: joinedOnly, turn))
     case .joinedInfo(let since): turn.answer(joinedInfo(since: since, turn))
     case .unreadCount: turn.answer(reading: try unread(turn).map { .unread($0) }, else: .unreadCount(0))
+    case .report(let request, let mayPass): try report(request, mayPass: mayPass, &turn)
     case .sync(let epoch, let seq, let changeSeq, let bytes):
       if live != nil {
         turn.answer(recent: try recentSync(epoch: epoch, seq: seq, changeSeq: changeSeq, bytes: bytes, turn))
@@ -108,10 +116,9 @@ public struct GroupState: Sendable {
     case .muteGroup(let request): turn.answer(.groupMute(.init(muteUntil: try muteGroup(request, &turn))))
     case .setGroupReceiveMessageOpt(let request): try setReceiveOption(request.option, &turn)
     case .initGroupAttributes(let request): try initAttributes(request.attributes, &turn)
-    case .setGroupAttributes(let request): try setAttributes(request.attributes, &turn)
+    case .setGroupAttributes(let request): try setAttributes(request, &turn)
     case .deleteGroupAttributes(let request): try deleteAttributes(request.keys, &turn)
-    case .getGroupAttributes(let request):
-      turn.answer(.attributes(.init(attributes: TextMap(try readAttributes(request.keys, turn)))))
+    case .getGroupAttributes(let request): turn.answer(.attributes(try readAttributes(request, turn)))
     case .setGroupCounters(let request):
       try setCounters(request.counters, &turn)
       turn.answer(whenCountersAreDurable: .empty, isWrite: true)
@@ -140,6 +147,7 @@ public struct GroupState: Sendable {
     case .getGroupMemberRoles(let request): turn.answer(.roles(.init(roleList: try roles(of: request.userIDList, turn))))
     case .sendGroupTextMessage(let request): try send(.text(request.text), request.options, &turn)
     case .sendGroupCustomMessage(let request): try send(.custom(request.data), request.options, &turn)
+    case .sendGroupSignal(let request): try signal(request, &turn)
     case .getGroupHistoryMessageList(let request):
       if live != nil {
         turn.answer(recent: try recentHistory(request, turn))
@@ -154,7 +162,8 @@ public struct GroupState: Sendable {
       }
     case .getGroupMessageReplies(let request): turn.answer(reading: try replies(request, turn))
     case .revokeGroupMessage(let request): try revoke(request.target, &turn)
-    case .modifyGroupMessage(let request): turn.answer(over: try modify(request, .perform, turn))
+    case .modifyGroupMessage(let request):
+      turn.answer(over: try modify(request, .perform(isFiltered: turn.facts.isFiltered), turn))
     case .addMessageReaction(let request): turn.answer(over: try react(request.reaction, to: request.seq, isAdded: true, turn))
     case .removeMessageReaction(let request):
       turn.answer(over: try react(request.reaction, to: request.seq, isAdded: false, turn))
@@ -182,6 +191,8 @@ public struct GroupState: Sendable {
     switch request {
     case .join: try checkJoin(turn)
     case .invitation: try require(.invite, turn)
+    case .groupInfo(let request): _ = try checkedInfo(request, turn)
+    case .memberInfo(let request): _ = try checkedMemberInfo(request, turn)
     case .message(.text(let request)): try check(.text(request.text), request.options, &turn)
     case .message(.custom(let request)): try check(.custom(request.data), request.options, &turn)
     case .message(.edit(let request)): turn.answer(over: try modify(request, .check, turn))
@@ -192,7 +203,8 @@ public struct GroupState: Sendable {
     _ content: Message.Content, _ options: MessageOptions, _ turn: inout Turn
   ) throws(WireError) {
     if let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .check, &turn) }
-    if let first = try checkSend(options, answering: nil, turn) { turn.answer(.receipt(first)) }
+    if let first = try checkSend(options, answering: nil, turn) { return turn.answer(.receipt(first)) }
+    _ = try filtered(content, turn)
   }
 
   private mutating func drop(_ message: AskedMessage, _ turn: inout Turn) throws(WireError) {
@@ -211,7 +223,9 @@ public struct GroupState: Sendable {
     deliverWaiting(&turn)
     publishMemberNotices(&turn)
     removeAbsentMembers(&turn)
-    return turn.finish()
+    // The last, because they pass by what waits for the store where they are alone.
+    publishSignals(&turn)
+    return finish(turn)
   }
 
   /// When `wake` is due next; nil = nothing is due by itself.
@@ -219,6 +233,7 @@ public struct GroupState: Sendable {
     var wake = min(attributes.eventDue ?? .distantFuture, counters.nextWake)
     if let instant = announcements.due { wake = min(wake, instant) }
     if let instant = memberNotices.due { wake = min(wake, instant) }
+    if let instant = signals?.due { wake = min(wake, instant) }
     if let rateLimiter {
       if let instant = GroupState.nextDelivery(by: rateLimiter, joins, leaves) { wake = min(wake, instant) }
     } else {

@@ -34,6 +34,13 @@ struct OpenApplications: Sendable {
     return known?.id == application.id ? known : nil
   }
 
+  /// Removes the applications from or to a user.
+  mutating func removeAll(of user: UserID) -> [GroupApplication] {
+    let own = byKey.values.filter { $0.fromUser == user || $0.toUser == user }.sorted { $0.id < $1.id }
+    for application in own { remove(application) }
+    return own
+  }
+
   mutating func put(_ application: GroupApplication) {
     byKey[Key(kind: application.kind, candidate: application.candidate)] = application
   }

@@ -23,6 +23,8 @@ struct Turn: ~Copyable {
   /// The after-events that are made.
   private let webhooks: WebhookTypes
   var decision = Decision()
+  /// The users whose memberships end in this turn.
+  var left: [UserID] = []
 
   /// A turn that begins.
   /// - Parameters:

@@ -157,6 +157,7 @@ public enum WebhookContent: Sendable {
   case messageDropped(MessageInfo, DropReason)
   case offlinePush(groupName: String, MessageInfo, [UserID])
   case presence(UserID, Platform)
+  case report(MessageReport)
 
   /// How somebody became a member.
   public enum Joining: String, CaseIterable, Sendable { case join, invited, accepted }
@@ -193,6 +194,7 @@ public enum WebhookContent: Sendable {
     case .offlinePush(_, let info, let users): 512 + info.message.byteCount + users.count * 32
     case .memberJoined(_, let list, _, _, _), .memberLeft(_, let list, _, _, _, _), .groupCreated(_, let list, _):
       384 + list.count * 80
+    case .report(let report): 64 + ReportInfo(report).byteCount
     default: 512
     }
   }
@@ -204,7 +206,7 @@ public enum WebhookContent: Sendable {
     case .groupCreated(_, let list, let by): list + [by.opUser]
     case .memberJoined(_, let list, _, _, let by), .memberLeft(_, let list, _, _, _, let by):
       list + (by.map { [$0.opUser] } ?? [])
-    case .groupFull, .application, .messageSent, .messageDropped, .offlinePush, .presence: []
+    case .groupFull, .application, .messageSent, .messageDropped, .offlinePush, .presence, .report: []
     }
   }
 
@@ -225,7 +227,7 @@ public enum WebhookContent: Sendable {
       self = .memberJoined(group, list.showing(profiles), memberCount: count, how: how, by: by?.showing(profiles))
     case .memberLeft(let group, let list, let count, let how, let reason, let by):
       self = .memberLeft(group, list.showing(profiles), memberCount: count, how: how, reason: reason, by: by?.showing(profiles))
-    case .groupFull, .application, .messageSent, .messageDropped, .offlinePush, .presence: break
+    case .groupFull, .application, .messageSent, .messageDropped, .offlinePush, .presence, .report: break
     }
   }
 
@@ -274,6 +276,9 @@ public enum WebhookContent: Sendable {
     case .presence(let user, let platform):
       writer.member("userID", user.rawValue)
       writer.member("platform", platform.rawValue)
+    case .report(let report):
+      writer.member("groupID", report.groupID.rawValue)
+      writer.member("report", ReportInfo(report))
     }
   }
 }

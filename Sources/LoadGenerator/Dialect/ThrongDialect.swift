@@ -20,6 +20,12 @@ final class ThrongDialect: Dialect {
   private(set) var createdGroups: [Int: Int] = [:]
   /// The sessions whose createGroup is not answered yet.
   private(set) var creating: Set<Int> = []
+  /// Whether events of statuses count now.
+  var countsStatuses: () -> Bool = { false }
+  /// Events of statuses that were counted.
+  private(set) var statusEvents = 0
+  /// The statuses in them.
+  private(set) var statusRows = 0
   private let address: Address
   private let groupType: GroupType
   private let tokens: [String]
@@ -114,6 +120,16 @@ final class ThrongDialect: Dialect {
         + #","key":"likes","value":1}}"#)
   }
 
+  /// Watches the statuses of sessions.
+  func subscribe(to numbers: [Int], id: Int) -> [UInt8] {
+    request("subscribeUsersStatus", id: id) { $0.member("userIDList", numbers.map { user($0) }) }
+  }
+
+  /// The changes of a session's own status: each is another one.
+  var statusChange: MessageTemplate {
+    MessageTemplate(#"{"jsonrpc":"2.0","id":%i,"method":"setSelfStatus","params":{"customStatus":"%i"}}"#)
+  }
+
   private func request(_ method: String, id: Int, _ params: (inout JSONWriter) -> Void) -> [UInt8] {
     JSONWriter.text { writer in
       writer.object { writer in
@@ -139,9 +155,18 @@ final class ThrongDialect: Dialect {
     }
     switch value["method"]?.string {
     case "onConnectSuccess" where step == StepNumber.signIn: return .stepDone
+    case "onUsersStatusChanged":
+      countStatuses(value)
+      return .nothing
     case "onMessageDropped": return .dropped(messageID: value["params"]?["msgID"]?.string ?? "")
     default: return .nothing
     }
+  }
+
+  private func countStatuses(_ event: JSONValue) {
+    guard countsStatuses() else { return }
+    statusEvents += 1
+    statusRows += event["params"]?["userList"]?.count ?? 0
   }
 
   /// A member who reconnects within the grace is still a member (Protocol.md, "AVChatRoom").

@@ -26,6 +26,7 @@ extension Report {
     if let statuses { write(statuses, &writer) }
     if !priorities.isEmpty { writePriorities(&writer) }
     if let increments { write(increments, &writer) }
+    if let statusEvents { write(statusEvents, &writer) }
     if let compression { write(compression, &writer) }
     if let connecting { writer.member("connect", connecting) }
     if let storm { writer.member("storm", storm) }
@@ -123,6 +124,16 @@ extension Report {
           writer.value(count)
         }
       }
+    }
+  }
+
+  private func write(_ statuses: StatusEvents, _ writer: inout JSONWriter) {
+    writer.key("statusEvents")
+    writer.object { writer in
+      writer.member("events", statuses.events)
+      writer.member("rows", statuses.rows)
+      writer.member("eventsPerSecond", statuses.eventsPerSecond, digits: 1)
+      writer.member("rowsPerSecond", statuses.rowsPerSecond, digits: 1)
     }
   }
 

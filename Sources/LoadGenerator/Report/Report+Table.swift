@@ -11,6 +11,7 @@ extension Report {
     }
     if let statuses { blocks.append(lines(statuses)) }
     if let increments { blocks.append(lines(increments)) }
+    if let statusEvents { blocks.append(lines(statusEvents)) }
     if let compression { blocks.append(lines(compression)) }
     if !priorities.isEmpty { blocks.append(priorityLines) }
     if server != nil || generator != nil { blocks.append(processes) }
@@ -70,10 +71,17 @@ extension Report {
     var table = TextTable(["", "answered", "per second", "p50 ms", "p99 ms", "max ms"])
     let latencies = [increments.latencies?.p50, increments.latencies?.p99, increments.latencies?.max]
     table.add(
-      ["increments", NumberFormat.grouped(increments.answered), NumberFormat.short(increments.perSecond)]
+      [incrementsName, NumberFormat.grouped(increments.answered), NumberFormat.short(increments.perSecond)]
         + latencies.map { $0.map(NumberFormat.short) ?? "-" })
     let shown = increments.errors.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(5)
     return table.lines + shown.map { "  error \($0.key): \(NumberFormat.grouped($0.value)) times" }
+  }
+
+  private func lines(_ statuses: StatusEvents) -> [String] {
+    var table = TextTable(["", "total", "per second"])
+    table.add(["status events", NumberFormat.grouped(statuses.events), NumberFormat.short(statuses.eventsPerSecond)])
+    table.add(["statuses in them", NumberFormat.grouped(statuses.rows), NumberFormat.short(statuses.rowsPerSecond)])
+    return table.lines
   }
 
   private func lines(_ compression: Compression) -> [String] {

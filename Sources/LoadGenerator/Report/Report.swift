@@ -75,6 +75,16 @@ public struct Report: Sendable {
     var perSecond: Double { seconds > 0 ? Double(answered) / seconds : 0 }
   }
 
+  /// onUsersStatusChanged within the window.
+  struct StatusEvents: Sendable, Equatable {
+    let events: Int
+    /// The statuses in them.
+    let rows: Int
+    let seconds: Double
+    var eventsPerSecond: Double { seconds > 0 ? Double(events) / seconds : 0 }
+    var rowsPerSecond: Double { seconds > 0 ? Double(rows) / seconds : 0 }
+  }
+
   /// The deliveries inside the window to the connections that offer permessage-deflate.
   struct Compression: Sendable, Equatable {
     let deliveries: Int
@@ -124,6 +134,9 @@ public struct Report: Sendable {
   var statuses: Statuses?
   var priorities: [PriorityFigures] = []
   var increments: Increments?
+  /// The name of `increments` in the table.
+  var incrementsName = "increments"
+  var statusEvents: StatusEvents?
   /// nil: the connections offered no compression.
   var compression: Compression?
   var connecting: Connecting?

@@ -29,9 +29,11 @@ struct CommitFence: CommitAdmission {
 }
 
 extension Commit {
-  /// The shard under which it was decided; nil for changes of users and of what was posted.
+  /// The shard under which it was decided; nil for users' own changes, and for what was posted.
   fileprivate var shard: Shard? {
     for change in changes { if let group = change.group { return Shard(of: group) } }
+    // What the application decides about a user: two nodes must not go on with one deletion.
+    for change in changes { if let user = change.decidedUser { return Shard(of: user) } }
     // The presence of a user: the next owner of the shard must find it.
     if changes.count == 1, case .appendWebhook(let entry) = changes[0] { return Shard(of: entry.lane) }
     return nil
@@ -39,6 +41,15 @@ extension Commit {
 }
 
 extension StoreChange {
+  /// The user whose shard's owner has decided it.
+  fileprivate var decidedUser: UserID? {
+    switch self {
+    case .putDeletion(let deletion): deletion.userID
+    case .putBlock(let user, _, at: _), .raiseTokensBefore(let user, _, at: _): user
+    default: nil
+    }
+  }
+
   fileprivate var group: GroupID? {
     switch self {
     case .putGroup(let record, isNew: _): record.id
@@ -50,10 +61,13 @@ extension StoreChange {
       .dismiss(let group, at: _, notifying: _):
       group
     case .putApplication(let application, asNewest: _): application.groupID
+    case .noteGroup(_, in: let group), .removeApplications(_, in: let group): group
+    case .putReport(let report): report.groupID
     case .append(let message), .revise(let message), .noteChange(let message): message.groupID
     case .updateReaction(let update): update.group
-    case .notify, .putUserInfo, .markApplicationsRead, .markNotificationsRead, .appendWebhook, .removeWebhooks,
-      .giveUpWebhook, .removeWebhookFailures, .trimWebhookFailures:
+    case .notify, .putUserInfo, .putStatus, .putBlock, .raiseTokensBefore, .putDeletion, .forgetDeletion, .erase, .closeReport,
+      .markApplicationsRead, .markNotificationsRead, .appendWebhook, .removeWebhooks, .giveUpWebhook,
+      .removeWebhookFailures, .trimWebhookFailures:
       nil
     }
   }

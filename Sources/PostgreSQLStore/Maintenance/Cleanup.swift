@@ -133,8 +133,10 @@ enum ReactionCleanup {
 /// Deletes rows that are too old to be asked for.
 enum ExpiredRowCleanup {
   /// - Returns: false where nothing old is left.
-  static func chunk(of rows: Int, at now: WallInstant, _ transaction: WriteTransaction) throws -> Bool {
-    for expired in ExpiredRows.all(at: now) {
+  static func chunk(
+    of rows: Int, at now: WallInstant, reportRetention: Duration, _ transaction: WriteTransaction
+  ) throws -> Bool {
+    for expired in ExpiredRows.all(at: now, reportRetention: reportRetention) {
       let table = expired.table
       let deleted = try transaction.rows(
         """

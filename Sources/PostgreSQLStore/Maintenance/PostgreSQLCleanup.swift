@@ -108,8 +108,10 @@ final class PostgreSQLCleanup: @unchecked Sendable {
 
   /// Deletes rows that are too old to be asked for.
   func deleteExpired() throws {
-    let now = options.clocks.wall
-    try repeatWhileMore(.deleteExpiredRows) { try ExpiredRowCleanup.chunk(of: $0, at: now, $1) }
+    let (now, retention) = (options.clocks.wall, options.reportRetention)
+    try repeatWhileMore(.deleteExpiredRows) {
+      try ExpiredRowCleanup.chunk(of: $0, at: now, reportRetention: retention, $1)
+    }
   }
 
   private func repeatWhileMore(_ task: MaintenanceTask, _ chunk: (_ rows: Int, WriteTransaction) throws -> Bool) throws {

@@ -59,17 +59,20 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
   ///   - history: the messages that groups keep, by type; a type that is absent keeps all.
   ///   - indexesMessages: whether messages can be searched. Switching it off drops the index.
   ///   - syncsCommits: whether a commit waits for the server's disk.
+  ///   - reportRetention: the time that a report of a message is kept.
   ///   - clocks, alarms: the time that everything of the store goes by.
   /// - Throws: `PostgreSQLOpenError` with a sentence for the operator.
   package static func open(
     _ url: String, postsUserOffline: Bool = false, history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false,
-    syncsCommits: Bool = true, clocks: any Clocks = SystemClocks(), alarms: any Alarms = SystemAlarms(), logger: Logger
+    syncsCommits: Bool = true, reportRetention: Duration = EngineOptions.standardReportRetention,
+    clocks: any Clocks = SystemClocks(), alarms: any Alarms = SystemAlarms(), logger: Logger
   ) throws(PostgreSQLOpenError) -> PostgreSQLStore {
     var options = PostgreSQLOptions()
     options.clocks = clocks
     options.alarms = alarms
     options.indexesMessages = indexesMessages
     options.syncsCommits = syncsCommits
+    options.reportRetention = reportRetention
     options.history = history.filter { $0.value != HistoryLimits() }
     options.postsUserOffline = postsUserOffline
     return try open(url, logger: logger, options: options)
@@ -113,14 +116,16 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
   /// - Parameters:
   ///   - leaseDuration: for how long a node is there without a sign of life.
   ///   - carriesBus: whether `makeBus` follows.
-  ///   - history, indexesMessages, syncsCommits: as for a process that is alone.
+  ///   - history, indexesMessages, syncsCommits, reportRetention: as for a process that is alone.
   package static func openShared(
     _ url: String, postsUserOffline: Bool = false, history: [GroupType: HistoryLimits] = [:], indexesMessages: Bool = false,
-    syncsCommits: Bool = true, leaseDuration: Duration, carriesBus: Bool = true, logger: Logger
+    syncsCommits: Bool = true, reportRetention: Duration = EngineOptions.standardReportRetention,
+    leaseDuration: Duration, carriesBus: Bool = true, logger: Logger
   ) throws(PostgreSQLOpenError) -> PostgreSQLStore {
     var options = PostgreSQLOptions()
     options.indexesMessages = indexesMessages
     options.syncsCommits = syncsCommits
+    options.reportRetention = reportRetention
     options.history = history.filter { $0.value != HistoryLimits() }
     options.postsUserOffline = postsUserOffline
     options.leaseDuration = leaseDuration

@@ -1,7 +1,7 @@
 /// The tables, as numbered migrations. A released migration is never edited: a change is the next
 /// number.
 enum Schema {
-  static let migrations: [String] = [v1, ClusterSchema.v1, v3, ClusterSchema.v2, v5, v6]
+  static let migrations: [String] = [v1, ClusterSchema.v1, v3, ClusterSchema.v2, v5, v6, v7]
 
   /// Only one process migrates at a time. The number is arbitrary, and fixed.
   static let migrationLock: Int64 = 0x5468_7267
@@ -390,5 +390,84 @@ enum Schema {
       WHERE countedReplyTo IS NOT NULL;
     CREATE INDEX messageUncounted ON messageExtras (number, seq) WHERE isUncounted;
     CREATE INDEX messageTargeted ON messageExtras (number, seq) WHERE toUserIDs IS NOT NULL;
+    """
+
+  // - `groupRecord.attributeMode`: NULL = Any. `listsUsers`: `groupOfUser` names everybody who was ever
+  //   in the group; false in those from before, of which it names who is remembered now.
+  // - `groupOfUser`: of groups of stored types, so that the deletion of a user finds all rows.
+  // - `userAccess.number`: the place of a list that ends with the user, never used again.
+  //   `blockedUntil`: 0 = no end. `tokensBefore`: 0 = none are revoked. `freeTime`: from when on nothing
+  //   of the row is in force; NULL = something is without end.
+  // - `userDeletion.place`, `placeSeq`: how far its step is.
+  // - `report.number`: a report that is made again gets a new one. `message`: JSON.
+  private static let v7 = """
+    ALTER TABLE groupRecord
+      ADD COLUMN slowMode bigint NOT NULL DEFAULT 0,
+      ADD COLUMN attributeMode \(text),
+      ADD COLUMN listsUsers boolean NOT NULL DEFAULT false;
+    CREATE INDEX groupRecordUnlisted ON groupRecord (number) WHERE NOT listsUsers;
+
+    ALTER TABLE userInfo ADD COLUMN customStatus \(text) NOT NULL DEFAULT '';
+
+    CREATE TABLE groupOfUser (
+      number bigint NOT NULL,
+      userID \(text) NOT NULL,
+      PRIMARY KEY (number, userID)
+    );
+    INSERT INTO groupOfUser
+      SELECT m.number, m.userID FROM member AS m JOIN groupRecord AS g ON g.number = m.number
+      WHERE g.type IN ('Work', 'Public', 'Meeting')
+      UNION SELECT f.number, f.userID FROM formerMember AS f JOIN groupRecord AS g ON g.number = f.number
+      WHERE g.type IN ('Work', 'Public', 'Meeting')
+      UNION SELECT g.number, d.userID FROM departure AS d JOIN groupRecord AS g ON g.number = d.groupNumber
+      WHERE g.type IN ('Work', 'Public', 'Meeting');
+    CREATE INDEX groupOfUserByUser ON groupOfUser (userID, number);
+
+    CREATE SEQUENCE userAccessNumber;
+    CREATE TABLE userAccess (
+      userID \(text) PRIMARY KEY,
+      number bigint NOT NULL UNIQUE DEFAULT nextval('userAccessNumber'),
+      isBlocked boolean NOT NULL,
+      blockedUntil bigint NOT NULL,
+      tokensBefore bigint NOT NULL,
+      freeTime bigint,
+      blockReason \(text) NOT NULL
+    );
+    CREATE INDEX userAccessBlocked ON userAccess (userID) WHERE isBlocked;
+    CREATE INDEX userAccessFree ON userAccess (freeTime) WHERE freeTime IS NOT NULL;
+
+    CREATE TABLE userDeletion (
+      userID \(text) PRIMARY KEY,
+      messages \(text) NOT NULL,
+      step \(text) NOT NULL,
+      place bigint NOT NULL,
+      placeSeq bigint NOT NULL,
+      requestTime bigint NOT NULL,
+      endTime bigint,
+      pass bigint NOT NULL
+    );
+    CREATE INDEX userDeletionRunning ON userDeletion (userID) WHERE endTime IS NULL;
+    CREATE INDEX userDeletionDone ON userDeletion (endTime) WHERE endTime IS NOT NULL;
+
+    CREATE SEQUENCE reportNumber;
+    CREATE TABLE report (
+      number bigint PRIMARY KEY DEFAULT nextval('reportNumber'),
+      id \(text) NOT NULL UNIQUE,
+      groupID \(text) NOT NULL,
+      epoch \(text) NOT NULL,
+      seq bigint,
+      msgID \(text) NOT NULL,
+      reporter \(text) NOT NULL,
+      category \(text),
+      text \(text),
+      time bigint NOT NULL,
+      state \(text) NOT NULL,
+      note \(text),
+      message bytea NOT NULL
+    );
+    CREATE INDEX reportByState ON report (state, number);
+    CREATE INDEX reportByGroup ON report (groupID, state, number);
+    CREATE INDEX reportByTime ON report (time);
+    CREATE INDEX reportByReporter ON report (reporter);
     """
 }

@@ -37,6 +37,9 @@ extension PostgreSQLStore: PresenceStore {
     }
   }
 
+  /// The next sign-in writes the user's row again.
+  package func forgetKnown(_ user: UserID) { durableUsers.withLock { _ = $0.remove(user) } }
+
   /// Returns when everything that was noted by now is durable, or has failed.
   package func flushPresence() async { _ = await flushUsers() }
 

@@ -37,16 +37,32 @@ extension WriteTransaction {
 
   func put(_ info: UserInfo) throws {
     try run("INSERT INTO knownUser (userID) VALUES ($1) ON CONFLICT DO NOTHING", [info.userID.rawValue])
-    if info.isEmpty {
-      try run("DELETE FROM userInfo WHERE userID = $1", [info.userID.rawValue])
-    } else {
-      try run(
+    guard info.isEmpty else {
+      return try run(
         """
         INSERT INTO userInfo (\(UserInfo.columns.names)) VALUES (\(UserInfo.columns.places("$")))
         ON CONFLICT (userID) DO UPDATE SET \(UserInfo.columns.without("userID").excluded)
         """
       ) { try info.write(to: &$0) }
     }
+    // The row stays where it has a status.
+    try run("DELETE FROM userInfo WHERE userID = $1 AND customStatus = ''", [info.userID.rawValue])
+    try run("UPDATE userInfo SET nickName = '', faceURL = '', customInfo = NULL WHERE userID = $1", [info.userID.rawValue])
+  }
+
+  func put(status: String, of user: UserID) throws {
+    try run("INSERT INTO knownUser (userID) VALUES ($1) ON CONFLICT DO NOTHING", [user.rawValue])
+    guard status.isEmpty else {
+      return try run(
+        """
+        INSERT INTO userInfo (userID, nickName, faceURL, customStatus) VALUES ($1, '', '', $2)
+        ON CONFLICT (userID) DO UPDATE SET customStatus = excluded.customStatus
+        """, [user.rawValue, status])
+    }
+    // The row stays where it has a profile.
+    try run(
+      "DELETE FROM userInfo WHERE userID = $1 AND nickName = '' AND faceURL = '' AND customInfo IS NULL", [user.rawValue])
+    try run("UPDATE userInfo SET customStatus = '' WHERE userID = $1", [user.rawValue])
   }
 
   /// The profiles of users as this transaction has them; empty ones are absent.
@@ -110,6 +126,17 @@ extension PostgreSQLConnection {
       return (user, UserProfile.make(nickName: nickName, faceURL: try row.text()))
     }
     return Dictionary(found) { $1 }.compactMapValues { $0 }
+  }
+
+  package func statuses(of users: [UserID], known: Set<UserID>) throws -> [StoredStatus] {
+    try rows(
+      """
+      SELECT k.userID IS NOT NULL, wanted.userID, coalesce(i.customStatus, ''), k.offlineSince
+      FROM unnest($1) WITH ORDINALITY AS wanted (userID, place)
+      LEFT JOIN knownUser AS k ON k.userID = wanted.userID LEFT JOIN userInfo AS i ON i.userID = wanted.userID
+      ORDER BY wanted.place
+      """, [users.map(\.rawValue)]
+    ) { row in try StoredStatus.read(&row, known: known) }.compactMap { $0 }
   }
 
   package func infos(of users: [UserID], known: Set<UserID>) throws -> [UserInfo] {

@@ -160,7 +160,8 @@ public final class PostgreSQLImport: RowTarget {
         ("pg_get_serial_sequence('groupRecord', 'number')", numbers.group),
         ("pg_get_serial_sequence('webhookFailure', 'number')", numbers.webhookFailure),
         ("'applicationNumber'", numbers.application), ("'notificationNumber'", numbers.notification),
-        ("'webhookNumber'", numbers.webhook),
+        ("'webhookNumber'", numbers.webhook), ("'userAccessNumber'", numbers.userAccess),
+        ("'reportNumber'", numbers.report),
       ]
       for (sequence, last) in sequences where last > 0 {
         try connection.run("SELECT setval(\(sequence)::regclass, $1)", [last])

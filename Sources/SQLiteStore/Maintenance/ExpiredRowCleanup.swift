@@ -6,10 +6,14 @@ import StoreTables
 /// Deletes rows that are too old to be asked for.
 enum ExpiredRowCleanup {
   /// Deletes one chunk in the transaction that is open.
-  /// - Parameter rows: how many rows a chunk has at most.
+  /// - Parameters:
+  ///   - rows: how many rows a chunk has at most.
+  ///   - reportRetention: the time that a report is kept.
   /// - Returns: false where nothing old is left.
-  static func chunk(of rows: Int, at now: WallInstant, in db: Database) throws -> Bool {
-    try ExpiredRows.all(at: now).contains { expired in
+  static func chunk(
+    of rows: Int, at now: WallInstant, reportRetention: Duration = EngineOptions.standardReportRetention, in db: Database
+  ) throws -> Bool {
+    try ExpiredRows.all(at: now, reportRetention: reportRetention).contains { expired in
       let (table, key) = (expired.table, StoredTable.named(expired.table).key.names)
       return try db.run(
         """

@@ -20,10 +20,23 @@ final class StoreMaintenance: Sendable {
   /// The log as the last checkpoint has found it.
   private let logMark = Mutex<RunRecord.LogMark?>(nil)
   private let lastDeletion: Mutex<ClockReading>
+  private let reclaims = Mutex(Reclaims())
   private let lock: DatabaseLock
   private let clocks: any Clocks
   private let alarms: any Alarms
   private let logger: Logger
+
+  /// Those who wait until what was deleted is out of the files.
+  private struct Reclaims {
+    var waiting: [@Sendable (Bool) -> Void] = []
+    /// The groups that were disbanded before, and are still to be cleared away; nil = not looked yet.
+    var disbanded: Set<Int64>?
+    var since = MonotonicInstant.distantPast
+    var hasTold = false
+  }
+
+  /// After so long the log tells that something keeps old bytes in the files.
+  private static let reclaimPatience = Duration.seconds(600)
 
   /// The least difference between the two clocks that counts as a jump.
   private static let clockJump = Duration.seconds(60)
@@ -62,6 +75,64 @@ final class StoreMaintenance: Sendable {
     // After the checkpoint: where nothing else writes, it reaches the end of the log, which starts
     // over then.
     if writer.core.canPersist { writer.begin(writer.background.beginTick(at: clocks.monotonic)) }
+    finishReclaims()
+  }
+
+  // MARK: Deleted users
+
+  /// Takes free pages out of the file, and old bytes out of the log, while the server goes on.
+  /// - Parameter completion: is called on a thread of the store; false = the store was closed before.
+  func reclaim(_ completion: @escaping @Sendable (Bool) -> Void) {
+    let isClosed = reclaims.withLock { reclaims in
+      if isStopped.load(ordering: .acquiring) { return true }
+      reclaims.waiting.append(completion)
+      (reclaims.disbanded, reclaims.since, reclaims.hasTold) = (nil, clocks.monotonic, false)
+      writer.background.beginReclaim()
+      return false
+    }
+    if isClosed { completion(false) }
+  }
+
+  /// Ends the waiting where everything has gone that was there when it began.
+  private func finishReclaims() {
+    let count = reclaims.withLock { $0.waiting.count }
+    guard count > 0, writer.core.canPersist else { return }
+    do {
+      guard try hasClearedGroups(), writer.background.hasReclaimed, try checkpoint(.truncate).walFrameCount == 0 else {
+        return tellOfReclaim()
+      }
+    } catch let fault as DurabilityFault {
+      return writer.halt(fault)
+    } catch {
+      // A reader or the writer is at work; other faults are told by the checkpoint of each tick.
+      return tellOfReclaim()
+    }
+    let done = reclaims.withLock { reclaims in
+      let done = Array(reclaims.waiting.prefix(count))
+      reclaims.waiting.removeFirst(done.count)
+      if reclaims.waiting.isEmpty { writer.background.endReclaim() }
+      return done
+    }
+    for completion in done { completion(true) }
+  }
+
+  /// Groups that are disbanded lose their rows in the background.
+  private func hasClearedGroups() throws -> Bool {
+    let there = Set(try connection.read { try Int64.fetchAll($0, sql: "SELECT number FROM dismissedGroup") })
+    return reclaims.withLock { reclaims in
+      let left = (reclaims.disbanded ?? there).intersection(there)
+      reclaims.disbanded = left
+      return left.isEmpty
+    }
+  }
+
+  private func tellOfReclaim() {
+    let isLate = reclaims.withLock { reclaims in
+      guard !reclaims.hasTold, clocks.monotonic - reclaims.since >= Self.reclaimPatience else { return false }
+      reclaims.hasTold = true
+      return true
+    }
+    if isLate { logger.warning("bytes of a deleted user are still in the files: something has been reading for long") }
   }
 
   // The wall clock may be corrected, in both directions. Nothing is deleted right after a jump: a
@@ -159,6 +230,8 @@ final class StoreMaintenance: Sendable {
   func stop() {
     isStopped.store(true, ordering: .releasing)
     queue.sync {}
+    let waiting = reclaims.withLock { exchange(&$0.waiting, with: []) }
+    for completion in waiting { completion(false) }
     do {
       try connection.close()
     } catch {

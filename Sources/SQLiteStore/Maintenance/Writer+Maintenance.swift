@@ -53,7 +53,9 @@ extension Writer {
     case .indexWebhooks:
       return try WebhookIndexing.chunk(of: options.cleanupRows, through: webhookNumbers.lastToIndex, in: db)
     case .clearReactions: return try ReactionRows.clearGone(options.cleanupRows, in: db)
-    case .deleteExpiredRows: return try ExpiredRowCleanup.chunk(of: options.cleanupRows, at: options.clocks.wall, in: db)
+    case .deleteExpiredRows:
+      return try ExpiredRowCleanup.chunk(
+        of: options.cleanupRows, at: options.clocks.wall, reportRetention: options.reportRetention, in: db)
     case .removeMessages, .indexMessages, .shrinkFile: return false
     }
   }

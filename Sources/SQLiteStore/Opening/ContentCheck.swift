@@ -103,6 +103,7 @@ extension StoredDomain {
       ]),
     StoredTable("webhookIndexing", key: 1, [StoredColumn("id", Int64.self), StoredColumn("through", Int64.self)]),
     StoredTable("notificationNumber", key: 1, [StoredColumn("id", Int64.self), StoredColumn("last", Int64.self)]),
+    StoredTable("userAccessNumber", key: 1, [StoredColumn("id", Int64.self), StoredColumn("last", Int64.self)]),
     StoredTable(ExportFormat.sequences, key: 1, [StoredColumn("name", String.self), StoredColumn("seq", Int64.self)]),
   ]
 }

@@ -44,7 +44,13 @@ struct DatabaseOpener {
       // Without a migration nothing is written.
       if try !pool.read(Schema.migrator.hasCompletedMigrations) { try Schema.migrator.migrate(pool) }
       // Last, because GRDB sets NORMAL after every `prepareDatabase`.
-      try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(sync.rawValue)") }
+      try pool.writeWithoutTransaction { db in
+        try db.execute(sql: "PRAGMA synchronous = \(sync.rawValue)")
+        // Zeroes what is deleted from pages that are written anyway. Pages that become free keep their
+        // bytes: `Writer.shrink` takes them out of the file, where it can.
+        let canShrink = try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2
+        _ = try Int.fetchOne(db, sql: "PRAGMA secure_delete = \(canShrink ? "FAST" : "ON")")
+      }
       return pool
     }
   }

@@ -21,6 +21,7 @@ enum Schema {
     migrator.registerMigration("v10") { try $0.execute(sql: v10) }
     migrator.registerMigration("v11") { try $0.execute(sql: v11) }
     migrator.registerMigration("v12") { try $0.execute(sql: v12) }
+    migrator.registerMigration("v13") { try $0.execute(sql: v13) }
     return migrator
   }()
 
@@ -463,5 +464,82 @@ enum Schema {
     CREATE INDEX messageReply ON messageExtras (number, countedReplyTo, seq, sender, toUserIDs) WHERE countedReplyTo IS NOT NULL;
     CREATE INDEX messageUncounted ON messageExtras (number, seq) WHERE isUncounted = 1;
     CREATE INDEX messageTargeted ON messageExtras (number, seq) WHERE toUserIDs IS NOT NULL;
+    """
+
+  // - `groupRecord.attributeMode`: NULL = Any. `listsUsers`: `groupOfUser` names everybody who was ever
+  //   in the group; 0 in those from before, of which it names who is remembered now.
+  // - `groupOfUser`: of groups of stored types, so that the deletion of a user finds all rows.
+  // - `userAccess.number`: the place of a list that ends with the user, never used again.
+  //   `blockedUntil`: 0 = no end. `tokensBefore`: 0 = none are revoked. `freeTime`: from when on nothing
+  //   of the row is in force; NULL = something is without end.
+  // - `userDeletion.place`, `placeSeq`: how far its step is.
+  // - `report.number`: a report that is made again gets a new one. `message`: JSON.
+  private static let v13 = """
+    ALTER TABLE groupRecord ADD COLUMN slowMode INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE groupRecord ADD COLUMN attributeMode TEXT;
+    ALTER TABLE groupRecord ADD COLUMN listsUsers INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX groupRecordUnlisted ON groupRecord (number) WHERE NOT listsUsers;
+
+    ALTER TABLE userInfo ADD COLUMN customStatus ANY NOT NULL DEFAULT '';
+
+    CREATE TABLE groupOfUser (
+      number INTEGER NOT NULL,
+      userID TEXT NOT NULL,
+      PRIMARY KEY (number, userID)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO groupOfUser SELECT m.number, m.userID FROM member AS m JOIN groupRecord AS g ON g.number = m.number
+      WHERE g.type IN ('Work', 'Public', 'Meeting');
+    INSERT OR IGNORE INTO groupOfUser SELECT f.number, f.userID FROM formerMember AS f JOIN groupRecord AS g
+      ON g.number = f.number WHERE g.type IN ('Work', 'Public', 'Meeting');
+    INSERT OR IGNORE INTO groupOfUser SELECT g.number, d.userID FROM departure AS d JOIN groupRecord AS g
+      ON g.number = d.groupNumber WHERE g.type IN ('Work', 'Public', 'Meeting');
+    CREATE INDEX groupOfUserByUser ON groupOfUser (userID);
+
+    CREATE TABLE userAccess (
+      userID TEXT PRIMARY KEY,
+      number INTEGER NOT NULL UNIQUE,
+      isBlocked INTEGER NOT NULL,
+      blockedUntil INTEGER NOT NULL,
+      tokensBefore INTEGER NOT NULL,
+      freeTime INTEGER,
+      blockReason ANY NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX userAccessBlocked ON userAccess (userID) WHERE isBlocked = 1;
+    CREATE INDEX userAccessFree ON userAccess (freeTime) WHERE freeTime IS NOT NULL;
+    CREATE TABLE userAccessNumber (id INTEGER PRIMARY KEY CHECK (id = 1), last INTEGER NOT NULL) STRICT;
+    INSERT INTO userAccessNumber VALUES (1, 0);
+
+    CREATE TABLE userDeletion (
+      userID TEXT PRIMARY KEY,
+      messages TEXT NOT NULL,
+      step TEXT NOT NULL,
+      place INTEGER NOT NULL,
+      placeSeq INTEGER NOT NULL,
+      requestTime INTEGER NOT NULL,
+      endTime INTEGER,
+      pass INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX userDeletionRunning ON userDeletion (userID) WHERE endTime IS NULL;
+    CREATE INDEX userDeletionDone ON userDeletion (endTime) WHERE endTime IS NOT NULL;
+
+    CREATE TABLE report (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT NOT NULL UNIQUE,
+      groupID TEXT NOT NULL,
+      epoch TEXT NOT NULL,
+      seq INTEGER,
+      msgID TEXT NOT NULL,
+      reporter TEXT NOT NULL,
+      category ANY,
+      text ANY,
+      time INTEGER NOT NULL,
+      state TEXT NOT NULL,
+      note ANY,
+      message BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX reportByState ON report (state);
+    CREATE INDEX reportByGroup ON report (groupID, state);
+    CREATE INDEX reportByTime ON report (time);
+    CREATE INDEX reportByReporter ON report (reporter);
     """
 }

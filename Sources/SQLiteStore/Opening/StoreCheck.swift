@@ -122,6 +122,14 @@ public enum StoreCheck {
       HAVING count(*) > 0
       """,
       """
+      SELECT count(*) || ' decisions about users contradict themselves about whether they are in force' FROM userAccess
+      WHERE (freeTime IS NULL) <> (isBlocked AND blockedUntil = 0 OR tokensBefore > 0) HAVING count(*) > 0
+      """,
+      """
+      SELECT count(*) || ' deletions of users contradict themselves about whether they are done' FROM userDeletion
+      WHERE (endTime IS NOT NULL) <> (step = 'done') HAVING count(*) > 0
+      """,
+      """
       SELECT count(*) || ' reactions have other users than are counted' FROM reaction AS r JOIN groupRecord USING (number)
       WHERE count <> (SELECT count(*) FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind)
       HAVING count(*) > 0

@@ -20,6 +20,14 @@ final class BackgroundWork: Sendable {
     /// Whether the file has become shorter, and the log may follow.
     var hasShrunk = false
     var onRemoval: (@Sendable (HistoryRemoval) -> Void)?
+    /// Free pages must go to the last one, and texts from the index; nil = as usual.
+    var reclaim: Reclaim?
+  }
+
+  /// What is still to be done for the deletion of a user.
+  private struct Reclaim {
+    var mustShrink = true
+    var mustRefreshIndex: Bool
   }
 
   /// The groups that removal has to look at.
@@ -68,6 +76,7 @@ final class BackgroundWork: Sendable {
         state.lastRound = now
         tasks.formUnion(removes ? [.removeMessages, .shrinkFile] : [.shrinkFile])
       }
+      if state.reclaim?.mustShrink == true { tasks.insert(.shrinkFile) }
       if indexes, state.mustMerge || state.mayBeStale || !indexing.isEmpty { tasks.insert(.indexMessages) }
       return tasks
     }
@@ -97,7 +106,37 @@ final class BackgroundWork: Sendable {
 
   func setMustMerge(_ must: Bool) { state.withLock { $0.mustMerge = must } }
 
-  func setMayBeStale(_ may: Bool) { state.withLock { $0.mayBeStale = may } }
+  func setMayBeStale(_ may: Bool) {
+    state.withLock { state in
+      state.mayBeStale = may
+      if !may { state.reclaim?.mustRefreshIndex = false }
+    }
+  }
+
+  // MARK: Deleted users
+
+  /// Lets no page stay free, and no text in the index that its message has no more, from now on.
+  func beginReclaim() {
+    state.withLock { state in
+      if indexes { state.mayBeStale = true }
+      state.reclaim = Reclaim(mustRefreshIndex: indexes)
+    }
+  }
+
+  /// Whether no page is to stay free.
+  var reclaims: Bool { state.withLock { $0.reclaim?.mustShrink == true } }
+
+  /// No page is free, or none can leave the file.
+  func noteReclaimed() { state.withLock { $0.reclaim?.mustShrink = false } }
+
+  /// Whether everything that was free when it began has gone.
+  var hasReclaimed: Bool {
+    state.withLock { $0.reclaim.map { !$0.mustShrink && !$0.mustRefreshIndex } ?? true }
+  }
+
+  func endReclaim() { state.withLock { $0.reclaim = nil } }
+
+  // MARK: Retention
 
   /// A transaction that has removed messages is committed.
   func didRemove(_ outcome: MessageRemoval.Outcome) {

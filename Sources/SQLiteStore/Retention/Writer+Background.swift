@@ -169,15 +169,23 @@ extension Writer {
   private func shrink(until deadline: MonotonicInstant, _ db: Database) throws -> Bool {
     var isMore = false
     _ = try transaction(db) {
-      guard try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2 else { return }
+      let reclaims = background.reclaims
+      guard try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2 else {
+        if reclaims { background.noteReclaimed() }
+        return
+      }
       let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
       let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
-      var excess = free - Writer.slack(pages: pages)
-      guard excess > 0 else { return }
+      var excess = free - (reclaims ? 0 : Writer.slack(pages: pages))
+      guard excess > 0 else {
+        if reclaims { background.noteReclaimed() }
+        return
+      }
       // A row for each page.
       let moves = try Row.fetchCursor(db, sql: "PRAGMA incremental_vacuum(\(excess))")
       while options.clocks.monotonic < deadline, excess > 0, try moves.next() != nil { excess -= 1 }
       isMore = excess > 0
+      if reclaims, !isMore { background.noteReclaimed() }
       background.noteShrunk()
     }
     return isMore

@@ -17,18 +17,41 @@ enum UserInfoRows {
     """
 
   fileprivate static let putSQL = """
-    INSERT OR REPLACE INTO userInfo (\(UserInfo.columns.names)) VALUES (\(UserInfo.columns.places("?")))
+    INSERT INTO userInfo (\(UserInfo.columns.names)) VALUES (\(UserInfo.columns.places("?")))
+    ON CONFLICT (userID) DO UPDATE SET \(UserInfo.columns.without("userID").excluded)
+    """
+  static let statusesSQL = """
+    SELECT k.userID IS NOT NULL, value AS userID, coalesce(i.customStatus, ''), k.offlineSince
+    FROM json_each(?) LEFT JOIN knownUser AS k ON k.userID = value LEFT JOIN userInfo AS i ON i.userID = value
     """
 }
 
 extension SQLiteTransaction {
   func put(_ info: UserInfo) throws {
     try db.put(.known, of: info.userID)
-    if info.isEmpty {
-      try db.run("DELETE FROM userInfo WHERE userID = ?", [info.userID.rawValue])
-    } else {
+    guard info.isEmpty else {
       try db.run(UserInfoRows.putSQL) { try info.write(to: &$0) }
+      return
     }
+    // The row stays where it has a status.
+    try db.run("DELETE FROM userInfo WHERE userID = ? AND customStatus = ''", [info.userID.rawValue])
+    try db.run("UPDATE userInfo SET nickName = '', faceURL = '', customInfo = NULL WHERE userID = ?", [info.userID.rawValue])
+  }
+
+  func put(status: String, of user: UserID) throws {
+    try db.put(.known, of: user)
+    guard status.isEmpty else {
+      try db.run(
+        """
+        INSERT INTO userInfo (userID, nickName, faceURL, customStatus) VALUES (?, '', '', ?)
+        ON CONFLICT (userID) DO UPDATE SET customStatus = excluded.customStatus
+        """, [user.rawValue, status.column])
+      return
+    }
+    // The row stays where it has a profile.
+    try db.run(
+      "DELETE FROM userInfo WHERE userID = ? AND nickName = '' AND faceURL = '' AND customInfo IS NULL", [user.rawValue])
+    try db.run("UPDATE userInfo SET customStatus = '' WHERE userID = ?", [user.rawValue])
   }
 }
 
@@ -43,6 +66,12 @@ extension Database {
       return (user, UserProfile.make(nickName: nickName, faceURL: try row.text()))
     }
     return Dictionary(found) { $1 }.compactMapValues { $0 }
+  }
+
+  package func statuses(of users: [UserID], known: Set<UserID>) throws -> [StoredStatus] {
+    try rows(UserInfoRows.statusesSQL, [try jsonColumn(users.map(\.rawValue))]) { row in
+      try StoredStatus.read(&row, known: known)
+    }.compactMap { $0 }
   }
 
   package func infos(of users: [UserID], known: Set<UserID>) throws -> [UserInfo] {

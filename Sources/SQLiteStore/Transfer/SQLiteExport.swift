@@ -102,7 +102,8 @@ public final class SQLiteExport: RowSource, Sendable {
       return StoredNumbers(
         group: try last("groupRecord"), application: try last("application"),
         notification: Int64(try db.count("SELECT last FROM notificationNumber", [])),
-        webhook: try WebhookRows.lastNumber(in: db), webhookFailure: try last("webhookFailure"))
+        webhook: try WebhookRows.lastNumber(in: db), webhookFailure: try last("webhookFailure"),
+        userAccess: Int64(try db.count("SELECT last FROM userAccessNumber", [])), report: try last("report"))
     }
   }
 

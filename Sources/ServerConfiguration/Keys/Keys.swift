@@ -30,6 +30,7 @@ enum Keys {
         usersRequireKnown, attributesGroupTypes, workOwnerMayDisband, avChatRoomOfflineGrace, avChatRoomModeration,
         avChatRoomRecentMessages, avChatRoomRecentDuration, avChatRoomRecentBytes,
       ]),
+    KeySection("Presence, words and reports", isDeployment: false, PeopleKeys.all),
     KeySection("Messages kept", isDeployment: false, HistoryKeys.all),
     KeySection("Limits", isDeployment: false, LimitKeys.all),
   ]

@@ -5,7 +5,8 @@ enum LimitKeys {
     bChatRoomMessagesPerSecond, workMaxMemberNum, publicMaxMemberNum, meetingMaxMemberNum, requestsPerSecond, requestBurst,
     deliveriesPerSecond, deliveredBytesPerSecond, strangersPerDay,
     signInsPerSecond, connections, connectionsPerAddress, ipv6PrefixLength, groupsPerUser, avChatRoomsPerUser, avChatRooms,
-    sendQueueBytes, revokeWindow, editWindow, reactionsPerMessage, unreadCount, readReceiptMembers, groupNameText,
+    sendQueueBytes, revokeWindow, editWindow, reactionsPerMessage, unreadCount, readReceiptMembers, statusSubscriptions,
+    signalMembers, groupNameText,
     introductionText, notificationText, faceURLText, nameCardText,
     messageText, extensionText,
   ]
@@ -73,6 +74,13 @@ enum LimitKeys {
   static let readReceiptMembers = Key(
     "limits.readReceiptMembers", .integer(0...500, of: "members"), 200, example: "100", since: "0.1.0",
     "The most members of a group whose messages have read receipts; 0 = none have.")
+
+  static let statusSubscriptions = Key(
+    "limits.statusSubscriptions", .integer(0...10_000, of: "users"), 300, example: "1000", since: "0.2.0",
+    "The users whose status one session may watch; 0 = none.")
+  static let signalMembers = Key(
+    "limits.signalMembers", .integer(0...1_000_000, of: "members"), 500, example: "2000", since: "0.2.0",
+    "The most members of a group in which signals are sent; 0 = in none.")
 
   static let groupNameText = text("limits.text.groupName", 30, "a group's name", example: "100")
   static let introductionText = text("limits.text.introduction", 240, "a group's introduction", example: "400")

@@ -47,6 +47,10 @@ extension Settings {
     public var unreadCount: Int
     /// The largest number of members with which a group has read receipts.
     public var readReceiptMembers: Int
+    /// The users whose status a session may watch.
+    public var statusSubscriptions: Int
+    /// The largest number of members with which a group has signals.
+    public var signalMembers: Int
     /// The most bytes of texts.
     public var text: Texts
     /// Every key of `limits.…` with its number, durations in whole seconds, for `getServerInfo`.
@@ -76,6 +80,8 @@ extension Settings {
       reactionsPerMessage = values[LimitKeys.reactionsPerMessage]
       unreadCount = values[LimitKeys.unreadCount]
       readReceiptMembers = values[LimitKeys.readReceiptMembers]
+      statusSubscriptions = values[LimitKeys.statusSubscriptions]
+      signalMembers = values[LimitKeys.signalMembers]
       text = Texts(values)
       flattened = LimitKeys.all.compactMap { key in values.number(of: key).map { (key.path, $0) } }
     }

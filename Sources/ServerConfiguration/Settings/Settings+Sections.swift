@@ -153,6 +153,38 @@ extension Settings {
     }
   }
 
+  /// The statuses of users (Protocol.md, "Presence").
+  public struct Presence: Sendable {
+    /// Who may ask for, watch and set them.
+    public var visibility: PresenceVisibility
+    /// How long a user is still shown as online behind the end of the last session.
+    public var grace: Duration
+
+    init(_ values: Resolution) {
+      visibility = values[PeopleKeys.presenceVisibility]
+      grace = values[PeopleKeys.presenceGrace]
+    }
+  }
+
+  /// Words that users may not write (Protocol.md, "Words").
+  public struct Moderation: Sendable {
+    /// The path of the list; nil = no text is compared.
+    public var wordsFile: String?
+    /// What becomes of a text with one of them.
+    public var action: WordAction
+
+    init(_ values: Resolution) {
+      wordsFile = values[PeopleKeys.wordsFile]
+      action = values[PeopleKeys.wordAction]
+    }
+  }
+
+  /// Reports of messages (Protocol.md, "Reports").
+  public struct Reports: Sendable {
+    /// How long one is kept.
+    public var retention: Duration
+  }
+
   /// The messages that groups keep (Protocol.md, "Retention" and "Tips").
   public struct History: Sendable {
     /// For a Work group.

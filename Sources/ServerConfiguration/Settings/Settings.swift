@@ -48,6 +48,12 @@ public struct Settings: Sendable {
   public var work: Work
   /// `avChatRoom.…`
   public var avChatRoom: AVChatRoom
+  /// `presence.…`
+  public var presence: Presence
+  /// `moderation.…`
+  public var moderation: Moderation
+  /// `reports.…`
+  public var reports: Reports
   /// `history.…`
   public var history: History
   /// `search.…`
@@ -101,6 +107,9 @@ public struct Settings: Sendable {
     attributes = Attributes(groupTypes: values[Keys.attributesGroupTypes])
     work = Work(ownerMayDisband: values[Keys.workOwnerMayDisband])
     avChatRoom = AVChatRoom(values)
+    presence = Presence(values)
+    moderation = Moderation(values)
+    reports = Reports(retention: values[PeopleKeys.reportRetention])
     history = History(values)
     search = Search(messages: values[HistoryKeys.searchMessages])
     limits = Limits(values)

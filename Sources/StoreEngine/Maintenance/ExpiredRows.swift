@@ -14,17 +14,25 @@ package struct ExpiredRows {
   /// The time that an application is kept after it was handled or its group was disbanded.
   package static let applicationLifetime = Duration.seconds(7 * 86_400)
 
+  /// The time that a user's row is kept in which nothing is in force: a list that ends with the user
+  /// goes on there.
+  package static let accessLifetime = Duration.seconds(86_400)
+
   /// Between two deletions.
   package static let interval = Duration.seconds(3600)
 
   /// Those of all tables.
-  package static func all(at now: WallInstant) -> [ExpiredRows] {
+  /// - Parameter reportRetention: the time that a report is kept.
+  package static func all(at now: WallInstant, reportRetention: Duration) -> [ExpiredRows] {
     [
       ExpiredRows(
         table: "notification", column: "timestamp", index: "notificationByTime", before: now - SystemNotification.lifetime),
       ExpiredRows(table: "application", column: "endTime", index: "applicationByEnd", before: now - applicationLifetime),
       ExpiredRows(table: "departure", column: "time", index: "departureByTime", before: now - DepartureRecord.lifetime),
       ExpiredRows(table: "formerMember", column: "memorableUntil", index: "formerMemberByEnd", before: now),
+      ExpiredRows(table: "userAccess", column: "freeTime", index: "userAccessFree", before: now - accessLifetime),
+      ExpiredRows(table: "userDeletion", column: "endTime", index: "userDeletionDone", before: now - UserDeletion.lifetime),
+      ExpiredRows(table: "report", column: "time", index: "reportByTime", before: now - reportRetention),
     ]
   }
 }

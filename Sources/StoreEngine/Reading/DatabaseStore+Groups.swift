@@ -106,7 +106,7 @@ extension StoreQueries {
     return head
   }
 
-  /// The groups, presence and profile that a sign-in needs.
+  /// The groups, presence, profile and decisions that a sign-in needs.
   /// - Parameter update: the user's that was not durable before.
   package func signInRecord(of user: UserID, _ update: PresenceUpdate?) throws -> SignInRecord {
     let memberships = try memberships(of: user)
@@ -116,6 +116,9 @@ extension StoreQueries {
       case .offline(let since): since
       case .known, nil: try offlineSince(of: user)
       }
-    return SignInRecord(memberships: memberships, offlineSince: offlineSince, profile: try profiles(of: [user])[user])
+    let (access, hasDeletion) = try access(of: user)
+    return SignInRecord(
+      memberships: memberships, offlineSince: offlineSince, profile: try profiles(of: [user])[user], access: access,
+      hasDeletion: hasDeletion)
   }
 }

@@ -11,7 +11,9 @@ package enum ReadIsolation: Sendable {
 
 /// A store in a database. Its ports are made of the queries and the writer of a dialect; what is one
 /// query stands in the dialect.
-package protocol DatabaseStore: GroupStore, MessageStore, UserStore, PersonalStore, WebhookStore, StoreHealth {
+package protocol DatabaseStore: GroupStore, MessageStore, UserStore, PersonalStore, WebhookStore, AccessStore, ReportStore,
+  StoreHealth
+{
   associatedtype Queries: StoreQueries
 
   /// The bounds and clocks of the store.
@@ -92,6 +94,22 @@ extension DatabaseStore {
     return try await read(.singleStatement) { try $0.infos(of: users, known: waiting) }
   }
 
+  /// The statuses of users, by one query; waiting updates win over stored rows.
+  package func statuses(of users: [UserID]) async throws(StoreError) -> [StoredStatus] {
+    // The queue first: users who have left it since are in the database.
+    let waiting = queue.pendingUpdates(of: users)
+    let stored = try await read(.singleStatement) { try $0.statuses(of: users, known: Set(waiting.keys)) }
+    if waiting.isEmpty { return stored }
+    return stored.map { status in
+      switch waiting[status.userID] {
+      case .online: StoredStatus(userID: status.userID, customStatus: status.customStatus)
+      case .offline(let since):
+        StoredStatus(userID: status.userID, customStatus: status.customStatus, offlineSince: since)
+      case .known, nil: status
+      }
+    }
+  }
+
   /// Counted in milliseconds for a hundred thousand.
   package func knownCount() async throws(StoreError) -> Int {
     let waiting = Array(queue.pendingUpdates.keys)
@@ -100,6 +118,59 @@ extension DatabaseStore {
       return try waiting.isEmpty ? stored : stored + waiting.count - db.known(among: waiting).count
     }
   }
+
+  // MARK: Decisions about users
+
+  /// One seek: it is asked at each renewal of a token.
+  package func access(of user: UserID) async throws(StoreError) -> UserAccess {
+    try await read(.singleStatement) { try $0.access(of: user).access }
+  }
+
+  /// Looks at a bounded number of users, because blocks that have ended stay for a day.
+  package func blockedUsers(
+    after number: Int64, at now: WallInstant, limit: Int
+  ) async throws(StoreError) -> BlockedPage? {
+    let mostLookedAt = engineOptions.rowsPerRead
+    return try await read(.snapshot) { db in
+      var (last, users) = (number, [BlockedUser]())
+      var (behind, lookedAt) = ("", 0)
+      if number != 0 {
+        guard let user = try db.decidedUser(number: number) else { return nil }
+        behind = user
+      }
+      while true {
+        let page = try db.blocks(behind: behind, limit: limit + 1)
+        for row in page {
+          if row.user.block.holds(at: now) {
+            if users.count == limit { return BlockedPage(users: users, next: last) }
+            users.append(row.user)
+          }
+          (last, behind) = (row.number, row.user.userID.rawValue)
+        }
+        lookedAt += page.count
+        if page.count <= limit { return BlockedPage(users: users, next: 0) }
+        if lookedAt >= mostLookedAt { return BlockedPage(users: users, next: last) }
+      }
+    }
+  }
+
+  // MARK: Reports
+
+  /// Reports in a state, the newest first.
+  package func reports(
+    state: MessageReport.State, in group: GroupID?, before: Int64, limit: Int
+  ) async throws(StoreError) -> [NumberedReport] {
+    let end = before == 0 ? Int64.max : before
+    return try await read(.singleStatement) { try $0.reports(state: state, in: group, below: end, limit: max(0, limit)) }
+  }
+
+  /// The report with an id.
+  package func report(_ id: String) async throws(StoreError) -> NumberedReport? {
+    try await read(.singleStatement) { try $0.report(id) }
+  }
+
+  /// Counted in an index.
+  package func openReports() async throws(StoreError) -> Int { try await read(.singleStatement) { try $0.openReports() } }
 
   // MARK: What is kept for a user
 

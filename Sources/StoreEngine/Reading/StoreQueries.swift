@@ -4,7 +4,7 @@ import StoreTables
 
 /// The queries of a dialect of SQL that the reads of all stores are made of, over one connection.
 /// They throw where the connection fails, and where a row is damaged.
-package protocol StoreQueries {
+package protocol StoreQueries: SharedQueries {
   // MARK: Groups; lists come in pages, the next behind a key
 
   /// The number of a group; nil = there is none.
@@ -76,6 +76,22 @@ package protocol StoreQueries {
   func profiles(of users: [UserID]) throws -> [UserID: UserProfile]
   /// The texts of those of the users that are stored or `known`, in the order given.
   func infos(of users: [UserID], known: Set<UserID>) throws -> [UserInfo]
+  /// The statuses of those of the users that are stored or `known`, in the order given.
+  func statuses(of users: [UserID], known: Set<UserID>) throws -> [StoredStatus]
+  /// What was decided about a user's sign-ins, and whether there is a deletion, done or not.
+  func access(of user: UserID) throws -> (access: UserAccess, hasDeletion: Bool)
+  /// The user with a number among those about whom something was decided; nil = there is none.
+  func decidedUser(number: Int64) throws -> String?
+  /// Users with a block, ended or not, by `userID`.
+  func blocks(behind user: String, limit: Int) throws -> [(number: Int64, user: BlockedUser)]
+  /// Reports in a state, the newest first; nil = of all groups.
+  func reports(
+    state: MessageReport.State, in group: GroupID?, below number: Int64, limit: Int
+  ) throws -> [NumberedReport]
+  /// The report with an id; nil = there is none.
+  func report(_ id: String) throws -> NumberedReport?
+  /// How many reports are open.
+  func openReports() throws -> Int
   /// How far a user has read; 0 = nothing.
   func readMark(_ kind: ReadMark, of user: UserID) throws -> Int64
   /// The marks of a group's managers; those without one are absent.

@@ -5,7 +5,7 @@ import GroupRuntime
 ///
 /// A change that contradicts the stored rows throws `.inconsistent`, at once or when the transaction
 /// is checked.
-package protocol ChangeWriter: AnyObject {
+package protocol ChangeWriter: ErasureWriter, AnyObject {
   /// Stores the record of a new group.
   func insert(_ record: GroupRecord) throws
   /// Stores the record of a known group.
@@ -38,6 +38,16 @@ package protocol ChangeWriter: AnyObject {
   func put(_ notification: SystemNotification, for recipients: NotificationRecipients) throws
   /// Stores the texts of a user, who becomes known.
   func put(_ info: UserInfo) throws
+  /// Stores the custom status of a user, who becomes known; empty = none.
+  func put(status: String, of user: UserID) throws
+  /// Blocks a user; nil = lifts the block, where there is a row.
+  func put(_ block: UserAccess.Block?, of user: UserID, at time: WallInstant) throws
+  /// Revokes the tokens of a user from before an instant; an earlier instant changes nothing.
+  func raiseTokens(of user: UserID, before instant: WallInstant, at time: WallInstant) throws
+  /// Stores a report as the newest of all, in the place of the one with its id.
+  func put(_ report: MessageReport) throws
+  /// Closes a report, where there is one, with a note in the place of the one it has.
+  func closeReport(_ id: String, note: String?) throws
   /// Advances a user's mark.
   func advance(_ kind: ReadMark, of user: UserID, to mark: Int64) throws
   /// Stores the next message of its group, with its extras.
@@ -101,6 +111,16 @@ extension ChangeWriter {
     case .putApplication(let application, asNewest: false): try update(application)
     case .notify(let notification, let recipients): try put(notification, for: recipients)
     case .putUserInfo(let info): try put(info)
+    case .putStatus(let user, let status): try put(status: status, of: user)
+    case .noteGroup(let users, in: let group): try note(users, in: group)
+    case .putBlock(let user, let block, at: let time): try put(block, of: user, at: time)
+    case .raiseTokensBefore(let user, let instant, at: let time): try raiseTokens(of: user, before: instant, at: time)
+    case .putDeletion(let deletion): try put(deletion)
+    case .forgetDeletion(let user): try forgetDeletion(of: user)
+    case .erase(let rows): for row in rows { try erase(row) }
+    case .removeApplications(let ids, in: let group): try eraseApplications(ids, in: group)
+    case .putReport(let report): try put(report)
+    case .closeReport(let id, note: let note, at: _): try closeReport(id, note: note)
     case .markApplicationsRead(let user, through: let time): try advance(.applications, of: user, to: time.milliseconds)
     case .markNotificationsRead(let user, through: let number): try advance(.notifications, of: user, to: number)
     case .append(let message): try append(message)

@@ -142,6 +142,14 @@ package final class CommitQueue: Sendable {
   /// The update of a user that waits to become durable.
   package func pendingUpdate(of user: UserID) -> PresenceUpdate? { state.withLock { $0.users[user] } }
 
+  /// The updates among these users that wait to become durable.
+  package func pendingUpdates(of users: [UserID]) -> [UserID: PresenceUpdate] {
+    state.withLock { state in
+      if state.users.isEmpty { return [:] }
+      return Dictionary(users.compactMap { user in state.users[user].map { (user, $0) } }) { $1 }
+    }
+  }
+
   /// All updates that wait to become durable. The next update pays for a copy while this is kept.
   package var pendingUpdates: [UserID: PresenceUpdate] { state.withLock { $0.users } }
 
@@ -234,8 +242,10 @@ extension StoreChange {
     case .putApplication(let application, asNewest: _): application.requestMsg.utf8.count + (application.attach?.utf8.count ?? 0)
     case .updateReaction: 128
     case .putUserInfo(let info): info.customInfo.values.reduce(info.faceURL.utf8.count) { $0 + $1.utf8.count }
+    case .putReport(let report): report.message.count + (report.text?.utf8.count ?? 0)
+    case .putBlock(_, let block, at: _): block?.reason.utf8.count ?? 0
     case .notify(let notification, _): notification.data?.utf8.count ?? 0
-    case .putReceiptMembers(let users, from: _, in: _), .endHidden(let users, at: _, in: _):
+    case .putReceiptMembers(let users, from: _, in: _), .endHidden(let users, at: _, in: _), .noteGroup(let users, in: _):
       users.reduce(0) { $0 + $1.rawValue.utf8.count + 1 }
     case .appendWebhook(let entry), .giveUpWebhook(let entry, _, _): entry.estimatedBytes
     default: 0

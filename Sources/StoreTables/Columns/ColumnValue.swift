@@ -160,6 +160,7 @@ extension BeInviteMode: TextValue {}
 extension EditMode: TextValue {}
 extension OwnerQuitMode: TextValue {}
 extension HistoryVisibility: TextValue {}
+extension AttributeMode: TextValue {}
 extension GroupMute.Mode: TextValue {}
 extension ReceiveOption: TextValue {}
 extension Priority: TextValue {}
@@ -167,3 +168,4 @@ extension Platform: TextValue {}
 extension GroupApplication.Kind: TextValue {}
 extension SystemNotification.Kind: TextValue {}
 extension WebhookType: TextValue {}
+extension MessageReport.State: TextValue {}

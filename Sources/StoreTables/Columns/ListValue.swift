@@ -143,15 +143,23 @@ extension Role: JSONListed {
   public var json: String { wireName }
 }
 
-/// Attributes are pairs: a JSON object would merge two keys that are equal to Unicode and different
-/// on the wire.
+/// Attributes are lists: a JSON object would merge two keys that are equal to Unicode and different
+/// on the wire. Behind key and value stands the holder, where there is one, and behind it "1" where
+/// the key goes with its holder.
 extension GroupAttributes.Entry: JSONListed {
-  public static var listMeaning: String { "a JSON list of pairs of texts" }
+  public static var listMeaning: String { "a JSON list of attributes, each key, value, holder?, \"1\"?" }
   public init?(json: [String]) {
-    guard json.count == 2 else { return nil }
-    self.init(key: json[0], value: json[1])
+    switch json.count {
+    case 2: self.init(key: json[0], value: json[1])
+    case 3, 4:
+      guard let holder = UserID(json[2]), json.count == 3 || json[3] == "1" else { return nil }
+      self.init(key: json[0], value: json[1], holder: holder, isDeletedAfterHolderLeft: json.count == 4)
+    default: return nil
+    }
   }
-  public var json: [String] { [key, value] }
+  public var json: [String] {
+    [key, value] + (holder.map { [$0.rawValue] + (isDeletedAfterHolderLeft ? ["1"] : []) } ?? [])
+  }
 }
 
 /// Ranges of `seq`, each written as its bounds.

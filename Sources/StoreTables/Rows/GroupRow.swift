@@ -64,6 +64,12 @@ extension GroupRecord: StoredRow {
     try coder.column("historyVisibility", &visibility)
     // A node of the release before makes groups without it.
     if Coder.isReader { row.policy.historyVisibility = visibility ?? type.defaultHistoryVisibility }
+    try coder.column("slowMode", &row.policy.slowMode)
+    var attributeMode: AttributeMode? = row.policy.attributeMode
+    try coder.column("attributeMode", &attributeMode)
+    // A group from before the field has none.
+    if Coder.isReader { row.policy.attributeMode = attributeMode ?? .any }
+    try coder.column("listsUsers", &row.listsUsers)
   }
 }
 

@@ -67,14 +67,21 @@ public struct StoredNumbers: Sendable, Equatable {
   public var notification: Int64
   public var webhook: Int64
   public var webhookFailure: Int64
+  public var userAccess: Int64
+  public var report: Int64
 
   /// With everything given.
-  public init(group: Int64, application: Int64, notification: Int64, webhook: Int64, webhookFailure: Int64) {
+  public init(
+    group: Int64, application: Int64, notification: Int64, webhook: Int64, webhookFailure: Int64, userAccess: Int64,
+    report: Int64
+  ) {
     self.group = group
     self.application = application
     self.notification = notification
     self.webhook = webhook
     self.webhookFailure = webhookFailure
+    self.userAccess = userAccess
+    self.report = report
   }
 }
 

@@ -25,8 +25,8 @@ extension ThrongClient {
   /// Makes a group that the caller owns, or the user whom the application names as ownerUserID. See
   /// ``Methods/CreateGroup``.
   @discardableResult
-  public func createGroup(groupType: GroupType, groupName: String, groupID: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, memberList: [Methods.CreateGroup.MemberRow]? = nil, inviteMessage: String? = nil, ownerUserID: String? = nil) async throws -> Methods.CreateGroup.Result {
-    try await call(Methods.CreateGroup(groupType: groupType, groupName: groupName, groupID: groupID, introduction: introduction, notification: notification, faceURL: faceURL, maxMemberNum: maxMemberNum, customInfo: customInfo, serverCustomInfo: serverCustomInfo, joinMode: joinMode, inviteMode: inviteMode, beInviteMode: beInviteMode, updateInfoMode: updateInfoMode, updateCustomMode: updateCustomMode, ownerQuitMode: ownerQuitMode, memberChangeNotification: memberChangeNotification, isSearchable: isSearchable, isMemberVisible: isMemberVisible, historyVisibility: historyVisibility, memberList: memberList, inviteMessage: inviteMessage, ownerUserID: ownerUserID))
+  public func createGroup(groupType: GroupType, groupName: String, groupID: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, slowMode: Int? = nil, attributeMode: Unnamed_Any_Holder? = nil, memberList: [Methods.CreateGroup.MemberRow]? = nil, inviteMessage: String? = nil, ownerUserID: String? = nil) async throws -> Methods.CreateGroup.Result {
+    try await call(Methods.CreateGroup(groupType: groupType, groupName: groupName, groupID: groupID, introduction: introduction, notification: notification, faceURL: faceURL, maxMemberNum: maxMemberNum, customInfo: customInfo, serverCustomInfo: serverCustomInfo, joinMode: joinMode, inviteMode: inviteMode, beInviteMode: beInviteMode, updateInfoMode: updateInfoMode, updateCustomMode: updateCustomMode, ownerQuitMode: ownerQuitMode, memberChangeNotification: memberChangeNotification, isSearchable: isSearchable, isMemberVisible: isMemberVisible, historyVisibility: historyVisibility, slowMode: slowMode, attributeMode: attributeMode, memberList: memberList, inviteMessage: inviteMessage, ownerUserID: ownerUserID))
   }
 
   /// Joins a group, or asks its managers to be let in where joinMode is Auth. See
@@ -59,8 +59,8 @@ extension ThrongClient {
   }
 
   /// Changes a group's info, all of what is given or nothing. See ``Methods/SetGroupInfo``.
-  public func setGroupInfo(groupID: String, groupName: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, allMuted: Bool? = nil) async throws {
-    _ = try await call(Methods.SetGroupInfo(groupID: groupID, groupName: groupName, introduction: introduction, notification: notification, faceURL: faceURL, maxMemberNum: maxMemberNum, customInfo: customInfo, serverCustomInfo: serverCustomInfo, joinMode: joinMode, inviteMode: inviteMode, beInviteMode: beInviteMode, updateInfoMode: updateInfoMode, updateCustomMode: updateCustomMode, ownerQuitMode: ownerQuitMode, memberChangeNotification: memberChangeNotification, isSearchable: isSearchable, isMemberVisible: isMemberVisible, historyVisibility: historyVisibility, allMuted: allMuted))
+  public func setGroupInfo(groupID: String, groupName: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, slowMode: Int? = nil, attributeMode: Unnamed_Any_Holder? = nil, allMuted: Bool? = nil) async throws {
+    _ = try await call(Methods.SetGroupInfo(groupID: groupID, groupName: groupName, introduction: introduction, notification: notification, faceURL: faceURL, maxMemberNum: maxMemberNum, customInfo: customInfo, serverCustomInfo: serverCustomInfo, joinMode: joinMode, inviteMode: inviteMode, beInviteMode: beInviteMode, updateInfoMode: updateInfoMode, updateCustomMode: updateCustomMode, ownerQuitMode: ownerQuitMode, memberChangeNotification: memberChangeNotification, isSearchable: isSearchable, isMemberVisible: isMemberVisible, historyVisibility: historyVisibility, slowMode: slowMode, attributeMode: attributeMode, allMuted: allMuted))
   }
 
   /// Finds groups whose texts hold any of up to 5 keywords: joined ones, and others that are
@@ -95,8 +95,8 @@ extension ThrongClient {
   }
 
   /// Sets some attributes of a group and leaves the others. See ``Methods/SetGroupAttributes``.
-  public func setGroupAttributes(groupID: String, attributes: [String: String]) async throws {
-    _ = try await call(Methods.SetGroupAttributes(groupID: groupID, attributes: attributes))
+  public func setGroupAttributes(groupID: String, attributes: [String: String], expect: [String: String?]? = nil, isDeleteAfterHolderLeft: Bool? = nil, isTakeOver: Bool? = nil) async throws {
+    _ = try await call(Methods.SetGroupAttributes(groupID: groupID, attributes: attributes, expect: expect, isDeleteAfterHolderLeft: isDeleteAfterHolderLeft, isTakeOver: isTakeOver))
   }
 
   /// Removes attributes of a group; one unknown key, and none is removed. See
@@ -108,8 +108,8 @@ extension ThrongClient {
   /// Reads attributes of a group; keys that are not there are left out. See
   /// ``Methods/GetGroupAttributes``.
   @discardableResult
-  public func getGroupAttributes(groupID: String, keys: [String]? = nil) async throws -> Methods.GetGroupAttributes.Result {
-    try await call(Methods.GetGroupAttributes(groupID: groupID, keys: keys))
+  public func getGroupAttributes(groupID: String, keys: [String]? = nil, withHolders: Bool? = nil) async throws -> Methods.GetGroupAttributes.Result {
+    try await call(Methods.GetGroupAttributes(groupID: groupID, keys: keys, withHolders: withHolders))
   }
 
   /// Sets counters of a group, and removes those whose value is null; the others stay. See
@@ -238,6 +238,31 @@ extension ThrongClient {
     try await call(Methods.GetUsersInfo(userIDList: userIDList))
   }
 
+  /// Says something about the caller's presence; an empty text takes it back. See
+  /// ``Methods/SetSelfStatus``.
+  public func setSelfStatus(customStatus: String) async throws {
+    _ = try await call(Methods.SetSelfStatus(customStatus: customStatus))
+  }
+
+  /// Tells which of up to 100 users are online; those whom nobody knows are left out. See
+  /// ``Methods/GetUsersStatus``.
+  @discardableResult
+  public func getUsersStatus(userIDList: [String]) async throws -> Methods.GetUsersStatus.Result {
+    try await call(Methods.GetUsersStatus(userIDList: userIDList))
+  }
+
+  /// Tells the status of up to 100 users, and from now on of its changes by onUsersStatusChanged;
+  /// unknown users may be watched, too. See ``Methods/SubscribeUsersStatus``.
+  @discardableResult
+  public func subscribeUsersStatus(userIDList: [String]) async throws -> Methods.SubscribeUsersStatus.Result {
+    try await call(Methods.SubscribeUsersStatus(userIDList: userIDList))
+  }
+
+  /// Tells of changes of these users' statuses no longer. See ``Methods/UnsubscribeUsersStatus``.
+  public func unsubscribeUsersStatus(userIDList: [String]? = nil) async throws {
+    _ = try await call(Methods.UnsubscribeUsersStatus(userIDList: userIDList))
+  }
+
   /// Lists the applications that the caller may decide, or has sent, handled ones included, newest
   /// first. See ``Methods/GetGroupApplicationList``.
   @discardableResult
@@ -259,6 +284,12 @@ extension ThrongClient {
   /// ``Methods/SetGroupApplicationRead``.
   public func setGroupApplicationRead(timestamp: Int? = nil) async throws {
     _ = try await call(Methods.SetGroupApplicationRead(timestamp: timestamp))
+  }
+
+  /// Tells the members who are online something of the moment, which is kept nowhere. See
+  /// ``Methods/SendGroupSignal``.
+  public func sendGroupSignal(groupID: String, name: String, data: String? = nil) async throws {
+    _ = try await call(Methods.SendGroupSignal(groupID: groupID, name: name, data: data))
   }
 
   /// Reads the messages that a group keeps, newest or oldest first. See
@@ -338,6 +369,13 @@ extension ThrongClient {
   @discardableResult
   public func getPinnedGroupMessageList(groupID: String) async throws -> Methods.GetPinnedGroupMessageList.Result {
     try await call(Methods.GetPinnedGroupMessageList(groupID: groupID))
+  }
+
+  /// Reports a message that the caller may see to the application; once more renews the report. See
+  /// ``Methods/ReportMessage``.
+  @discardableResult
+  public func reportMessage(groupID: String, seq: Int? = nil, msgID: String? = nil, category: String? = nil, text: String? = nil) async throws -> Methods.ReportMessage.Result {
+    try await call(Methods.ReportMessage(groupID: groupID, seq: seq, msgID: msgID, category: category, text: text))
   }
 
   /// Notes up to which message the caller has read a group; never goes back. See

@@ -180,6 +180,12 @@ extension Methods {
     public var isMemberVisible: Bool?
     /// The messages that members may read: those since joining, or all. One of Joined, All.
     public var historyVisibility: HistoryVisibility?
+    /// How many seconds an ordinary member's messages are apart at least; 0 = as the member likes.
+    /// 0 to 86400.
+    public var slowMode: Int?
+    /// Whether an attribute that somebody holds may be changed by all (Any), or by its holder. One
+    /// of Any, Holder.
+    public var attributeMode: Unnamed_Any_Holder?
     /// The first members, besides the owner. At most 100 elements.
     public var memberList: [MemberRow]?
     /// A remark that those read who are asked whether they want to be members. At most 512
@@ -202,7 +208,7 @@ extension Methods {
     }
 
     /// All members; those that may be absent are nil.
-    public init(groupType: GroupType, groupName: String, groupID: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, memberList: [MemberRow]? = nil, inviteMessage: String? = nil, ownerUserID: String? = nil) {
+    public init(groupType: GroupType, groupName: String, groupID: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, slowMode: Int? = nil, attributeMode: Unnamed_Any_Holder? = nil, memberList: [MemberRow]? = nil, inviteMessage: String? = nil, ownerUserID: String? = nil) {
       self.groupType = groupType
       self.groupName = groupName
       self.groupID = groupID
@@ -222,6 +228,8 @@ extension Methods {
       self.isSearchable = isSearchable
       self.isMemberVisible = isMemberVisible
       self.historyVisibility = historyVisibility
+      self.slowMode = slowMode
+      self.attributeMode = attributeMode
       self.memberList = memberList
       self.inviteMessage = inviteMessage
       self.ownerUserID = ownerUserID
@@ -448,11 +456,17 @@ extension Methods {
     public var isMemberVisible: Bool?
     /// The messages that members may read: those since joining, or all. One of Joined, All.
     public var historyVisibility: HistoryVisibility?
+    /// How many seconds an ordinary member's messages are apart at least; 0 = as the member likes.
+    /// 0 to 86400.
+    public var slowMode: Int?
+    /// Whether an attribute that somebody holds may be changed by all (Any), or by its holder. One
+    /// of Any, Holder.
+    public var attributeMode: Unnamed_Any_Holder?
     /// true silences ordinary members without end, as muteGroup does; false lets all speak.
     public var allMuted: Bool?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, groupName: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, allMuted: Bool? = nil) {
+    public init(groupID: String, groupName: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, slowMode: Int? = nil, attributeMode: Unnamed_Any_Holder? = nil, allMuted: Bool? = nil) {
       self.groupID = groupID
       self.groupName = groupName
       self.introduction = introduction
@@ -471,6 +485,8 @@ extension Methods {
       self.isSearchable = isSearchable
       self.isMemberVisible = isMemberVisible
       self.historyVisibility = historyVisibility
+      self.slowMode = slowMode
+      self.attributeMode = attributeMode
       self.allMuted = allMuted
     }
 
@@ -635,11 +651,23 @@ extension Methods {
     /// The attributes that are set; the others stay as they are. At most 16 members, keys 1 to 32
     /// bytes, values at most 4096 bytes of UTF-8.
     public var attributes: [String: String]
+    /// The values that these keys have to have, null = the key is not there: else 10058, and
+    /// nothing is set. At most 16 members, keys 1 to 32 bytes, values at most 4096 bytes of UTF-8,
+    /// or null.
+    public var expect: [String: String?]?
+    /// true = the keys of this call that the caller holds go when the caller leaves the group;
+    /// absent = false.
+    public var isDeleteAfterHolderLeft: Bool?
+    /// true = the caller becomes the holder of the keys of this call; absent = false.
+    public var isTakeOver: Bool?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, attributes: [String: String]) {
+    public init(groupID: String, attributes: [String: String], expect: [String: String?]? = nil, isDeleteAfterHolderLeft: Bool? = nil, isTakeOver: Bool? = nil) {
       self.groupID = groupID
       self.attributes = attributes
+      self.expect = expect
+      self.isDeleteAfterHolderLeft = isDeleteAfterHolderLeft
+      self.isTakeOver = isTakeOver
     }
 
     public typealias Result = NoResult
@@ -675,20 +703,25 @@ extension Methods {
     public var groupID: String
     /// The keys that are read; absent = all. At most 100 elements, each 1 to 32 bytes of UTF-8.
     public var keys: [String]?
+    /// true = holders names the holder of each key that has one; absent = false.
+    public var withHolders: Bool?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, keys: [String]? = nil) {
+    public init(groupID: String, keys: [String]? = nil, withHolders: Bool? = nil) {
       self.groupID = groupID
       self.keys = keys
+      self.withHolders = withHolders
     }
 
     /// The answer.
     public struct Result: Codable, Hashable, Sendable {
       public var attributes: [String: String]
+      public var holders: [String: String]?
 
       /// All members; those that may be absent are nil.
-      public init(attributes: [String: String]) {
+      public init(attributes: [String: String], holders: [String: String]? = nil) {
         self.attributes = attributes
+        self.holders = holders
       }
     }
   }
@@ -1379,6 +1412,94 @@ extension Methods {
 }
 
 extension Methods {
+  /// Says something about the caller's presence; an empty text takes it back.
+  public struct SetSelfStatus: ThrongMethod {
+    public static let name = "setSelfStatus"
+
+    /// The user's own words about being there; empty = none. At most 100 bytes of UTF-8, no control
+    /// characters.
+    public var customStatus: String
+
+    /// All members; those that may be absent are nil.
+    public init(customStatus: String) {
+      self.customStatus = customStatus
+    }
+
+    public typealias Result = NoResult
+  }
+}
+
+extension Methods {
+  /// Tells which of up to 100 users are online; those whom nobody knows are left out.
+  public struct GetUsersStatus: ThrongMethod {
+    public static let name = "getUsersStatus"
+
+    /// The users whose status is asked for. 1 to 100 elements, each 1 to 32 bytes of UTF-8.
+    public var userIDList: [String]
+
+    /// All members; those that may be absent are nil.
+    public init(userIDList: [String]) {
+      self.userIDList = userIDList
+    }
+
+    /// The answer.
+    public struct Result: Codable, Hashable, Sendable {
+      public var userList: [UserStatusInfo]
+
+      /// All members; those that may be absent are nil.
+      public init(userList: [UserStatusInfo]) {
+        self.userList = userList
+      }
+    }
+  }
+}
+
+extension Methods {
+  /// Tells the status of up to 100 users, and from now on of its changes by onUsersStatusChanged;
+  /// unknown users may be watched, too.
+  public struct SubscribeUsersStatus: ThrongMethod {
+    public static let name = "subscribeUsersStatus"
+
+    /// The users whose status is watched from now on. 1 to 100 elements, each 1 to 32 bytes of
+    /// UTF-8.
+    public var userIDList: [String]
+
+    /// All members; those that may be absent are nil.
+    public init(userIDList: [String]) {
+      self.userIDList = userIDList
+    }
+
+    /// The answer.
+    public struct Result: Codable, Hashable, Sendable {
+      public var userList: [UserStatusInfo]
+
+      /// All members; those that may be absent are nil.
+      public init(userList: [UserStatusInfo]) {
+        self.userList = userList
+      }
+    }
+  }
+}
+
+extension Methods {
+  /// Tells of changes of these users' statuses no longer.
+  public struct UnsubscribeUsersStatus: ThrongMethod {
+    public static let name = "unsubscribeUsersStatus"
+
+    /// The users who are watched no longer; absent or empty = all. At most 100 elements, each 1 to
+    /// 32 bytes of UTF-8.
+    public var userIDList: [String]?
+
+    /// All members; those that may be absent are nil.
+    public init(userIDList: [String]? = nil) {
+      self.userIDList = userIDList
+    }
+
+    public typealias Result = NoResult
+  }
+}
+
+extension Methods {
   /// Lists the applications that the caller may decide, or has sent, handled ones included, newest
   /// first.
   public struct GetGroupApplicationList: ThrongMethod {
@@ -1611,6 +1732,30 @@ extension Methods {
         self.status = status
       }
     }
+  }
+}
+
+extension Methods {
+  /// Tells the members who are online something of the moment, which is kept nowhere.
+  public struct SendGroupSignal: ThrongMethod {
+    public static let name = "sendGroupSignal"
+
+    /// The group that the request is about. 1 to 48 bytes of UTF-8.
+    public var groupID: String
+    /// What it means, in the application's own word. 1 to 32 bytes of UTF-8, letters, digits, _, .
+    /// and - alone.
+    public var name: String
+    /// Data of the application's own; absent = none. At most 512 bytes of UTF-8.
+    public var data: String?
+
+    /// All members; those that may be absent are nil.
+    public init(groupID: String, name: String, data: String? = nil) {
+      self.groupID = groupID
+      self.name = name
+      self.data = data
+    }
+
+    public typealias Result = NoResult
   }
 }
 
@@ -2054,6 +2199,45 @@ extension Methods {
       /// All members; those that may be absent are nil.
       public init(messageList: [GroupMessage]) {
         self.messageList = messageList
+      }
+    }
+  }
+}
+
+extension Methods {
+  /// Reports a message that the caller may see to the application; once more renews the report.
+  public struct ReportMessage: ThrongMethod {
+    public static let name = "reportMessage"
+
+    /// The group that the request is about. 1 to 48 bytes of UTF-8.
+    public var groupID: String
+    /// The seq of the message that is reported, in place of msgID. 1 or more.
+    public var seq: Int?
+    /// The msgID of the message, in place of seq; in live rooms that remember messages. 1 to 128
+    /// bytes of UTF-8.
+    public var msgID: String?
+    /// A word of the application's own for what is wrong; absent or empty = none. At most 32 bytes
+    /// of UTF-8.
+    public var category: String?
+    /// The reporter's own words; absent or empty = none. At most 512 characters.
+    public var text: String?
+
+    /// All members; those that may be absent are nil.
+    public init(groupID: String, seq: Int? = nil, msgID: String? = nil, category: String? = nil, text: String? = nil) {
+      self.groupID = groupID
+      self.seq = seq
+      self.msgID = msgID
+      self.category = category
+      self.text = text
+    }
+
+    /// The answer.
+    public struct Result: Codable, Hashable, Sendable {
+      public var reportID: String
+
+      /// All members; those that may be absent are nil.
+      public init(reportID: String) {
+        self.reportID = reportID
       }
     }
   }

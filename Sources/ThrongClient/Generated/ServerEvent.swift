@@ -61,10 +61,14 @@ public enum ServerEvent: Hashable, Sendable {
   case onConversationChanged(ConversationChanged)
   /// To the sessions of the messages' sender, at most 5 in any second.
   case onRecvMessageReadReceipts(RecvMessageReadReceipts)
+  /// To all members but the sending session and those who receive no messages.
+  case onGroupSignal(GroupSignal)
   /// To the members named by the administrator, or all.
   case onReceiveRESTCustomData(ReceiveRESTCustomData)
   /// To the user's other sessions; after setUserInfo all.
   case onSelfInfoUpdated(SelfInfoUpdated)
+  /// To the sessions that watch the users, each at most once a second.
+  case onUsersStatusChanged(UsersStatusChanged)
   /// To the session.
   case onConnectSuccess(ConnectSuccess)
   /// To the session.
@@ -444,12 +448,14 @@ public enum ServerEvent: Hashable, Sendable {
     public var groupID: String
     public var opTime: Int
     public var groupAttributeMap: [String: String]
+    public var holders: [String: String]?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, opTime: Int, groupAttributeMap: [String: String]) {
+    public init(groupID: String, opTime: Int, groupAttributeMap: [String: String], holders: [String: String]? = nil) {
       self.groupID = groupID
       self.opTime = opTime
       self.groupAttributeMap = groupAttributeMap
+      self.holders = holders
     }
   }
 
@@ -665,6 +671,28 @@ public enum ServerEvent: Hashable, Sendable {
     }
   }
 
+  /// The parameters of onGroupSignal.
+  public struct GroupSignal: Codable, Hashable, Sendable {
+    public var groupID: String
+    public var opTime: Int
+    public var name: String
+    public var data: String?
+    public var sender: String
+    public var nameCard: String?
+    public var nickName: String?
+
+    /// All members; those that may be absent are nil.
+    public init(groupID: String, opTime: Int, name: String, data: String? = nil, sender: String, nameCard: String? = nil, nickName: String? = nil) {
+      self.groupID = groupID
+      self.opTime = opTime
+      self.name = name
+      self.data = data
+      self.sender = sender
+      self.nameCard = nameCard
+      self.nickName = nickName
+    }
+  }
+
   /// The parameters of onReceiveRESTCustomData.
   public struct ReceiveRESTCustomData: Codable, Hashable, Sendable {
     public var groupID: String
@@ -694,6 +722,18 @@ public enum ServerEvent: Hashable, Sendable {
       self.nickName = nickName
       self.faceURL = faceURL
       self.customInfo = customInfo
+    }
+  }
+
+  /// The parameters of onUsersStatusChanged.
+  public struct UsersStatusChanged: Codable, Hashable, Sendable {
+    public var opTime: Int
+    public var userList: [UserStatusInfo]
+
+    /// All members; those that may be absent are nil.
+    public init(opTime: Int, userList: [UserStatusInfo]) {
+      self.opTime = opTime
+      self.userList = userList
     }
   }
 
@@ -778,8 +818,10 @@ public enum ServerEvent: Hashable, Sendable {
     case .onConversationRead: "onConversationRead"
     case .onConversationChanged: "onConversationChanged"
     case .onRecvMessageReadReceipts: "onRecvMessageReadReceipts"
+    case .onGroupSignal: "onGroupSignal"
     case .onReceiveRESTCustomData: "onReceiveRESTCustomData"
     case .onSelfInfoUpdated: "onSelfInfoUpdated"
+    case .onUsersStatusChanged: "onUsersStatusChanged"
     case .onConnectSuccess: "onConnectSuccess"
     case .onKickedOffline: "onKickedOffline"
     case .onUserSigExpired: "onUserSigExpired"
@@ -819,6 +861,7 @@ public enum ServerEvent: Hashable, Sendable {
     case .onConversationRead(let event): event.groupID
     case .onConversationChanged(let event): event.groupID
     case .onRecvMessageReadReceipts(let event): event.groupID
+    case .onGroupSignal(let event): event.groupID
     case .onReceiveRESTCustomData(let event): event.groupID
     default: nil
     }
@@ -855,8 +898,10 @@ public enum ServerEvent: Hashable, Sendable {
     case .onConversationRead(let event): event.opTime
     case .onConversationChanged(let event): event.opTime
     case .onRecvMessageReadReceipts(let event): event.opTime
+    case .onGroupSignal(let event): event.opTime
     case .onReceiveRESTCustomData(let event): event.opTime
     case .onSelfInfoUpdated(let event): event.opTime
+    case .onUsersStatusChanged(let event): event.opTime
     default: nil
     }
   }
@@ -895,8 +940,10 @@ extension ServerEvent {
     case "onConversationRead": self = .onConversationRead(try params())
     case "onConversationChanged": self = .onConversationChanged(try params())
     case "onRecvMessageReadReceipts": self = .onRecvMessageReadReceipts(try params())
+    case "onGroupSignal": self = .onGroupSignal(try params())
     case "onReceiveRESTCustomData": self = .onReceiveRESTCustomData(try params())
     case "onSelfInfoUpdated": self = .onSelfInfoUpdated(try params())
+    case "onUsersStatusChanged": self = .onUsersStatusChanged(try params())
     case "onConnectSuccess": self = .onConnectSuccess(try params())
     case "onKickedOffline": self = .onKickedOffline(try params())
     case "onUserSigExpired": self = .onUserSigExpired(try params())

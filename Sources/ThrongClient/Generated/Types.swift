@@ -34,11 +34,13 @@ public struct GroupInfo: Codable, Hashable, Sendable {
   public var isSearchable: Bool?
   public var isMemberVisible: Bool?
   public var historyVisibility: HistoryVisibility?
+  public var slowMode: Int?
+  public var attributeMode: Unnamed_Any_Holder?
   public var lastMessage: GroupMessage?
   public var selfInfo: SelfInfo?
 
   /// All members; those that may be absent are nil.
-  public init(groupID: String, groupType: GroupType, groupName: String, introduction: String, notification: String? = nil, faceURL: String, owner: String, createTime: Int, lastInfoTime: Int? = nil, lastMessageTime: Int? = nil, lastSeq: Int? = nil, firstSeq: Int? = nil, changeSeq: Int? = nil, epoch: String? = nil, memberCount: Int, onlineCount: Int, maxMemberNum: Int, allMuted: Bool? = nil, mute: GroupMute? = nil, customInfo: [String: String], serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, lastMessage: GroupMessage? = nil, selfInfo: SelfInfo? = nil) {
+  public init(groupID: String, groupType: GroupType, groupName: String, introduction: String, notification: String? = nil, faceURL: String, owner: String, createTime: Int, lastInfoTime: Int? = nil, lastMessageTime: Int? = nil, lastSeq: Int? = nil, firstSeq: Int? = nil, changeSeq: Int? = nil, epoch: String? = nil, memberCount: Int, onlineCount: Int, maxMemberNum: Int, allMuted: Bool? = nil, mute: GroupMute? = nil, customInfo: [String: String], serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, slowMode: Int? = nil, attributeMode: Unnamed_Any_Holder? = nil, lastMessage: GroupMessage? = nil, selfInfo: SelfInfo? = nil) {
     self.groupID = groupID
     self.groupType = groupType
     self.groupName = groupName
@@ -70,6 +72,8 @@ public struct GroupInfo: Codable, Hashable, Sendable {
     self.isSearchable = isSearchable
     self.isMemberVisible = isMemberVisible
     self.historyVisibility = historyVisibility
+    self.slowMode = slowMode
+    self.attributeMode = attributeMode
     self.lastMessage = lastMessage
     self.selfInfo = selfInfo
   }
@@ -182,6 +186,25 @@ public struct UserInfo: Codable, Hashable, Sendable {
     self.nickName = nickName
     self.faceURL = faceURL
     self.customInfo = customInfo
+  }
+}
+
+/// Whether a user is online. platformList names each platform with a session once; lastOnlineTime
+/// is 0 for who is online or never was.
+public struct UserStatusInfo: Codable, Hashable, Sendable {
+  public var userID: String
+  public var isOnline: Bool
+  public var platformList: [String]
+  public var customStatus: String
+  public var lastOnlineTime: Int
+
+  /// All members; those that may be absent are nil.
+  public init(userID: String, isOnline: Bool, platformList: [String], customStatus: String, lastOnlineTime: Int) {
+    self.userID = userID
+    self.isOnline = isOnline
+    self.platformList = platformList
+    self.customStatus = customStatus
+    self.lastOnlineTime = lastOnlineTime
   }
 }
 

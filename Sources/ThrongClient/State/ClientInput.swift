@@ -26,6 +26,10 @@ enum ClientInput {
   case send(LocalMessage)
   /// A message that failed or was dropped, again.
   case resend(LocalMessage)
+  /// Users whose status is watched from now on.
+  case watch([String])
+  /// Users who are watched no longer; nil = all.
+  case unwatch([String]?)
 }
 
 /// Something that a client does.
@@ -59,6 +63,10 @@ enum ClientTimer: Hashable, Sendable {
   case resume
   /// The end of a pause in sending.
   case pause
+  /// The end of a pause in sending to a group.
+  case groupPause(groupID: String)
+  /// The next try to watch users.
+  case watch
   /// The next try to read a group that was entered.
   case entry(groupID: String)
   /// The time after which a queued message has left.

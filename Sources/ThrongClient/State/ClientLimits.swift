@@ -38,6 +38,12 @@ enum ClientLimits {
   static let queuedMessages = 100
   /// Calls of the application that the server has not answered.
   static let unansweredCalls = 1_000
+  /// Users whose status is watched: the most that a server can be set up to allow; and those that one
+  /// request names.
+  static let watchedUsers = 10_000
+  static let usersPerWatch = 100
+  /// Groups of which it is remembered when they take the user's next message.
+  static let slowGroups = 1_000
   /// Groups that `LostEvents` names.
   static let lostGroups = 10_000
 

@@ -12,7 +12,10 @@ extension ClientState {
     }
     if let groupID = event.groupID, tracker.startReread(groupID, at: event.place) { readEntry(groupID) }
     let held = HeldEvent(event: event, bytes: event.weight(ofFrame: frameBytes))
-    if !tracker.hold(held) { tell(event, bytes: held.bytes) }
+    if event.isSignal || !tracker.hold(held) { tell(event, bytes: held.bytes) }
+    if case .onUsersStatusChanged(let change) = event, let news = statuses.hear(change.userList) {
+      tell(.status(news), bytes: held.bytes)
+    }
   }
 
   /// Tells the application of an event, which moves its group's position on.
@@ -82,6 +85,11 @@ extension ClientState {
 }
 
 extension ServerEvent {
+  /// Whether it is of its moment, and no part of what a sync tells.
+  var isSignal: Bool {
+    if case .onGroupSignal = self { true } else { false }
+  }
+
   /// What it takes to keep the event: JSON of which nothing is known takes many times its bytes.
   func weight(ofFrame bytes: Int) -> Int {
     if case .other = self { bytes * 16 } else { bytes }

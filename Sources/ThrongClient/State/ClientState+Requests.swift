@@ -28,6 +28,7 @@ extension ClientState {
     case .renewal: failRenewal(error)
     // No server has a group with such an ID.
     case .entry(let groupID): tracker.didEnter(groupID)
+    case .watch: refuseWatch(error)
     case .resume: lose(ConnectionLoss(0, "the positions are too long", error: error, didOpen: true), isFinal: true)
     case .signOfLife, .confirmation: preconditionFailure("a ping has no parameters")
     }
@@ -79,6 +80,10 @@ extension ClientState {
       outbox.confirm(clientMsgID)
       performOutbox()
     case .entry(let groupID): try didReadEntry(try result() as Methods.GetGroupsInfo.Result, of: groupID)
+    case .watch(isEnd: true):
+      _ = try result() as NoResult
+      didWatch([])
+    case .watch(isEnd: false): didWatch((try result() as Methods.SubscribeUsersStatus.Result).userList)
     case .resume(.joined): try didReadJoined(try result(), bytes: text.count)
     case .resume(.live): didCheckLive(try result())
     case .resume(.history): try didSync(try result())
@@ -102,6 +107,7 @@ extension ClientState {
     case .entry(let groupID):
       let pause = Backoff.longestBound / 20 * (1 << min(tracker.entered[groupID] ?? 0, 5))
       start(.entry(groupID: groupID), max(pause, error.retryAfter))
+    case .watch: refuseWatch(error)
     case .resume: didFailToResume(error)
     }
   }

@@ -15,6 +15,9 @@ struct ClientState {
   static let pingTimeout = Duration.seconds(10)
   /// The shortest time from a renewal of the token to the next.
   static let renewalPause = Duration.seconds(10)
+  /// A token's `iat` has whole seconds, so that one of the second of a revocation may be refused as
+  /// well.
+  static let revocationPause = Duration.seconds(1)
   /// A token with less left is not used for a new session.
   static let leastTokenLife = Duration.seconds(5)
 
@@ -64,6 +67,8 @@ struct ClientState {
   var tracker: GroupTracker
   var resume: Resume?
   var resumeBackoff = Backoff()
+  var statuses = StatusWatch()
+  var statusBackoff = Backoff()
   private var isHeard = false
   private var isAskingForLife = false
   private var isLoggingOut = false
@@ -112,6 +117,8 @@ struct ClientState {
     case .logout(let number): logout(number)
     case .send(let message): send(message)
     case .resend(let message): resend(message)
+    case .watch(let userIDs): watch(userIDs)
+    case .unwatch(let userIDs): unwatch(userIDs)
     }
     pumpOutbox()
     defer { effects = [] }
@@ -162,9 +169,16 @@ struct ClientState {
     case .success(let session): start(session, attempt: attempt)
     case .failure(let error):
       waitAtLeast = max(waitAtLeast, error.retryAfter)
-      let isExpired = error.code == .tokenExpired
-      tokens.mark(stale: isExpired)
-      let isFinal = !error.isTemporary && !(isExpired && tokens.mayRenew)
+      let isRevoked = error.code == .tokenRevoked
+      let isStale = error.code == .tokenExpired || isRevoked
+      tokens.mark(stale: isStale)
+      // A function whose second token is revoked as well has no other.
+      let mayAskAgain = isStale && tokens.mayRenew && !(isRevoked && tokens.wasRevoked)
+      let isFinal = !error.isTemporary && !mayAskAgain
+      if isRevoked {
+        tokens.wasRevoked = true
+        waitAtLeast = max(waitAtLeast, ClientState.revocationPause)
+      }
       let code = isFinal ? CloseCode.authenticationFailed.rawValue : 0
       lose(ConnectionLoss(code, error.message, error: error, didOpen: true), isFinal: isFinal)
     }
@@ -176,12 +190,16 @@ struct ClientState {
       return end(ConnectionLoss(0, "the new token is of another user, \(session.userID)", didOpen: true))
     }
     phase = .online(attempt: attempt, since: now)
+    tokens.wasRevoked = false
     note(session)
     start(.life, .seconds(max(1, session.heartbeat)))
     tell(.state(.online(session)))
     for (number, request) in calls { transmit(request, .call(number)) }
     calls = []
     resumeBackoff.reset()
+    statusBackoff.reset()
+    statuses.startSession()
+    pumpStatuses()
     startResume()
   }
 
@@ -232,6 +250,7 @@ struct ClientState {
   private mutating func disconnect() {
     if attempt != nil { effects.append(.disconnect) }
     tracker.endSession()
+    statuses.endSession()
     resume = nil
     isHeard = false
     isAskingForLife = false
@@ -242,7 +261,7 @@ struct ClientState {
       case .call(let number): effects.append(.answer(number, .failure(ClientError(.connectionLost))))
       // The server closes once it has answered, so that an answer may be late.
       case .logout(let number): effects.append(.answer(number, .failure(ClientError(.connectionLost))))
-      case .login, .renewal, .signOfLife, .message, .confirmation, .entry, .resume: continue
+      case .login, .renewal, .signOfLife, .message, .confirmation, .entry, .watch, .resume: continue
       }
     }
     // Its answer may be the one that could not be read.
@@ -269,6 +288,10 @@ struct ClientState {
       if isOnline { renew() }
     case .resume: if isOnline { startResume() }
     case .pause: outbox.endPause()
+    case .groupPause(let groupID): outbox.endPause(of: groupID)
+    case .watch:
+      statuses.endPause()
+      pumpStatuses()
     case .entry(let groupID): if isOnline { enter(groupID) }
     case .queued(let clientMsgID): if isOnline { request(Methods.Ping(), .confirmation(clientMsgID: clientMsgID)) }
     }

@@ -49,6 +49,10 @@ struct Outbox {
   private var lastOrder = 0
   private var isOpen = false
   private var isPaused = false
+  /// Groups that take no message of the user's yet; other groups do.
+  private var pausedGroups: Set<String> = []
+  /// When a group takes the user's next message, as its last refusal said.
+  private var writeTimes: [String: Instant] = [:]
   private var refusals = Backoff()
   private var effects: [Effect] = []
 
@@ -98,6 +102,7 @@ struct Outbox {
   mutating func shut() {
     isOpen = false
     isPaused = false
+    pausedGroups = []
     refusals.reset()
     // Whether a queued one was dropped is told to the session that is gone; sending it again asks.
     for clientMsgID in inFlight.union(queued) {
@@ -110,9 +115,10 @@ struct Outbox {
   /// The next message to send; nil where none may leave.
   /// - Parameter place: the place of a group in its history, where it is tracked.
   mutating func next(at now: Instant, place: (String) -> Int?) -> LocalMessage? {
-    guard isOpen, !isPaused, inFlight.count < Outbox.windowSize, queued.count < ClientLimits.queuedMessages, !waiting.isEmpty
+    guard isOpen, !isPaused, inFlight.count < Outbox.windowSize, queued.count < ClientLimits.queuedMessages,
+      let index = waiting.firstIndex(where: { !waitsForGroup($0) })
     else { return nil }
-    let clientMsgID = waiting.removeFirst()
+    let clientMsgID = waiting.remove(at: index)
     guard var record = records[clientMsgID] else { preconditionFailure("a waiting message has a record") }
     if record.isTooOld(at: now) {
       fail(clientMsgID, ClientError(.outcomeUnknown))
@@ -170,13 +176,44 @@ struct Outbox {
     record.refusedAt = refusedAt
     records[clientMsgID] = record
     guard error.isTemporary, now - refusedAt <= Outbox.longestRefusal else { return fail(clientMsgID, error) }
+    if error.code == .groupMessageRate { return slow(record, error, at: now) }
     wait(clientMsgID)
     guard !isPaused else { return }
     isPaused = true
     effects.append(.start(.pause, refusals.next(random: random(), least: error.retryAfter)))
   }
 
+  /// The group takes no message of the user's yet, because of its slow mode as a rule. That holds
+  /// nothing up elsewhere.
+  private mutating func slow(_ record: Record, _ error: ThrongError, at now: Instant) {
+    let (clientMsgID, groupID) = (record.message.clientMsgID, record.message.groupID)
+    note(now + error.retryAfter, for: groupID, at: now)
+    // A wait of hours is the user's: the message would come when nobody expects it.
+    let refusedFor = now - (record.refusedAt ?? now)
+    guard refusedFor + error.retryAfter <= Outbox.longestRefusal else { return fail(clientMsgID, error) }
+    wait(clientMsgID)
+    guard pausedGroups.insert(groupID).inserted else { return }
+    effects.append(.start(.groupPause(groupID: groupID), refusals.next(random: random(), least: error.retryAfter)))
+  }
+
+  private mutating func note(_ time: Instant, for groupID: String, at now: Instant) {
+    if writeTimes.count >= ClientLimits.slowGroups { writeTimes = writeTimes.filter { $0.value > now } }
+    guard writeTimes[groupID] != nil || writeTimes.count < ClientLimits.slowGroups else { return }
+    writeTimes[groupID] = time
+  }
+
+  /// How long the group takes no message of the user's, as far as is known.
+  func writeDelay(of groupID: String, at now: Instant) -> Duration {
+    writeTimes[groupID].map { max(Duration.zero, $0 - now) } ?? .zero
+  }
+
+  private func waitsForGroup(_ clientMsgID: String) -> Bool {
+    !pausedGroups.isEmpty && records[clientMsgID].map { pausedGroups.contains($0.message.groupID) } == true
+  }
+
   mutating func endPause() { isPaused = false }
+
+  mutating func endPause(of groupID: String) { pausedGroups.remove(groupID) }
 
   /// Puts a message back to its place among those that wait.
   private mutating func wait(_ clientMsgID: String) {

@@ -12,6 +12,8 @@ struct RequestTable {
     case confirmation(clientMsgID: String)
     /// The position of a group that the user has entered.
     case entry(groupID: String)
+    /// Users whose status is watched from now on, or no longer.
+    case watch(isEnd: Bool)
     case resume(Resume.Step)
   }
 

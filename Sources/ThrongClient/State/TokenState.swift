@@ -18,6 +18,8 @@ struct TokenState {
   var renewal = Renewal.none
   /// When the last renewal began.
   var renewalBegan: Instant?
+  /// The last token was refused as revoked: one more is asked for.
+  var wasRevoked = false
   /// A timer will begin the next.
   var isRenewalPlanned = false
 

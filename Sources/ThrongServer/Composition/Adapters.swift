@@ -37,8 +37,8 @@ struct TokenChecker: TokenChecking {
     verifier.current.verify(token, now: now)
       .map { verified in
         AcceptedToken(
-          userID: verified.userID, expiresAt: verified.expiresAt, isAdministrator: verified.isAdministrator,
-          warning: verified.warning(at: now))
+          userID: verified.userID, expiresAt: verified.expiresAt, issuedAt: verified.issuedAt,
+          isAdministrator: verified.isAdministrator, warning: verified.warning(at: now))
       }
       .mapError { TokenRefusal($0) }
   }

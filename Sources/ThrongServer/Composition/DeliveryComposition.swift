@@ -15,20 +15,23 @@ struct DeliveryComposition: Sendable {
   let sessions: any UserDirectory
   let absenceTimers: AbsenceTimers
   let recorder: PresenceRecorder
+  let statuses: Statuses
 
   /// - Parameters:
   ///   - recent: what live rooms remember; nil = nothing.
   ///   - poster: nil = webhooks are off.
   ///   - network: nil = this process is alone.
   init(
-    _ stores: GatewayStores, rules: GroupRules, recent: RecentMessages?, clocks: any Clocks, alarms: any Alarms,
-    poster: (any WebhookPoster)?,
+    _ configuration: GatewayConfiguration, _ stores: GatewayStores, rules: GroupRules, recent: RecentMessages?,
+    clocks: any Clocks, alarms: any Alarms, poster: (any WebhookPoster)?,
     network: ClusterNetwork?, tracer: Tracer, observer: StoreObserver
   ) {
     let recorder = PresenceRecorder(
       rules.webhooks, users: stores.users, groups: stores.groups, clocks: clocks, poster: poster)
     let isAlone = network == nil
-    let directory = SessionDirectory { user, platform, isHere in
+    let statuses = Statuses(configuration, clocks: clocks)
+    network?.presence.statuses = statuses
+    let directory = SessionDirectory(statuses: isAlone ? statuses : nil) { user, platform, isHere in
       // On several nodes, the owner of the user's shard does it (`PresenceKeeper`).
       if isAlone { recorder.note(user, on: platform, isHere: isHere) }
     }
@@ -45,7 +48,8 @@ struct DeliveryComposition: Sendable {
         rules: rules, observer: observer, webhooks: poster, leadership: network?.router, recent: recent),
       executors: [])
     let clusterUsers = network.map {
-      ClusterUserDirectory(directory: directory, registry: registry, profiles: profiles, network: $0)
+      ClusterUserDirectory(
+        directory: directory, registry: registry, profiles: profiles, statuses: statuses, network: $0)
     }
     absenceTimers = AbsenceTimers(
       groups: stores.groups, observer: observer, grace: rules.limits.offlineGrace, directory: directory, registry: registry,
@@ -53,11 +57,13 @@ struct DeliveryComposition: Sendable {
     sessions =
       clusterUsers
       ?? LocalUserDirectory(
-        directory: directory, registry: registry, profiles: profiles, absenceTimers: absenceTimers, clocks: clocks)
+        directory: directory, registry: registry, profiles: profiles, absenceTimers: absenceTimers, statuses: statuses,
+        clocks: clocks)
     self.directory = directory
     self.profiles = profiles
     self.registry = registry
     self.clusterUsers = clusterUsers
     self.recorder = recorder
+    self.statuses = statuses
   }
 }

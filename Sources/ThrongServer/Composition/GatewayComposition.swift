@@ -12,6 +12,8 @@ struct GatewayComposition: Sendable {
   let telemetry: TelemetryComposition
   let limits: LimitComposition
   let delivery: DeliveryComposition
+  /// Deletes users in the background, once it is started.
+  let deletions: UserDeletions
   let dispatcher: Dispatcher
   let administration: AdministratorRPC
   let documents: InterfaceDocuments
@@ -38,15 +40,19 @@ struct GatewayComposition: Sendable {
     telemetry = TelemetryComposition(configuration, methods, clocks: clocks, logger: logger, otherNodes: network?.otherNodes)
     limits = LimitComposition(configuration, groups: stores.groups, network: network)
     delivery = DeliveryComposition(
-      stores, rules: rules, recent: recent, clocks: clocks, alarms: alarms, poster: webhooks?.poster, network: network,
-      tracer: telemetry.tracer, observer: telemetry.stores)
+      configuration, stores, rules: rules, recent: recent, clocks: clocks, alarms: alarms, poster: webhooks?.poster,
+      network: network, tracer: telemetry.tracer, observer: telemetry.stores)
     documents = InterfaceDocuments(methods, path: configuration.path, version: product.version)
+    deletions = UserDeletions(
+      stores: stores, registry: delivery.registry, sessions: delivery.sessions, network: network, clocks: clocks,
+      alarms: alarms, observer: telemetry.stores, logger: logger)
     dispatcher = Dispatcher(
       registry: delivery.registry, stores: stores, profiles: delivery.profiles, sessions: delivery.sessions,
-      quotas: limits.quotas, router: network?.router, clocks: clocks, configuration: configuration,
+      statuses: delivery.statuses, quotas: limits.quotas, deletions: deletions, router: network?.router, clocks: clocks,
+      configuration: configuration,
       pageBytes: rules.limits.pageBytes, unreadLimit: rules.limits.unreadCount, observer: telemetry.stores, product: product,
       serverInfo: ServerInfo(product, groupTypes: GroupTypeDescription.all(by: rules.permissions)).reply(),
-      openRPC: documents.openRPC, webhooks: webhooks, observation: telemetry.observation)
+      openRPC: documents.openRPC, webhooks: webhooks, words: rules.words, observation: telemetry.observation)
     administration = AdministratorRPC(
       methods: methods, dispatcher: dispatcher, users: stores.users, sessions: delivery.sessions, profiles: delivery.profiles,
       clocks: clocks, telemetry: telemetry.requests, observer: telemetry.stores, actions: telemetry.actions, logger: logger)
@@ -58,8 +64,9 @@ struct GatewayComposition: Sendable {
     sessions = SessionFactory(
       methods: methods, dispatcher: dispatcher, telemetry: telemetry.requests, signInPolicy: signInPolicy,
       registration: SessionRegistration(
-        sessions: delivery.sessions, groups: stores.groups, users: stores.users, profiles: delivery.profiles,
-        quotas: limits.quotas, clocks: clocks, observer: telemetry.stores, grace: rules.limits.offlineGrace),
+        sessions: delivery.sessions, groups: stores.groups, users: stores.users, access: stores.access,
+        profiles: delivery.profiles, quotas: limits.quotas, clocks: clocks, observer: telemetry.stores,
+        grace: rules.limits.offlineGrace),
       connectionLimiter: limits.connections, readyReplyBytes: configuration.readyReplyBytes)
     node = network.flatMap { [telemetry, limits, delivery, dispatcher] network in
       ClusterNode(
@@ -74,8 +81,8 @@ struct GatewayComposition: Sendable {
   func gateway(http: any HTTPHandling) -> Gateway {
     Gateway(
       sessions: sessions, proxies: proxies, upgrades: upgrades, connectionLimiter: limits.connections,
-      budgets: limits.budgets, absenceTimers: delivery.absenceTimers, refusals: telemetry.refusals, clocks: clocks,
-      logger: logger, http: http)
+      budgets: limits.budgets, absenceTimers: delivery.absenceTimers, statuses: delivery.statuses,
+      refusals: telemetry.refusals, clocks: clocks, logger: logger, http: http)
   }
 
   /// Distributes groups over loops, which are made after the gateway.
@@ -144,13 +151,14 @@ extension ClusterNode {
       dispatcher: dispatcher, observation: telemetry.observation, router: network.router, registry: registry, users: users,
       directory: directory, budgets: limits.budgets, methods: methods, clocks: clocks)
     let entries = PeerEntryHandler(
-      network, handler: requests, users: users, topics: topics, directory: directory, budgets: limits.budgets,
-      connectionLimiter: limits.connections, poster: poster, clocks: clocks)
+      network, handler: requests, users: users, topics: topics, directory: directory, statuses: delivery.statuses,
+      budgets: limits.budgets, connectionLimiter: limits.connections, poster: poster, clocks: clocks)
     let presence = PresenceKeeper(
       network.presence, store: network.ports.presence, recorder: delivery.recorder, timers: delivery.absenceTimers,
       clocks: clocks, grace: grace, observer: telemetry.stores)
     self.init(
       network, users: users, topics: topics, directory: directory, registry: registry, observation: telemetry.observation,
-      presence: presence, peerRequests: requests, peerEntries: entries, poster: poster, clocks: clocks, logger: logger)
+      statuses: dispatcher.statusReader, presence: presence, peerRequests: requests, peerEntries: entries, poster: poster,
+      deletions: dispatcher.deletions, clocks: clocks, logger: logger)
   }
 }

@@ -17,14 +17,18 @@ public final class Server: Sendable {
   let clocks: any Clocks
   private let registry: GroupRegistry
   let directory: SessionDirectory
+  let statuses: Statuses
   /// This process among others; nil = it is alone.
   let node: ClusterNode?
   private let gateway: Gateway
+  let deletions: UserDeletions
   let transport: Transport
   private let tokens: CurrentTokenVerifier
   private let alarms: any Alarms
   /// Nil = webhooks are off.
   let webhooks: WebhookComposition?
+  /// The words that users may not write; nil = there are none.
+  let words: CurrentWords?
   /// What live rooms remember; nil = nothing.
   let recent: RecentMessages?
   /// Nil = the server is alone.
@@ -63,19 +67,25 @@ public final class Server: Sendable {
     tokens = try await Server.tokens(settings, logger)
     webhooks = try await WebhookComposition(
       settings, store: store, membership: engines?.lease, alarms: alarms, logger: logger)
+    words = try CurrentWords(settings)
     let recent = RecentMessages(settings)
     self.recent = recent
     let composed = GatewayComposition(
       GatewayConfiguration(settings),
-      stores: GatewayStores(groups: store, messages: store, users: store, personal: store, webhooks: store),
+      stores: GatewayStores(
+        groups: store, messages: store, users: store, personal: store, webhooks: store, access: store, erasure: store,
+        reports: store),
       tokens: TokenChecker(tokens), clocks: clocks, alarms: alarms,
       rules: GroupRules(
-        permissions: GroupPermissions(settings), limits: GroupLimits(settings), webhooks: webhooks?.types ?? .none),
+        permissions: GroupPermissions(settings), limits: GroupLimits(settings), webhooks: webhooks?.types ?? .none,
+        words: words),
       product: Product(name: "Throng", version: Release.version, limits: settings.limits.flattened), logger: logger,
       webhooks: webhooks?.services, recent: recent, cluster: engines?.ports)
     let registry = composed.delivery.registry
+    deletions = composed.deletions
     store.onRemoval { registry.note($0) }
     (self.registry, directory, node) = (registry, composed.delivery.directory, composed.node)
+    statuses = composed.delivery.statuses
     readiness = Readiness(store: store, engines: engines, node: node)
     let routes = Routes(
       administration: composed.administration, documents: composed.documents, proxies: composed.proxies,
@@ -131,6 +141,7 @@ public final class Server: Sendable {
   public func start() {
     collectMetrics()
     transport.start()
+    deletions.start()
     readiness.set(.serving)
     logger.info(
       "listening",
@@ -142,6 +153,7 @@ public final class Server: Sendable {
       ])
     let connections = StartWarnings.connections(settings.limits.connections, openFiles: openFiles)
     let everybody = StartWarnings.internalListener(settings.internalListen.bound(to: transport.internalPort))
+    if let words { tellWords(words.list) }
     let warnings = [nextCertificateWarning(), connections, everybody].compactMap { $0 } + StartWarnings.keys(settings)
     for warning in warnings { logger.warning("\(warning)") }
   }
@@ -151,11 +163,13 @@ public final class Server: Sendable {
     return certificateWarnings.withLock { $0.next(expiring: expiry, now: clocks.wall) }
   }
 
-  /// Reads the certificate, its key and the JWKS file again, for new connections and sign-ins
-  /// (Operations.md, "Reloading"). A bad file changes nothing, and no session ends.
+  /// Reads the certificate, its key and the JWKS file again, for new connections and sign-ins, and the
+  /// list of words, for every text from here on (Operations.md, "Reloading"). A bad file changes
+  /// nothing, and no session ends.
   public func reload() async {
     reloadCertificate()
     await reloadKeySet()
+    reloadWords()
   }
 
   private func reloadCertificate() {
@@ -174,6 +188,27 @@ public final class Server: Sendable {
     } catch {
       logger.error("a file was not reloaded", metadata: ["error": "\(path): \(error)"])
     }
+  }
+
+  /// It is made here, off all loops: until it is there, texts are compared with the old one.
+  private func reloadWords() {
+    guard let words, let path = settings.moderation.wordsFile else { return }
+    do throws(StartError) {
+      let list = try WordFile.read(path)
+      words.replace(with: list)
+      tellWords(list)
+    } catch {
+      logger.error("the list of words was not read again", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func tellWords(_ list: WordList) {
+    logger.info(
+      "the list of words was read",
+      metadata: [
+        "file": "\(settings.moderation.wordsFile ?? "")", "words": .stringConvertible(list.count),
+        "action": "\(settings.moderation.action.rawValue)", "bytes": .stringConvertible(list.byteCount),
+      ])
   }
 
   /// Keeps the memory small until the task is cancelled: every ten seconds it removes groups whose
@@ -234,6 +269,7 @@ public final class Server: Sendable {
 
   /// - Parameter end: the instant up to which HTTP answers are waited for.
   private func stop(at end: MonotonicInstant) async {
+    deletions.end()
     await alarms.wait(until: end) { transport.finishAnswers(then: $0) }
     await transport.stop()
     await webhooks?.stop()

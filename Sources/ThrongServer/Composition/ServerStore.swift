@@ -7,7 +7,9 @@ import ServerConfiguration
 import StoreEngine
 
 /// A store with everything that a server needs of it.
-protocol ServerStore: GroupStore, MessageStore, UserStore, PersonalStore, WebhookStore, StoreHealth, HistoryStore {
+protocol ServerStore: GroupStore, MessageStore, UserStore, PersonalStore, WebhookStore, AccessStore, UserErasureStore,
+  ReportStore, StoreHealth, HistoryStore
+{
   /// Waits until every commit has been answered, apart from those of which nobody can say whether they
   /// are durable, and those behind them; then ends. Blocks; a second call does nothing.
   func close()
@@ -33,7 +35,8 @@ func openStore(
     return try StartError.translating { () throws(PostgreSQLOpenError) in
       try PostgreSQLStore.openShared(
         url, postsUserOffline: postsUserOffline, history: settings.history.limits, indexesMessages: settings.search.messages,
-        syncsCommits: settings.store.sync == .full, leaseDuration: settings.cluster.leaseDuration,
+        syncsCommits: settings.store.sync == .full, reportRetention: settings.reports.retention,
+        leaseDuration: settings.cluster.leaseDuration,
         carriesBus: settings.bus.url == nil, logger: logger)
     }
   }
@@ -41,7 +44,8 @@ func openStore(
     return try StartError.translating { () throws(PostgreSQLOpenError) in
       try PostgreSQLStore.open(
         url, postsUserOffline: postsUserOffline, history: settings.history.limits, indexesMessages: settings.search.messages,
-        syncsCommits: settings.store.sync == .full, clocks: time.clocks, alarms: time.alarms, logger: logger)
+        syncsCommits: settings.store.sync == .full, reportRetention: settings.reports.retention, clocks: time.clocks,
+        alarms: time.alarms, logger: logger)
     }
   }
   return try StartError.translating { () throws(StoreOpenError) in
@@ -49,6 +53,7 @@ func openStore(
       directory: settings.dataDir, database: settings.store.databasePath,
       sync: settings.store.sync == .full ? .full : .normal,
       postsUserOffline: postsUserOffline, history: settings.history.limits, indexesMessages: settings.search.messages,
-      clocks: time.clocks, alarms: time.alarms, logger: logger, onDurabilityFault: { end($0) })
+      reportRetention: settings.reports.retention, clocks: time.clocks, alarms: time.alarms, logger: logger,
+      onDurabilityFault: { end($0) })
   }
 }

@@ -38,8 +38,8 @@ extension Settings {
     return try SecretFile(dataDirectory: dataDir).load() != nil
   }
 
-  /// Reads the secret, the JWKS file, the certificate and its key like a start, and creates
-  /// nothing.
+  /// Reads the secret, the JWKS file, the certificate, its key and the list of words like a start, and
+  /// creates nothing.
   /// - Returns: the warnings of a start, also those about other keys.
   /// - Throws: `AuthenticationError` or `StartError`.
   public func checkKeys() async throws -> [String] {
@@ -49,6 +49,7 @@ extension Settings {
       warnings += [StartWarnings.certificate(expiring: expiry, now: SystemClocks().wall)].compactMap { $0 }
     }
     _ = try await tokenVerifier()
+    if let path = moderation.wordsFile { _ = try WordFile.read(path) }
     return warnings
   }
 
@@ -155,6 +156,9 @@ extension GatewayConfiguration {
     requiresKnownUsers = settings.users.requireKnown
     searchesMessages = settings.search.messages
     refusesUnknownParameters = settings.strictParameters
+    showsPresence = settings.presence.visibility == .everyone
+    presenceGrace = settings.presence.grace
+    statusSubscriptions = settings.limits.statusSubscriptions
     textLimits = TextLimits(settings.limits.text)
   }
 }
@@ -201,6 +205,7 @@ extension GroupLimits {
     reactionsPerMessage = limits.reactionsPerMessage
     unreadCount = limits.unreadCount
     readReceiptMembers = limits.readReceiptMembers
+    signalMembers = limits.signalMembers
     storesCreationTip = settings.history.creationTip
     offlineGrace = settings.avChatRoom.offlineGrace
   }

@@ -40,6 +40,15 @@ extension Server {
         return []
       }
     }
+    metrics.collect("throng_reports_open", help: "Reports of messages that nobody has closed.", type: .gauge) {
+      [store, logger] in
+      do throws(StoreError) {
+        return [(labels: [], value: Double(try await store.openReports()))]
+      } catch {
+        logger.error("open reports cannot be counted", metadata: ["error": "\(error)"])
+        return []
+      }
+    }
     metrics.collect("throng_ready", help: "Whether /readyz answers 200.", type: .gauge) { [readiness] in
       [(labels: [], value: readiness.obstacle == nil ? 1 : 0)]
     }
@@ -47,6 +56,9 @@ extension Server {
     collectSQLite()
     collectRetention()
     collectRecentMessages()
+    collectStatuses()
+    collectWords()
+    collectDeletions()
     collectCluster()
     if let node {
       collectLinks(node)
@@ -215,6 +227,12 @@ extension Server {
     }
   }
 
+  private func collectDeletions() {
+    metrics.collect("throng_user_deletions", help: "Deletions of users that this server works on.", type: .gauge) {
+      [deletions] in [(labels: [], value: Double(deletions.runningCount))]
+    }
+  }
+
   private func collectRecentMessages() {
     guard let recent else { return }
     metrics.collect(
@@ -224,6 +242,34 @@ extension Server {
     metrics.collect(
       "throng_recent_message_bytes", help: "About the memory of these messages (avChatRoom.recentBytes).", type: .gauge
     ) { [(labels: [], value: Double(recent.byteCount))] }
+  }
+
+  private func collectStatuses() {
+    metrics.collect(
+      "throng_statuses_watched", help: "Users whose status sessions of this node watch, each once.", type: .gauge
+    ) { [statuses] in [(labels: [], value: Double(statuses.watchedCount))] }
+    metrics.collect(
+      "throng_statuses_lingering",
+      help: "Users whose last session has ended within presence.grace, or a few seconds ago.", type: .gauge
+    ) { [statuses] in [(labels: [], value: Double(statuses.lingeringCount))] }
+  }
+
+  private func collectWords() {
+    guard let words else { return }
+    metrics.collect("throng_words", help: "The words of the list in use (moderation.wordsFile).", type: .gauge) {
+      [(labels: [], value: Double(words.list.count))]
+    }
+    metrics.collect(
+      "throng_words_matched_total", help: "Texts that had one of these words, by what became of them and by parameter.",
+      type: .counter
+    ) {
+      let counts = words.matchCounts
+      return CurrentWords.Field.allCases.map { field in
+        (
+          labels: [("action", words.action.rawValue), ("field", field.rawValue)], value: Double(counts[field] ?? 0)
+        )
+      }
+    }
   }
 
   private func collectTransport(

@@ -76,6 +76,7 @@ struct TopReport {
           + "   largest \(bytes("throng_send_queue_largest_bytes"))"
       ),
       ("webhooks", "pending \(count("throng_webhooks_pending"))   \(rate("throng_webhooks_total"))"),
+      ("deletions", "users \(count("throng_user_deletions"))   erased \(rate("throng_user_deletion_rows_total"))"),
       (
         "refused",
         "sign-ins \(rate("throng_sign_ins_refused_total"))   upgrades \(rate("throng_upgrades_refused_total"))"

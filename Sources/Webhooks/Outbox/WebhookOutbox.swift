@@ -46,6 +46,7 @@ public final class WebhookOutbox: WebhookPoster {
   /// machine's, which the client's thread holds for longer and gives way to all others.
   private let arriving = Mutex<[WebhookEntry]>([])
   private let signal = WorkSignal()
+  private let erasedNames: Mutex<ErasedNames>
 
   /// An outbox that goes on with what the store has.
   /// - Parameters:
@@ -70,6 +71,7 @@ public final class WebhookOutbox: WebhookPoster {
     log = WebhookLog(logger, client.clocks)
     self.logger = logger
     machine = Mutex(OutboxMachine(configuration, counts, isShared: isShared))
+    erasedNames = Mutex(ErasedNames(lifetime: configuration.retention))
     wake()
   }
 
@@ -89,6 +91,11 @@ public final class WebhookOutbox: WebhookPoster {
     // The bound of those that wait is kept within a sixteenth.
     let perWake = min(WebhookOutbox.arrivingPerWake, configuration.maxPending / 16)
     if count >= perWake || !signal.isBlocked { wake() }
+  }
+
+  public func erase(_ user: UserID, _ messages: UserDeletion.MessageFate) {
+    let now = clocks.monotonic
+    erasedNames.withLock { $0.add(user, messages, at: now) }
   }
 
   public func searchStore() {
@@ -171,8 +178,10 @@ public final class WebhookOutbox: WebhookPoster {
   }
 
   private func commit(_ changes: [StoreChange], _ completion: @escaping @Sendable (Commit.Answer) -> Void) {
+    let now = clocks.monotonic
+    let names = erasedNames.withLock { $0.current(at: now) }
     groups.commit(
-      Commit(changes: changes, generation: CommitGeneration()) { [log] answer in
+      Commit(changes: names.isEmpty ? changes : changes.map { $0.erasing(names) }, generation: CommitGeneration()) { [log] answer in
         if case .failure(let error) = answer { log.warn("webhooks could not be stored", ["error": "\(error)"]) }
         completion(answer)
       })

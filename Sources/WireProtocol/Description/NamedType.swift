@@ -11,12 +11,12 @@ package struct NamedType: Sendable {
 
   /// Every named type, in the order of the page.
   package static let all = [
-    groupInfo, selfInfo, groupMute, memberInfo, memberChange, userInfo, application, message, tips, systemNotification, session,
-    traceEntry, activeGroup, administratorAction,
+    groupInfo, selfInfo, groupMute, memberInfo, memberChange, userInfo, userStatus, application, message, tips,
+    systemNotification, session, traceEntry, activeGroup, administratorAction, report,
   ]
 
   /// Types of methods that no client calls.
-  package static let ofAdministrators: Set = [traceEntry.name, activeGroup.name, administratorAction.name]
+  package static let ofAdministrators: Set = [traceEntry.name, activeGroup.name, administratorAction.name, report.name]
 
   /// The type of that name.
   package static func named(_ name: String) -> NamedType? { all.first { $0.name == name } }
@@ -45,6 +45,13 @@ package struct NamedType: Sendable {
     fields: MemberChange.fields)
 
   private static let userInfo = NamedType(name: "UserInfo", summary: "The texts of a user.", fields: UserInfo.fields)
+
+  private static let userStatus = NamedType(
+    name: UserStatusInfo.notation,
+    summary:
+      "Whether a user is online. platformList names each platform with a session once; lastOnlineTime is 0 for who is online "
+      + "or never was.",
+    fields: UserStatusInfo.fields)
 
   private static let application = NamedType(
     name: "Application",
@@ -84,6 +91,10 @@ package struct NamedType: Sendable {
   private static let administratorAction = NamedType(
     name: AdministratorAction.notation, summary: "A call of an administrator that could change something; code 0 = done.",
     fields: AdministratorAction.fields)
+
+  private static let report = NamedType(
+    name: ReportInfo.notation, summary: "A message that a member has reported, as the reporter saw it then.",
+    fields: ReportInfo.fields)
 
   static let roleOrNone = "string or " + quoted([MemberInfo.notMember])
 

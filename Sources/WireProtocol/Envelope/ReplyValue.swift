@@ -31,6 +31,7 @@ public enum ReplyValue: Sendable {
   case memberMute(MuteGroupMember.Result)
   case bannedMembers(GetGroupBannedMembers.Result)
   case usersInfo(GetUsersInfo.Result)
+  case usersStatus(GetUsersStatus.Result)
   case memberResults(MemberResults)
   case applications(GetGroupApplicationList.Result)
 
@@ -47,6 +48,7 @@ public enum ReplyValue: Sendable {
   case notifications(GetSystemNotificationList.Result)
   case readReceipts(GetMessageReadReceipts.Result)
   case clearedHistory(ClearGroupHistory.Result)
+  case reported(ReportMessage.Result)
 
   case groups(ListGroups.Result)
   case sessions(ListSessions.Result)
@@ -60,6 +62,11 @@ public enum ReplyValue: Sendable {
   case traceEntries(GetTrace.Result)
   case activeGroups(ListActiveGroups.Result)
   case administratorActions(ListAdministratorActions.Result)
+  case blockedUser(BlockUser.Result)
+  case blockedUsers(GetBlockedUsers.Result)
+  case reports(ListReports.Result)
+  case userDeletion(GetUserDeletion.Result)
+  case personalRows(ExportUser.Result)
 
   /// A group for one reader; nil = the reader gets no row.
   indirect case groupInfo(GroupInfo?)
@@ -96,6 +103,7 @@ extension ReplyValue: WireEncodable {
     case .memberMute(let result): writer.value(result)
     case .bannedMembers(let result): writer.value(result)
     case .usersInfo(let result): writer.value(result)
+    case .usersStatus(let result): writer.value(result)
     case .memberResults(let result): writer.value(result)
     case .applications(let result): writer.value(result)
     case .history(let result): writer.value(result)
@@ -110,6 +118,7 @@ extension ReplyValue: WireEncodable {
     case .notifications(let result): writer.value(result)
     case .readReceipts(let result): writer.value(result)
     case .clearedHistory(let result): writer.value(result)
+    case .reported(let result): writer.value(result)
     case .groups(let result): writer.value(result)
     case .sessions(let result): writer.value(result)
     case .kicked(let result): writer.value(result)
@@ -122,6 +131,11 @@ extension ReplyValue: WireEncodable {
     case .traceEntries(let result): writer.value(result)
     case .activeGroups(let result): writer.value(result)
     case .administratorActions(let result): writer.value(result)
+    case .blockedUser(let result): writer.value(result)
+    case .blockedUsers(let result): writer.value(result)
+    case .reports(let result): writer.value(result)
+    case .userDeletion(let result): writer.value(result)
+    case .personalRows(let result): writer.value(result)
     case .groupInfo(let info): if let info { writer.value(info) } else { writer.null() }
     case .unreadCount(let count): writer.value(count)
     case .message(let info): writer.value(info)
@@ -142,7 +156,7 @@ extension ReplyValue: WireEncodable {
     case .joinedGroups(let result): 128 + result.groupList.byteCount() + result.leftGroupIDList.count * 32
     case .groupsInfo(let result): 64 + result.resultList.count * 768
     case .foundGroups(let result): 128 + result.groupList.byteCount()
-    case .attributes(let result): 64 + result.attributes.byteCount
+    case .attributes(let result): 64 + result.attributes.byteCount + (result.holders?.byteCount ?? 0)
     case .counters(let result): 64 + result.counters.byteCount
     case .counterValue, .clearedHistory: 64
     case .memberList(let result): 128 + result.memberList.count * 192 + (result.departures?.users.count ?? 0) * 24
@@ -153,6 +167,7 @@ extension ReplyValue: WireEncodable {
     case .memberMute(let result): 128 + (result.memberList?.count ?? 0) * 64
     case .bannedMembers(let result): 64 + result.memberList.count * 128
     case .usersInfo(let result): 64 + result.userList.count * 256
+    case .usersStatus(let result): 64 + result.userList.count * 192
     case .memberResults(let result): 64 + result.memberList.count * 64
     case .applications(let result): 128 + result.applicationList.count * 384
     case .history(let result): 64 + result.messageList.byteCount()
@@ -173,11 +188,15 @@ extension ReplyValue: WireEncodable {
     case .activeGroups(let result): 64 + result.groupList.count * 128
     case .administratorActions(let result):
       result.actionList.reduce(64) { $0 + 192 + ($1.userIDList?.count ?? 0) * 40 + ($1.reason?.utf8.count ?? 0) }
+    case .blockedUsers(let result): result.userList.reduce(64) { $0 + 112 + $1.reason.utf8.count }
+    case .reports(let result): result.reportList.reduce(64) { $0 + $1.byteCount }
+    case .personalRows(let result): result.rows.reduce(64) { $0 + $1.byteCount + 1 }
+    case .userDeletion: 64
     case .groupInfo: 768
     case .message(let info): 512 + info.message.byteCount
     case .syncRow(let row): row.capacity
-    case .empty, .session, .ping, .joinedGroup, .groupMute, .onlineMemberCount, .kicked, .stats, .importedGroup,
-      .unreadCount, .retriedWebhooks, .modified, .trace:
+    case .empty, .session, .ping, .reported, .joinedGroup, .groupMute, .onlineMemberCount, .kicked, .stats, .importedGroup,
+      .unreadCount, .retriedWebhooks, .modified, .trace, .blockedUser:
       256
     }
   }
@@ -197,10 +216,11 @@ extension ReplyValue {
     case .memberResults(let result): (nil, result.memberList)
     case .empty, .session, .ping, .serverInfo, .encoded, .joinedGroup, .joinedGroups, .groupsInfo, .foundGroups, .groupMute,
       .attributes, .counters, .counterValue, .memberList, .memberPage, .membersInfo, .onlineMemberCount, .inviters, .roles,
-      .memberMute, .bannedMembers, .usersInfo, .applications, .receipt, .history, .sync, .foundMessages, .modified, .reactions,
-      .pinned, .messages, .replies, .unreadCounts, .notifications, .readReceipts, .clearedHistory, .groups, .sessions, .kicked,
-      .stats, .importedMessages, .webhookFailures, .retriedWebhooks, .trace, .traceEntries, .activeGroups, .administratorActions,
-      .groupInfo, .unreadCount, .message, .syncRow:
+      .memberMute, .bannedMembers, .usersInfo, .usersStatus, .applications, .receipt, .history, .sync, .foundMessages,
+      .modified, .reactions, .pinned, .messages, .replies, .unreadCounts, .notifications, .readReceipts, .clearedHistory,
+      .reported, .groups, .sessions, .kicked, .stats, .importedMessages, .webhookFailures, .retriedWebhooks, .trace,
+      .traceEntries, .activeGroups, .administratorActions, .blockedUser, .blockedUsers, .reports, .userDeletion,
+      .personalRows, .groupInfo, .unreadCount, .message, .syncRow:
       (nil, [])
     }
   }

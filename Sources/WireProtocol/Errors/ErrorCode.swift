@@ -11,6 +11,8 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   case tokenExpired = 70001
   case tokenMalformed = 70003
   case tokenWrongSignature = 70009
+  case userBlocked = 70020
+  case tokenRevoked = 70021
   case badNewGroupID = 8501
   case badGroupName = 8502
   case introductionTooLong = 8503
@@ -55,6 +57,10 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
   case tooManyReactions = 10055
   case tooManyPinned = 10056
   case tooManyCounters = 10057
+  case expectationFailed = 10058
+  case attributeHeld = 10059
+  case tooManyWatched = 10060
+  case groupTooLargeForSignals = 10061
   case application10120 = 10120
   case application10121 = 10121
   case application10122 = 10122
@@ -82,6 +88,8 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .tokenExpired: "The token has expired"
     case .tokenMalformed: "The token cannot be accepted"
     case .tokenWrongSignature: "The token was signed with another key"
+    case .userBlocked: "The application has blocked the user, or is deleting the user's data"
+    case .tokenRevoked: "The application has revoked the token"
     case .badNewGroupID: "A groupID is 1 to 48 visible ASCII characters and does not start with @TGS#"
     case .badGroupName: "The group name is empty or too long"
     case .introductionTooLong: "The introduction is too long"
@@ -92,7 +100,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .workNotJoinable: "Nobody can apply to join a Work group"
     case .ownerInMemberList: "Owner is not a role for a listed member"
     case .emptyUserList: "The list of users is empty"
-    case .attributeCallsTooOften: "Too many calls for the attributes or counters of this group"
+    case .attributeCallsTooOften: "Too many calls for the attributes or counters of this group, or too many reports"
     case .temporary: "The server cannot do this at the moment; nothing was changed"
     case .badValue: "A value is outside its domain"
     case .noRight: "Not allowed: the role is too low, the type does not support it, or not a member"
@@ -101,7 +109,7 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .alreadyMember: "Already a member"
     case .groupFull: "The group is full"
     case .badGroupID: "A groupID is 1 to 48 visible ASCII characters"
-    case .refusedByApplication: "Refused by the application"
+    case .refusedByApplication: "Refused by the application, or by its words"
     case .muted: "Muted"
     case .userUnknown: "No such user"
     case .groupIDTaken: "The groupID is taken"
@@ -126,6 +134,10 @@ public enum ErrorCode: Int, CaseIterable, Sendable {
     case .tooManyReactions: "The message has as many different reactions as this server allows"
     case .tooManyPinned: "A group has at most 10 pinned messages"
     case .tooManyCounters: "A group has at most 20 counters"
+    case .expectationFailed: "The attributes are not as expected; nothing was changed"
+    case .attributeHeld: "The attribute belongs to somebody else"
+    case .tooManyWatched: "A session watches as many users as this server allows"
+    case .groupTooLargeForSignals: "The group has too many members for signals"
     case .application10120, .application10121, .application10122, .application10123, .application10124, .application10125,
       .application10126, .application10127, .application10128, .application10129, .application10130:
       "Refused by the application with its code \(rawValue)"

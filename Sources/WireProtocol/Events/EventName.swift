@@ -6,8 +6,9 @@ public enum EventName: String, CaseIterable, Sendable {
   case onGrantAdministrator, onRevokeAdministrator, onQuitFromGroup, onReceiveMessageOptChanged, onGroupAttributeChanged
   case onGroupCounterChanged
   case onRecvNewMessage, onRecvMessageRevoked, onRecvMessageModified, onRecvMessageReactionsChanged, onGroupMessagePinned
-  case onMessageDropped, onConversationRead, onConversationChanged, onRecvMessageReadReceipts, onReceiveRESTCustomData
-  case onSelfInfoUpdated, onConnectSuccess, onKickedOffline, onUserSigExpired, onServerDraining
+  case onMessageDropped, onConversationRead, onConversationChanged, onRecvMessageReadReceipts, onGroupSignal
+  case onReceiveRESTCustomData
+  case onSelfInfoUpdated, onUsersStatusChanged, onConnectSuccess, onKickedOffline, onUserSigExpired, onServerDraining
 
   /// The members of `params`, for descriptions.
   public var fields: [ResultField] { FieldRecorder.fields(of: example) }
@@ -41,8 +42,10 @@ public enum EventName: String, CaseIterable, Sendable {
     case .onConversationRead: "the user's other sessions, when it moved"
     case .onConversationChanged: "the user's other sessions; all of them where a message ended isHidden"
     case .onRecvMessageReadReceipts: "the sessions of the messages' sender, at most 5 in any second"
+    case .onGroupSignal: "all members but the sending session and those who receive no messages"
     case .onReceiveRESTCustomData: "the members named by the administrator, or all"
     case .onSelfInfoUpdated: "the user's other sessions; after setUserInfo all"
+    case .onUsersStatusChanged: "the sessions that watch the users, each at most once a second"
     case .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining: "the session"
     }
   }

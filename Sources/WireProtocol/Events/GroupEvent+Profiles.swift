@@ -20,7 +20,7 @@ extension GroupEvent {
       [by.opUser]
     case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
       .onGroupAttributeChanged, .onGroupCounterChanged, .onRecvNewMessage, .onRecvMessageModified, .onMessageDropped,
-      .onConversationRead, .onConversationChanged, .onRecvMessageReadReceipts, .onReceiveRESTCustomData:
+      .onConversationRead, .onConversationChanged, .onRecvMessageReadReceipts, .onGroupSignal, .onReceiveRESTCustomData:
       []
     }
   }
@@ -79,7 +79,7 @@ extension GroupEvent {
       content = .onGroupMessagePinned(seq: seq, changeSeq: changeSeq, info, by: by.showing(profiles))
     case .onGroupCreated, .onGroupApplicationListChanged, .onQuitFromGroup, .onReceiveMessageOptChanged,
       .onGroupAttributeChanged, .onGroupCounterChanged, .onRecvNewMessage, .onMessageDropped, .onConversationRead,
-      .onConversationChanged, .onRecvMessageReadReceipts, .onReceiveRESTCustomData:
+      .onConversationChanged, .onRecvMessageReadReceipts, .onGroupSignal, .onReceiveRESTCustomData:
       break
     }
   }

@@ -26,7 +26,8 @@ public struct GroupEvent: Event, Equatable {
     case onRevokeAdministrator([MemberInfo], by: EventOperator, EventTip?)
     case onQuitFromGroup(on: Platform)
     case onReceiveMessageOptChanged(ReceiveOption)
-    case onGroupAttributeChanged(TextMap)
+    /// - Parameter holders: of the keys that somebody holds; nil = nobody holds any.
+    case onGroupAttributeChanged(TextMap, holders: TextMap?)
     case onGroupCounterChanged(CounterMap)
     /// The sender's profile is `GroupEvent.senderProfile`.
     case onRecvNewMessage(Message)
@@ -41,14 +42,16 @@ public struct GroupEvent: Event, Equatable {
     /// - Parameter clearedSeq: the history up to it is cleared; nil = it stays as it is.
     indirect case onConversationChanged(ConversationChange, clearedSeq: Int64?)
     case onRecvMessageReadReceipts([ReadReceiptCount])
+    /// The sender's nickName is of `GroupEvent.senderProfile`.
+    case onGroupSignal(GroupSignal)
     case onReceiveRESTCustomData(String, on: Platform)
   }
 
   public let groupID: GroupID
   public let opTime: WallInstant
   public internal(set) var content: Content
-  /// The profile of a message's sender. It stands beside the message and not with it: an event's
-  /// content is encoded without a copy only where it is the message alone.
+  /// The profile of the sender of a message or a signal. It stands beside the message and not with
+  /// it: an event's content is encoded without a copy only where it is the message alone.
   public let senderProfile: UserProfile?
 
   /// An event with everything given.
@@ -127,7 +130,9 @@ public struct GroupEvent: Event, Equatable {
       writer.member("opReason", reason)
     case .onGroupApplicationListChanged(let application): writer.member("application", application)
     case .onReceiveMessageOptChanged(let option): writer.member("opt", option.rawValue)
-    case .onGroupAttributeChanged(let attributes): writer.member("groupAttributeMap", attributes)
+    case .onGroupAttributeChanged(let attributes, let holders):
+      writer.member("groupAttributeMap", attributes)
+      writer.member("holders", ifPresent: holders)
     case .onGroupCounterChanged(let counters): writer.member("counters", counters)
     case .onRecvMessageRevoked(let msgID, let seq, let changeSeq, let opUser):
       opUser.encodeFields(into: &writer)
@@ -159,6 +164,7 @@ public struct GroupEvent: Event, Equatable {
       writer.member("marks", ifPresent: change.marks)
       writer.member("clearedSeq", ifPresent: clearedSeq)
     case .onRecvMessageReadReceipts(let receipts): writer.member("receiptList", receipts)
+    case .onGroupSignal(let signal): signal.encodeFields(of: senderProfile, into: &writer)
     case .onReceiveRESTCustomData(let data, let platform):
       writer.member("customData", data)
       writer.member("platform", platform.rawValue)
@@ -177,9 +183,10 @@ public struct GroupEvent: Event, Equatable {
     case .onRecvNewMessage: GroupEvent.capacityOfMessage
     case .onRecvMessageModified(let info): 512 + info.message.byteCount
     case .onGroupMessagePinned(_, _, let info, _): 640 + (info?.message.byteCount ?? 0)
-    case .onGroupAttributeChanged(let attributes): 160 + attributes.byteCount
+    case .onGroupAttributeChanged(let attributes, let holders): 160 + attributes.byteCount + (holders?.byteCount ?? 0)
     case .onGroupCounterChanged(let counters): 160 + counters.byteCount
     case .onReceiveRESTCustomData(let data, _): 192 + data.utf8.count
+    case .onGroupSignal(let signal): 320 + (signal.data?.utf8.count ?? 0)
     case .onRecvMessageReadReceipts(let receipts): 192 + receipts.count * 64
     case .onGroupApplicationListChanged: 768
     case .onMemberEnter(let list, _, _, _), .onMemberLeave(let list, _, _, _): 224 + list.count * 128
@@ -222,6 +229,7 @@ public struct GroupEvent: Event, Equatable {
     case .onConversationRead: .onConversationRead
     case .onConversationChanged: .onConversationChanged
     case .onRecvMessageReadReceipts: .onRecvMessageReadReceipts
+    case .onGroupSignal: .onGroupSignal
     case .onReceiveRESTCustomData: .onReceiveRESTCustomData
     }
   }

@@ -29,6 +29,9 @@ public struct MessageFrame: Sendable {
     content = Range(narrowing: parts.content)
   }
 
+  /// The message as it was sent, with the profile of then.
+  public var sent: Encoded<MessageInfo> { Encoded(text: Array(bytes[Int(place.lowerBound)..<Int(place.upperBound)])) }
+
   /// The message for a reader.
   /// - Parameter shown: the sender's profile of now; nil = empty.
   public func message(showing shown: UserProfile?) -> Encoded<MessageInfo> {

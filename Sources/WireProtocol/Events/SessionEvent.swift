@@ -4,6 +4,8 @@ import GroupModel
 public enum SessionEvent: Event {
   /// The texts of the session's user have changed.
   case onSelfInfoUpdated(UserInfoFields, opTime: WallInstant)
+  /// The statuses of users whom the session watches have changed; each row is encoded once for all.
+  case onUsersStatusChanged([Encoded<UserStatusInfo>], opTime: WallInstant)
   case onConnectSuccess(Login.Result)
   case onKickedOffline(reason: String, message: String?)
   case onUserSigExpired(expiresAt: WallInstant)
@@ -12,10 +14,18 @@ public enum SessionEvent: Event {
   public var name: EventName {
     switch self {
     case .onSelfInfoUpdated: .onSelfInfoUpdated
+    case .onUsersStatusChanged: .onUsersStatusChanged
     case .onConnectSuccess: .onConnectSuccess
     case .onKickedOffline: .onKickedOffline
     case .onUserSigExpired: .onUserSigExpired
     case .onServerDraining: .onServerDraining
+    }
+  }
+
+  public var capacity: Int {
+    switch self {
+    case .onUsersStatusChanged(let rows, _): 128 + rows.byteCount()
+    case .onSelfInfoUpdated, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining: 320
     }
   }
 
@@ -26,6 +36,9 @@ public enum SessionEvent: Event {
       writer.member("nickName", ifPresent: changed.nickName)
       writer.member("faceURL", ifPresent: changed.faceURL)
       writer.member("customInfo", ifPresent: changed.customInfo.map { TextMap($0) })
+    case .onUsersStatusChanged(let rows, let opTime):
+      writer.member("opTime", opTime)
+      writer.member("userList", rows)
     case .onConnectSuccess(let result): result.encodeFields(into: &writer)
     case .onKickedOffline(let reason, let message):
       writer.member("reason", reason)

@@ -30,6 +30,12 @@ public struct EncodedObject: FieldValue {
   /// The text of an object.
   public init(_ value: some WireEncodable) { text = JSONWriter.text(capacity: 1024) { $0.value(value) } }
 
+  /// - Parameter text: of an object that is encoded already.
+  public init(text: [UInt8]) { self.text = text }
+
+  /// The bytes of its text.
+  public var byteCount: Int { text.count }
+
   public func encode(into writer: inout JSONWriter) { writer.raw(text) }
 }
 

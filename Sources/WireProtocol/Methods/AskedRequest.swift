@@ -4,12 +4,14 @@ import GroupModel
 /// "Webhooks").
 public enum AskedRequest: Sendable {
   case creation(CreateGroup)
+  case selfInfo(SetSelfInfo)
   case group(GroupID, AskedGroupRequest)
 
   /// The request itself.
   public var request: Request {
     switch self {
     case .creation(let request): .createGroup(request)
+    case .selfInfo(let request): .setSelfInfo(request)
     case .group(let id, let request): .group(id, request.request)
     }
   }
@@ -18,7 +20,7 @@ public enum AskedRequest: Sendable {
   /// - Parameter isText: the message holds a text, not the application's own data.
   public func replacingContent(with text: String, isText: Bool) -> AskedRequest {
     switch self {
-    case .creation, .group(_, .join), .group(_, .invitation): self
+    case .creation, .selfInfo, .group(_, .join), .group(_, .invitation), .group(_, .groupInfo), .group(_, .memberInfo): self
     case .group(let id, .message(let message)): .group(id, .message(message.replacingContent(with: text, isText: isText)))
     }
   }
@@ -28,6 +30,8 @@ public enum AskedRequest: Sendable {
 public enum AskedGroupRequest: Sendable {
   case join(JoinGroup)
   case invitation(InviteUserToGroup)
+  case groupInfo(SetGroupInfo)
+  case memberInfo(SetGroupMemberInfo)
   case message(AskedMessage)
 
   /// The request itself.
@@ -35,6 +39,8 @@ public enum AskedGroupRequest: Sendable {
     switch self {
     case .join(let request): .joinGroup(request)
     case .invitation(let request): .inviteUserToGroup(request)
+    case .groupInfo(let request): .setGroupInfo(request)
+    case .memberInfo(let request): .setGroupMemberInfo(request)
     case .message(.text(let request)): .sendGroupTextMessage(request)
     case .message(.custom(let request)): .sendGroupCustomMessage(request)
     case .message(.edit(let request)): .modifyGroupMessage(request)

@@ -69,6 +69,15 @@ public struct GroupFields: Sendable, Equatable {
       try reader.optionalFlag("isMemberVisible", "Whether ordinary members may list and read the members.").map(PolicyValue.flag)
     case .historyVisibility:
       try word("historyVisibility", field, "The messages that members may read: those since joining, or all.", from: &reader)
+    case .slowMode:
+      try reader.optionalInteger(
+        "slowMode", in: 0...GroupPolicy.maxSlowMode,
+        "How many seconds an ordinary member's messages are apart at least; 0 = as the member likes."
+      ).map(PolicyValue.number)
+    case .attributeMode:
+      try word(
+        "attributeMode", field, "Whether an attribute that somebody holds may be changed by all (Any), or by its holder.",
+        from: &reader)
     }
   }
 
@@ -392,16 +401,23 @@ public struct SetGroupInfo: GroupMethod {
     errors: [
       .badGroupID, .noSuchGroup, .noRight, .badGroupName, .introductionTooLong, .notificationTooLong, .faceURLTooLong, .badValue,
       .tooManyMembers, .maxMemberNumBelowCount,
-    ])
+    ] + ErrorCode.ofApplication)
 
   public static let traits: MethodTraits<Self> = .writes(
-    .by { .groupInfo(textBytes: $0.fields.textBytes) }, users: .nobody, asks: .never, tellsMembers: true, mayWait: false,
-    audit: .change)
+    .by { .groupInfo(textBytes: $0.fields.textBytes) }, users: .nobody, asks: .before { .groupInfo($0) }, tellsMembers: true,
+    mayWait: false, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     groupName = try reader.optionalString("groupName", reader.textLimits.groupNames, "The group's new name.")
     fields = try GroupFields(from: &reader)
     allMuted = try reader.optionalFlag(
       "allMuted", "true silences ordinary members without end, as muteGroup does; false lets all speak.")
+  }
+
+  /// With everything given.
+  public init(groupName: String?, fields: GroupFields, allMuted: Bool?) {
+    self.groupName = groupName
+    self.fields = fields
+    self.allMuted = allMuted
   }
 }

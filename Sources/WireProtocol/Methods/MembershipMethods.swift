@@ -181,10 +181,12 @@ public struct SetGroupMemberInfo: GroupMethod {
 
   public static let specification = MethodSpecification(
     .setGroupMemberInfo, "Changes name card, customInfo, role or mute of a member, all of what is given or nothing.",
-    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .nameCardTooLong, .userUnknown, .groupMessageRate])
+    errors: [.badGroupID, .noSuchGroup, .noRight, .badValue, .nameCardTooLong, .userUnknown, .groupMessageRate]
+      + ErrorCode.ofApplication)
 
   public static let traits: MethodTraits<Self> = .writes(
-    .membership, users: .known { [$0.userID] }, asks: .never, tellsMembers: true, mayWait: false, audit: .change)
+    .membership, users: .known { [$0.userID] }, asks: .before { .memberInfo($0) }, tellsMembers: true, mayWait: false,
+    audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userID = try reader.requiredUserID("userID", "The member whose info changes, or the caller.")
@@ -195,6 +197,15 @@ public struct SetGroupMemberInfo: GroupMethod {
     role = try reader.optionalWord("role", of: Role.givenNames, "The member's new role.") { Role(givenName: $0) }
     muteUntil = try reader.optionalInstant(
       "muteUntil", "When the member may speak again, in milliseconds since 1970; 0 = at once.")
+  }
+
+  /// With everything given.
+  public init(userID: UserID, nameCard: String?, customInfo: [String: String]?, role: Role?, muteUntil: WallInstant?) {
+    self.userID = userID
+    self.nameCard = nameCard
+    self.customInfo = customInfo
+    self.role = role
+    self.muteUntil = muteUntil
   }
 }
 

@@ -87,10 +87,11 @@ extension MethodTraits where Parameters: GroupMethod {
 
 extension MethodTraits where Parameters: ServerMethod {
   /// A method that only reads.
-  public static func reads(at place: Place) -> Self {
+  /// - Parameter audit: nil = it is not logged; what is read of one user for somebody else is.
+  public static func reads(at place: Place, audit: AuditLevel? = nil) -> Self {
     Self(
       writes: false, rows: .always(.nothing), place: place, users: .nobody, asksGroup: .never, asks: .never, tellsMembers: false,
-      mayWait: place.mayWait, audit: nil)
+      mayWait: place.mayWait, audit: audit)
   }
 
   /// A method that may change something.
@@ -145,6 +146,8 @@ public enum WrittenRows: Sendable, Equatable {
   /// Each user may get a row, in a group of everybody, and a notification; one tip names all.
   case memberChanges(users: Int)
   case profile(textBytes: Int)
+  /// A report with a copy of its message.
+  case report(textBytes: Int)
 }
 
 extension Optional where Wrapped == String {

@@ -24,6 +24,12 @@ public enum Request: Sendable {
 
   case setSelfInfo(SetSelfInfo)
   case getUsersInfo(GetUsersInfo)
+  case setSelfStatus(SetSelfStatus)
+  case getUsersStatus(GetUsersStatus)
+  case subscribeUsersStatus(SubscribeUsersStatus)
+  case unsubscribeUsersStatus(UnsubscribeUsersStatus)
+
+  indirect case reportMessage(ReportMessage)
 
   case syncGroups(SyncGroups)
   indirect case searchGroupMessages(SearchGroupMessages)
@@ -45,6 +51,16 @@ public enum Request: Sendable {
   case endTrace(EndTrace)
   case listActiveGroups(ListActiveGroups)
   case listAdministratorActions(ListAdministratorActions)
+  case blockUser(BlockUser)
+  case unblockUser(UnblockUser)
+  case getBlockedUsers(GetBlockedUsers)
+  case revokeTokens(RevokeTokens)
+  case listReports(ListReports)
+  case closeReport(CloseReport)
+
+  case deleteUser(DeleteUser)
+  case getUserDeletion(GetUserDeletion)
+  case exportUser(ExportUser)
 }
 
 /// A request that one group decides.
@@ -83,6 +99,7 @@ public enum GroupRequest: Sendable {
 
   case sendGroupTextMessage(SendGroupTextMessage)
   case sendGroupCustomMessage(SendGroupCustomMessage)
+  case sendGroupSignal(SendGroupSignal)
   case getGroupHistoryMessageList(GetGroupHistoryMessageList)
   case getGroupMessages(GetGroupMessages)
   case getGroupMessageReplies(GetGroupMessageReplies)
@@ -117,12 +134,14 @@ public enum MethodName: String, CaseIterable, Sendable {
   case getGroupMemberList, getGroupMembersInfo, getGroupOnlineMemberCount, setGroupMemberInfo, muteGroupMember
   case getGroupMutedMembers, getGroupBannedMembers, inviteUserToGroup, kickGroupMember, unbanGroupMember, setGroupMemberRole
   case getGroupMemberInviters, getGroupMemberRoles
-  case setSelfInfo, getUsersInfo
+  case setSelfInfo, getUsersInfo, setSelfStatus, getUsersStatus, subscribeUsersStatus, unsubscribeUsersStatus
   case getGroupApplicationList, acceptGroupApplication, refuseGroupApplication, setGroupApplicationRead
-  case sendGroupTextMessage, sendGroupCustomMessage, getGroupHistoryMessageList, getGroupMessages, getGroupMessageReplies
+  case sendGroupTextMessage, sendGroupCustomMessage, sendGroupSignal
+  case getGroupHistoryMessageList, getGroupMessages, getGroupMessageReplies
   case syncGroups, searchGroupMessages
   case revokeGroupMessage, modifyGroupMessage, addMessageReaction, removeMessageReaction, getMessageReactions, pinGroupMessage
   case getPinnedGroupMessageList
+  case reportMessage
   case markGroupMessageAsRead, getGroupUnreadCount, sendMessageReadReceipts, getMessageReadReceipts
   case getGroupMessageReadMemberList
   case setConversation, clearGroupHistory
@@ -130,6 +149,9 @@ public enum MethodName: String, CaseIterable, Sendable {
   case listGroups, sendGroupSystemNotification, recycleGroup, listSessions, kickUser, setUserInfo
   case importUsers, importGroup, importGroupMembers, importGroupMessages, setUnreadCount
   case getStats, listWebhookFailures, retryWebhooks, trace, getTrace, endTrace, listActiveGroups, listAdministratorActions
+  case blockUser, unblockUser, getBlockedUsers, revokeTokens
+  case listReports, closeReport
+  case deleteUser, getUserDeletion, exportUser
 
   /// The method in a table.
   /// - Parameter number: its place there, from 0.
@@ -174,12 +196,17 @@ public enum MethodName: String, CaseIterable, Sendable {
     case .getGroupMemberRoles: .init(GroupRequest.getGroupMemberRoles, number, textLimits)
     case .setSelfInfo: .init(Request.setSelfInfo, number, textLimits)
     case .getUsersInfo: .init(Request.getUsersInfo, number, textLimits)
+    case .setSelfStatus: .init(Request.setSelfStatus, number, textLimits)
+    case .getUsersStatus: .init(Request.getUsersStatus, number, textLimits)
+    case .subscribeUsersStatus: .init(Request.subscribeUsersStatus, number, textLimits)
+    case .unsubscribeUsersStatus: .init(Request.unsubscribeUsersStatus, number, textLimits)
     case .getGroupApplicationList: .init(Request.getGroupApplicationList, number, textLimits)
     case .acceptGroupApplication: .init(Request.acceptGroupApplication, number, textLimits)
     case .refuseGroupApplication: .init(Request.refuseGroupApplication, number, textLimits)
     case .setGroupApplicationRead: .init(Request.setGroupApplicationRead, number, textLimits)
     case .sendGroupTextMessage: .init(GroupRequest.sendGroupTextMessage, number, textLimits)
     case .sendGroupCustomMessage: .init(GroupRequest.sendGroupCustomMessage, number, textLimits)
+    case .sendGroupSignal: .init(GroupRequest.sendGroupSignal, number, textLimits)
     case .getGroupHistoryMessageList: .init(GroupRequest.getGroupHistoryMessageList, number, textLimits)
     case .getGroupMessages: .init(GroupRequest.getGroupMessages, number, textLimits)
     case .getGroupMessageReplies: .init(GroupRequest.getGroupMessageReplies, number, textLimits)
@@ -192,6 +219,7 @@ public enum MethodName: String, CaseIterable, Sendable {
     case .getMessageReactions: .init(GroupRequest.getMessageReactions, number, textLimits)
     case .pinGroupMessage: .init(GroupRequest.pinGroupMessage, number, textLimits)
     case .getPinnedGroupMessageList: .init(GroupRequest.getPinnedGroupMessageList, number, textLimits)
+    case .reportMessage: .init(Request.reportMessage, number, textLimits)
     case .markGroupMessageAsRead: .init(GroupRequest.markGroupMessageAsRead, number, textLimits)
     case .getGroupUnreadCount: .init(Request.getGroupUnreadCount, number, textLimits)
     case .sendMessageReadReceipts: .init(GroupRequest.sendMessageReadReceipts, number, textLimits)
@@ -220,6 +248,15 @@ public enum MethodName: String, CaseIterable, Sendable {
     case .endTrace: .init(Request.endTrace, number, textLimits)
     case .listActiveGroups: .init(Request.listActiveGroups, number, textLimits)
     case .listAdministratorActions: .init(Request.listAdministratorActions, number, textLimits)
+    case .blockUser: .init(Request.blockUser, number, textLimits)
+    case .unblockUser: .init(Request.unblockUser, number, textLimits)
+    case .getBlockedUsers: .init(Request.getBlockedUsers, number, textLimits)
+    case .revokeTokens: .init(Request.revokeTokens, number, textLimits)
+    case .listReports: .init(Request.listReports, number, textLimits)
+    case .closeReport: .init(Request.closeReport, number, textLimits)
+    case .deleteUser: .init(Request.deleteUser, number, textLimits)
+    case .getUserDeletion: .init(Request.getUserDeletion, number, textLimits)
+    case .exportUser: .init(Request.exportUser, number, textLimits)
     }
   }
 }
@@ -252,6 +289,11 @@ extension Request {
     case .setGroupApplicationRead(let method): visitor.visit(method)
     case .setSelfInfo(let method): visitor.visit(method)
     case .getUsersInfo(let method): visitor.visit(method)
+    case .reportMessage(let method): visitor.visit(method)
+    case .setSelfStatus(let method): visitor.visit(method)
+    case .getUsersStatus(let method): visitor.visit(method)
+    case .subscribeUsersStatus(let method): visitor.visit(method)
+    case .unsubscribeUsersStatus(let method): visitor.visit(method)
     case .syncGroups(let method): visitor.visit(method)
     case .searchGroupMessages(let method): visitor.visit(method)
     case .getGroupUnreadCount(let method): visitor.visit(method)
@@ -271,6 +313,15 @@ extension Request {
     case .endTrace(let method): visitor.visit(method)
     case .listActiveGroups(let method): visitor.visit(method)
     case .listAdministratorActions(let method): visitor.visit(method)
+    case .blockUser(let method): visitor.visit(method)
+    case .unblockUser(let method): visitor.visit(method)
+    case .getBlockedUsers(let method): visitor.visit(method)
+    case .revokeTokens(let method): visitor.visit(method)
+    case .listReports(let method): visitor.visit(method)
+    case .closeReport(let method): visitor.visit(method)
+    case .deleteUser(let method): visitor.visit(method)
+    case .getUserDeletion(let method): visitor.visit(method)
+    case .exportUser(let method): visitor.visit(method)
     }
   }
 }
@@ -309,6 +360,7 @@ extension GroupRequest {
     case .getGroupMemberRoles(let method): visitor.visit(method)
     case .sendGroupTextMessage(let method): visitor.visit(method)
     case .sendGroupCustomMessage(let method): visitor.visit(method)
+    case .sendGroupSignal(let method): visitor.visit(method)
     case .getGroupHistoryMessageList(let method): visitor.visit(method)
     case .getGroupMessages(let method): visitor.visit(method)
     case .getGroupMessageReplies(let method): visitor.visit(method)

@@ -10,7 +10,9 @@ public struct Login: ServerMethod {
   public static let specification = MethodSpecification(
     .login, "Signs in on this connection, or renews the session with a new token.", callers: .connection,
     result: Result.fields,
-    errors: [.tokenExpired, .tokenMalformed, .tokenWrongSignature, .otherUserSignedIn, .badValue])
+    errors: [
+      .tokenExpired, .tokenMalformed, .tokenWrongSignature, .tokenRevoked, .userBlocked, .otherUserSignedIn, .badValue,
+    ])
 
   public static let traits: MethodTraits<Self> = .reads(at: .here)
 

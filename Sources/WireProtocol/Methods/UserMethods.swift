@@ -6,12 +6,16 @@ public struct SetSelfInfo: ServerMethod {
 
   public static let specification = MethodSpecification(
     .setSelfInfo, "Changes the caller's own nickName, faceURL and customInfo.", callers: .user,
-    errors: [.badValue])
+    errors: [.badValue] + ErrorCode.ofApplication)
 
   public static let traits: MethodTraits<Self> = .writes(
-    .by { .profile(textBytes: $0.fields.textBytes) }, at: .owner(mayWait: false) { _ in .caller }, asks: .never, audit: .change)
+    .by { .profile(textBytes: $0.fields.textBytes) }, at: .owner(mayWait: false) { _ in .caller },
+    asks: .before { .selfInfo($0) }, audit: .change)
 
   public init(from reader: inout some ParameterReader) throws(WireError) { fields = try UserInfoFields(from: &reader) }
+
+  /// With everything given.
+  public init(fields: UserInfoFields) { self.fields = fields }
 }
 
 /// The texts of some users.

@@ -203,6 +203,25 @@ public struct JSONParameterReader: ParameterReader {
     return entries
   }
 
+  public mutating func optionalExpectations(
+    _ name: StaticString, _ meaning: StaticString
+  ) throws(WireError) -> [SetGroupAttributes.Expectation]? {
+    guard let value = value(name) else { return nil }
+    guard value.kind == .object else { throw wrongType(name, "an object of strings and nulls") }
+    let domain = MapDomain.attributes
+    var expectations: [SetGroupAttributes.Expectation] = []
+    var keys: Set<ExactText> = []
+    try value.forEachMember { (key, value) throws(WireError) in
+      guard value.kind == .null || value.kind == .string else { throw wrongType(name, "an object of strings and nulls") }
+      if let fault = domain.fault(of: key, value.string ?? "", in: name) { throw fault }
+      if keys.insert(ExactText(key)).inserted {
+        expectations.append(SetGroupAttributes.Expectation(key: key, value: value.kind == .null ? nil : value.string))
+      }
+    }
+    guard expectations.count <= domain.entries else { throw domain.tooManyKeys(in: name) }
+    return expectations
+  }
+
   public mutating func optionalEntries(
     _ name: StaticString, _ domain: MapDomain, _ meaning: StaticString
   ) throws(WireError) -> [MapEntry]? {

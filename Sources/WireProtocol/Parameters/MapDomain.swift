@@ -77,7 +77,8 @@ public struct MapDomain: Sendable {
     if count > entries { throw tooManyKeys(in: name) }
   }
 
-  private func tooManyKeys(in name: StaticString) -> WireError {
+  /// The error of more keys than there may be.
+  func tooManyKeys(in name: StaticString) -> WireError {
     WireError(.badValue, "\(name) has at most \(entries) keys", field: "\(name)")
   }
 

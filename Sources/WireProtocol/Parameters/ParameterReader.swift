@@ -80,6 +80,11 @@ public protocol ParameterReader {
   mutating func requiredEntries(_ name: StaticString, _ domain: MapDomain, _ meaning: StaticString) throws(WireError)
     -> [MapEntry]
 
+  /// What an object of texts and nulls behind a name expects of attributes, each key once, or nil. The
+  /// first of a doubled key counts; null expects that the key is not there.
+  mutating func optionalExpectations(_ name: StaticString, _ meaning: StaticString) throws(WireError)
+    -> [SetGroupAttributes.Expectation]?
+
   /// The counters of an object behind a name, each once, in its order; null is a value of nil. The
   /// first of a doubled key counts.
   mutating func requiredCounters(_ name: StaticString, _ meaning: StaticString) throws(WireError) -> [GroupCounters.Entry]

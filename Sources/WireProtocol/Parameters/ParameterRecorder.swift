@@ -199,7 +199,30 @@ extension ParameterRecorder {
   }
 }
 
+extension ParameterRecorder {
+  mutating func optionalExpectations(
+    _ name: StaticString, _ meaning: StaticString
+  ) throws(WireError) -> [SetGroupAttributes.Expectation]? {
+    note(name, meaning, .expectations)
+    return nil
+  }
+}
+
 extension ValueDomain {
+  static var expectations: ValueDomain {
+    let domain = MapDomain.attributes
+    let bound = "at most \(domain.entries) members, \(domain.description), or null"
+    return ValueDomain(words: "object of \(bound)", bound: bound, type: .name("mapChanges")) { writer in
+      writer.member("type", "object")
+      writer.key("additionalProperties")
+      writer.object { writer in
+        writer.key("type")
+        writer.array(["string", "null"]) { $0.value($1) }
+      }
+      writer.member("maxProperties", domain.entries)
+    }
+  }
+
   static var counters: ValueDomain {
     let (keyBytes, count) = (GroupCounters.maxKeyBytes, GroupCounters.maxCount)
     let bound = "1 to \(count) members, keys [A-Za-z0-9_]{1,\(keyBytes)}, values integers within ±2⁵³; null removes a key"
@@ -228,6 +251,7 @@ extension ValueDomain {
       switch domain.form {
       case .printable: "no control characters"
       case .name: "letters, digits and _ alone"
+      case .signalName: "letters, digits, _, . and - alone"
       default: nil
       }
     let bound = [length, form].compactMap { $0 }.joined(separator: ", ")

@@ -41,6 +41,8 @@ public struct TextDomain: Sendable {
     case printable
     /// ASCII letters, digits and `_` alone (10004).
     case name
+    /// The same, and `.` and `-` (10004).
+    case signalName
     /// A groupID that exists or may exist.
     case groupID
     /// A groupID offered for a new group; empty = none is.
@@ -99,6 +101,10 @@ public struct TextDomain: Sendable {
   public static let groupID = TextDomain(1...48, .badGroupID, .groupID)
   /// A groupID for a new group, or nothing, 8501 otherwise.
   public static let newGroupID = TextDomain(0...48, .badNewGroupID, .newGroupID)
+  /// The name of a signal, 10004 otherwise.
+  static let signalName = TextDomain(1...32, .badValue, .signalName)
+  /// The data of a signal, 10004 otherwise.
+  static let signalData = TextDomain(0...512)
   /// A msgID, of whatever form, 10004 otherwise.
   public static let msgID = TextDomain(1...128)
   /// A userID, 10004 otherwise.
@@ -124,6 +130,9 @@ public struct TextDomain: Sendable {
     case .any, .userIDOrOther: return nil
     case .printable: return text.hasControlCharacter ? WireError(.badValue, "No control characters", field: "\(name)") : nil
     case .name: return text.isName ? nil : WireError(.badValue, "\(name) has letters, digits and _ alone", field: "\(name)")
+    case .signalName:
+      if text.isSignalName { return nil }
+      return WireError(.badValue, "\(name) has letters, digits, _, . and - alone", field: "\(name)")
     case .groupID: return GroupID(text) == nil ? WireError(code, field: "\(name)") : nil
     case .newGroupID:
       if text.isEmpty { return nil }
@@ -149,14 +158,22 @@ extension String {
   var hasControlCharacter: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
 
   /// Whether there are ASCII letters, digits and `_` alone.
-  var isName: Bool {
-    utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-        UInt8(ascii: "_"):
-        true
-      default: false
-      }
+  var isName: Bool { utf8.allSatisfy(\.isOfName) }
+
+  /// Whether there are ASCII letters, digits, `_`, `.` and `-` alone.
+  var isSignalName: Bool {
+    utf8.allSatisfy { $0.isOfName || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
+  }
+}
+
+extension UInt8 {
+  /// Whether it is an ASCII letter, a digit or `_`.
+  fileprivate var isOfName: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+      UInt8(ascii: "_"):
+      true
+    default: false
     }
   }
 }

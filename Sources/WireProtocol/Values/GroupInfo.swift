@@ -151,6 +151,7 @@ extension PolicyValue: WireEncodable {
     switch self {
     case .word(let word): writer.value(word)
     case .flag(let flag): writer.value(flag)
+    case .number(let number): writer.value(number)
     }
   }
 }
@@ -169,6 +170,17 @@ extension GroupInfo {
   }
 }
 
+extension PolicyField {
+  /// The values that the field takes, for descriptions.
+  fileprivate var notation: String {
+    switch kind {
+    case .words(let words): NamedType.quoted(words)
+    case .flag: "boolean"
+    case .number: "integer"
+    }
+  }
+}
+
 extension GroupInfo {
   /// The members that `encode` writes, for descriptions (DescriptionValueTests compares both).
   static let fields: [ResultField] =
@@ -182,7 +194,7 @@ extension GroupInfo {
       ResultField("memberCount", "integer"), ResultField("onlineCount", "integer"), ResultField("maxMemberNum", "integer"),
       ResultField("allMuted?", "boolean"), ResultField("mute?", "GroupMute"), ResultField("customInfo", "map"),
       ResultField("serverCustomInfo?", "string"),
-    ] + PolicyField.allCases.map { ResultField($0.rawValue + "?", $0.isFlag ? "boolean" : NamedType.quoted($0.words)) } + [
+    ] + PolicyField.allCases.map { ResultField($0.rawValue + "?", $0.notation) } + [
       ResultField("lastMessage?", "Message"), ResultField("selfInfo?", "SelfInfo"),
     ]
 }

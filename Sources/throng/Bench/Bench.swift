@@ -14,6 +14,7 @@ struct Bench: AsyncParsableCommand {
       """,
     subcommands: [
       BenchRoom.self, BenchGroups.self, BenchConnect.self, BenchStorm.self, BenchDurable.self, BenchPriority.self,
+      BenchPresence.self,
     ])
 }
 

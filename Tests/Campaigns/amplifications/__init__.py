@@ -4,8 +4,9 @@
 from harness.amplification import TABLE
 
 from . import (
-    changes, connections, conversations, extras, fan_out, loading, members, online, reads, receipts, retention, searches, sends)
+    changes, connections, conversations, extras, fan_out, loading, members, online, people, reads, receipts, retention, searches,
+    sends)
 
 __all__ = [
-    "TABLE", "changes", "connections", "conversations", "extras", "fan_out", "loading", "members", "online", "reads", "receipts",
-    "retention", "searches", "sends"]
+    "TABLE", "changes", "connections", "conversations", "extras", "fan_out", "loading", "members", "online", "people", "reads",
+    "receipts", "retention", "searches", "sends"]

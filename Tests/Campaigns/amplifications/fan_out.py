@@ -289,3 +289,13 @@ async def counters_set(attack):
     yield
     await attack.repeat(lambda n: ("setGroupCounters", {
         "groupID": groups[n % 50], "counters": {f"{key:032}": n * 20 + key for key in range(20)}}))
+
+
+@amplification(rows=0.1)
+async def signals(attack):
+    "sendGroupSignal of 512 B to one group of 490 members after the other, with some of them online, from 2 sessions"
+    groups = [attack.group(owner="owner", members=attack.size(488, 20)) for _ in range(attack.size(50, 10))]
+    await attack.listen(attack.size(100, 5))
+    yield
+    await attack.repeat(
+        lambda n: ("sendGroupSignal", {"groupID": groups[n % len(groups)], "name": "typing", "data": "x" * 512}), sessions=2)

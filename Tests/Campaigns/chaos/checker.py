@@ -245,14 +245,47 @@ def live_events(record):
             yield session, group, events
 
 
+def seat_has_one_holder(record):
+    """A seat has one holder at a time, and all who hear of it see the same one."""
+    for earlier in record.sittings:
+        for later in record.sittings:
+            # It was taken while it was surely held.
+            if earlier.seat == later.seat and earlier is not later and earlier.ended <= later.began and later.ended <= earlier.until:
+                yield f"{later.user} took {later.seat} while {earlier.user} had it"
+    for session in record.sessions:
+        if session.ended is None and session.seats is not None and session.seats != record.seats:
+            where = f"{session.user} on {session.node} (session {session.number})"
+            yield f"{where} sees {session.seats}; the seats are {record.seats}"
+
+
+def last_status_is_true(record):
+    """The last status that a session was told is the true one."""
+    for session in record.sessions:
+        for user, row in session.statuses.items():
+            told = row and {name: row[name] for name in ("isOnline", "platformList", "customStatus")}
+            if session.ended is None and told != record.statuses.get(user):
+                where = f"{session.user} on {session.node} (session {session.number})"
+                yield f"{where} has {user} as {told}; it is {record.statuses.get(user)}"
+
+
+def blocked_stay_out(record):
+    """Nobody signs in as a user who is blocked."""
+    answered = {block.user: block.answered for block in record.blocks}
+    for session in record.sessions:
+        if session.welcomed is not None and session.asked > answered.get(session.user, float("inf")):
+            yield f"{session.user} was signed in on {session.node} (session {session.number}), being blocked"
+
+
 def codes_say_come_back(record):
     """A fault closes sessions with codes that mean: reconnect."""
+    blocked = {block.user for block in record.blocks}
     for session in record.sessions:
-        if session.code is not None and session.code >= 4500:
+        if session.code is not None and session.code >= 4500 and session.user not in blocked:
             yield f"{session.user} on {session.node} (session {session.number}) closed with {session.code}"
 
 
 PROMISES = [
     seqs_have_no_gap, times_do_not_decrease, acknowledged_is_there, stored_once, acknowledged_once, one_order, everybody_has_all,
-    no_strangers, webhooks_tell_all_in_order, live_once, live_order, live_is_delivered, codes_say_come_back,
+    no_strangers, webhooks_tell_all_in_order, live_once, live_order, live_is_delivered, seat_has_one_holder,
+    last_status_is_true, blocked_stay_out, codes_say_come_back,
 ]

@@ -5,6 +5,7 @@ import time
 from .agreement import Agreement
 from .checker import Violation, violations
 from .member import Member, Tally
+from .people import ROOM, People
 from .records import GroupRecord, Record, Stored
 
 from harness.waiting import within
@@ -36,6 +37,7 @@ class Load:
         self.senders, self.scouts, self.listeners, self.visitors = [], [], [], []
         self.groups = []
         self.agreement = Agreement(self)
+        self.people = People(self)
         self._works = []
         self._isRunning = False
 
@@ -51,14 +53,15 @@ class Load:
             people = self.random.sample(senders, WORK_MEMBERS) + pinned
             await self._make(GroupRecord(f"work{number}", set(people)), "Work", people)
         await self._make(GroupRecord("public", set(senders + pinned), set(visitors)), "Public", senders + pinned, joinMode="Any")
-        await self._make(GroupRecord("live", set(senders + pinned), isLive=True), "AVChatRoom", senders[:1])
+        await self._make(
+            GroupRecord(ROOM, set(senders + pinned), isLive=True), "AVChatRoom", senders[:1], attributeMode="Holder")
         for user in senders:
-            self.senders.append(self._member(user))
+            self.senders.append(self.make(user))
         for index, node in enumerate(self.cluster.nodes):
-            self.scouts.append(self._member(f"scout{index}", home=node))
-            self.listeners.append(self._member(f"listener{index}", home=node, isPatient=True))
+            self.scouts.append(self.make(f"scout{index}", home=node, watched=senders + visitors))
+            self.listeners.append(self.make(f"listener{index}", home=node, isPatient=True))
         for user in visitors:
-            self.visitors.append(self._member(user))
+            self.visitors.append(self.make(user))
         for member in self.members:
             await within(member.there(), SETTLE_PATIENCE)
         for member in self.senders[1:] + self.scouts + self.listeners:
@@ -72,11 +75,12 @@ class Load:
         assert "result" in answer, answer
         self.groups.append(group)
 
-    def _member(self, user, **options):
+    def make(self, user, **options):
         groups = [group.groupID for group in self.groups if not group.isLive and user in group.members]
-        return Member(user, self._choose, groups, self.journal, **options)
+        return Member(user, self.choose, groups, self.journal, **options)
 
-    def _choose(self):
+    def choose(self):
+        """A node that is there, as a balancer chooses one; None where all are away."""
         there = [node for node in self.cluster.nodes if not node.isDown]
         return self.random.choice(there) if there else None
 
@@ -86,6 +90,8 @@ class Load:
         self._isRunning = True
         self._works = [asyncio.create_task(self._send(member)) for member in self.senders]
         self._works += [asyncio.create_task(self._visit(member)) for member in self.visitors]
+        self._works += [asyncio.create_task(self._sit(member)) for member in self.senders[:4]]
+        self._works.append(asyncio.create_task(self._block()))
 
     async def stop(self):
         """Everybody ends the request that is under way, however often it must be repeated."""
@@ -100,6 +106,8 @@ class Load:
             await member.send(self.random.choice(own))
             if self.random.random() < 0.1:
                 await self.agreement.change(member)
+            if self.random.random() < 0.1:
+                await self.people.say(member)
 
     async def _visit(self, member):
         while self._isRunning:
@@ -107,6 +115,17 @@ class Load:
             await asyncio.sleep(self.random.uniform(0.1, 1))
             await member.request("quitGroup", (10007,), groupID="public")
             await asyncio.sleep(self.random.uniform(0.1, 1))
+
+    async def _sit(self, member):
+        while self._isRunning:
+            # A user may change attributes ten times in five seconds.
+            await asyncio.sleep(self.random.uniform(1, 2))
+            await self.people.sit(member)
+
+    async def _block(self):
+        while self._isRunning:
+            await asyncio.sleep(self.random.uniform(0.5, 2))
+            await self.people.block()
 
     # Judging
 
@@ -149,7 +168,13 @@ class Load:
             told = await self.application.wait_for(groups)
             for group in groups:
                 group.told = told[group.groupID]
-        return Record(self.groups, self.journal.acks, self.journal.sessions, settled)
+        seats = await node.call("getGroupAttributes", groupID=ROOM)
+        assert "result" in seats, seats
+        people = self.people
+        statuses = await people.statuses([session for session in self.journal.sessions if session.ended is None])
+        return Record(
+            self.groups, self.journal.acks, self.journal.sessions, settled, people.sittings, seats["result"]["attributes"], statuses,
+            people.blocks)
 
     async def _read(self, group, node):
         reader, history, start = sorted(group.members)[0], [], {}
@@ -172,6 +197,7 @@ class Load:
         faults, self.journal.faults = self.journal.faults, []
         # Sessions that have ended were judged, and say nothing more.
         self.journal.sessions[:] = [session for session in self.journal.sessions if session.ended is None]
+        self.people.sittings, self.people.blocks = [], []
         return faults + found
 
     async def end(self):

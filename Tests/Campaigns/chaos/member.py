@@ -83,7 +83,12 @@ class Session:
             return
         name, params = frame["method"], frame["params"]
         if name == "onConnectSuccess":
+            self.log.welcomed = time.monotonic()
             self.welcome.set_result(params)
+        if name == "onUsersStatusChanged":
+            self.log.statuses.update({row["userID"]: row for row in params["userList"]})
+        if name == "onGroupAttributeChanged":
+            self.log.seats = params["groupAttributeMap"]
         if "groupID" not in params:
             return
         message = params.get("message") or {}
@@ -111,9 +116,9 @@ class Member:
     """`home`: the node that it always connects to. A patient client waits for ever for replies of its
     keep-alive: a server that was stopped finds it still there."""
 
-    def __init__(self, user, choose, groups, journal, home=None, isPatient=False):
+    def __init__(self, user, choose, groups, journal, home=None, isPatient=False, watched=()):
         self.user, self.choose, self.journal = user, choose, journal
-        self.home, self.isPatient = home, isPatient
+        self.home, self.isPatient, self.watched = home, isPatient, watched
         # The stored groups that it is a member of all the time.
         self.groups = groups
         self.views = {group: {} for group in groups}
@@ -165,6 +170,7 @@ class Member:
                 continue
             try:
                 await self._resume(session)
+                await self._watch(session)
                 pause = 0.05
                 self.session = session
                 self._isThere.set()
@@ -181,6 +187,7 @@ class Member:
         if node is None:
             return None
         url = f"{node.url}?{urlencode({'token': make_token(self.user, ttl=TOKEN_LIFETIME), 'platform': 'Web'})}"
+        asked = time.monotonic()
         try:
             socket = await connect(
                 url, max_size=None, max_queue=None, ping_interval=None, open_timeout=CONNECT_PATIENCE, close_timeout=1,
@@ -188,6 +195,7 @@ class Member:
         except (OSError, TimeoutError, websockets.WebSocketException):
             return None
         session = Session(self, node, socket)
+        session.log.asked = asked
         self.journal.sessions.append(session.log)
         try:
             await within(asyncio.shield(session.welcome), CONNECT_PATIENCE)
@@ -229,6 +237,22 @@ class Member:
             if isLate:
                 await asyncio.sleep(0.1)
         session.log.resumed = time.monotonic()
+
+    async def _watch(self, session):
+        """A new session watches nobody."""
+        while self.watched:
+            try:
+                answer = await session.call("subscribeUsersStatus", userIDList=list(self.watched))
+            except Refused as refusal:
+                if not refusal.isTemporary:
+                    self.journal.fault("Users may be watched", f"{self.user}: {refusal}")
+                    return
+                await asyncio.sleep(0.1)
+                continue
+            rows = {row["userID"]: row for row in answer["userList"]}
+            # The events of changes come behind the answer.
+            session.log.statuses = {user: session.log.statuses.get(user, rows.get(user)) for user in self.watched}
+            return
 
     async def _keep(self, session):
         while not session.reader.done():

@@ -44,6 +44,13 @@ class SessionLog:
     ended: float | None = None
     code: int | None = None
     events: list = field(default_factory=list)
+    # When the connection was begun, and when the session was signed in.
+    asked: float = 0
+    welcomed: float | None = None
+    # The last row of each user whom the session watches; None: it has none.
+    statuses: dict = field(default_factory=dict)
+    # The last set of seats that an event has told; None: no event has.
+    seats: dict | None = None
 
 
 @dataclass
@@ -78,9 +85,34 @@ class GroupRecord:
 
 
 @dataclass
+class Sitting:
+    """A user who had a seat. Monotonic: the seat was taken between `began` and `ended`, and held until `until` at least."""
+
+    user: str
+    seat: str
+    began: float
+    ended: float
+    until: float
+
+
+@dataclass
+class Block:
+    """A user who was blocked, from the answer on."""
+
+    user: str
+    answered: float
+
+
+@dataclass
 class Record:
     groups: list = field(default_factory=list)
     acks: list = field(default_factory=list)
     sessions: list = field(default_factory=list)
     # When everything had settled: live messages that were acknowledged before have been delivered.
     settled: float = 0
+    sittings: list = field(default_factory=list)
+    # The seats as the server has them in the end: users by seat.
+    seats: dict = field(default_factory=dict)
+    # The statuses as the server has them, by user, of those who are watched.
+    statuses: dict = field(default_factory=dict)
+    blocks: list = field(default_factory=list)

@@ -110,7 +110,7 @@ struct ClientFuzzer {
     precondition(delay <= ClientLimits.longestWait, "\(timer) waits for \(delay)")
     switch timer {
     case .life, .renewal, .entry: precondition(delay >= .seconds(1), "\(timer) waits for \(delay)")
-    case .retry, .resume, .pause, .queued, .connect, .ping:
+    case .retry, .resume, .pause, .groupPause, .queued, .watch, .connect, .ping:
       precondition(delay >= Backoff.leastDelay, "\(timer) waits for \(delay)")
     }
     timers[timer] = delay

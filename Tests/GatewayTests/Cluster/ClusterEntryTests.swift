@@ -54,10 +54,11 @@ import WireProtocol
     .publish("g", .storedChat(fromManager: false), except: nil, frame: [1]),
     .publish("g", .liveChat(fromManager: true), except: nil, frame: [1]),
     .publish("g", .liveChat(fromManager: false), except: nil, frame: [1]),
+    .publish("g", .signal, except: ownKey, frame: [1]),
     .send("g", to: ["mary", "olga"], except: ownKey, frame: [3]), .sendToSession("g", foreignKey, frame: [4]),
     .resetCompression("g"),
     .close("g"), .missed(["mary"]), .webhooksWait, .charged("mary", requests: 12), .charged("mary", requests: Int.max),
-    .badToken(address: "2001:db8::1"), .badToken(address: ""),
+    .badToken(address: "2001:db8::1"), .badToken(address: ""), .statusChanged("mary", "at lunch"), .statusChanged("mary", ""),
     .request(
       number: 1,
       .rows(
@@ -66,6 +67,10 @@ import WireProtocol
           RowRequest(operation: .joinedInfo(updatedSince: 5), group: "h"),
           RowRequest(operation: .foundInfo(joinedOnly: true), group: "g"),
           RowRequest(operation: .unreadCount, group: "g"), RowRequest(operation: .info, group: "g"),
+          RowRequest(operation: .report(ReportMessage(groupID: "g", target: .seq(5)), mayPass: true), group: "g"),
+          RowRequest(
+            operation: .report(
+              ReportMessage(groupID: "g", target: .msgID("m"), category: "spam", text: "why"), mayPass: false), group: "g"),
         ], by: .administrator)),
     .request(number: 2, .rows([], by: .administrator)),
     .request(number: 6, .presence(Group.Presence(of: "mary", awaySince: 5), in: [])),
@@ -75,13 +80,22 @@ import WireProtocol
         Group.Presence(of: "mary"), in: [Membership(groupID: "g", type: .avChatRoom, groupNumber: 3)])),
     .request(number: 8, .userInfo("mary", nil, frame: nil, except: nil)),
     .request(number: 9, .userInfo("mary", nil, frame: [1], except: ownKey)),
-    .request(number: 10, .kick("mary", message: "enough")), .request(number: 11, .sessions(of: "mary")),
+    .request(number: 10, .endSessions("mary", .administrator(message: "enough"))),
+    .request(number: 10, .endSessions("mary", .administrator(message: nil))),
+    .request(number: 10, .endSessions("mary", .blocked(message: "enough"))),
+    .request(number: 10, .endSessions("mary", .blocked(message: nil))), .request(number: 10, .endSessions("mary", .deleted)),
+    .request(number: 10, .endSessions("mary", .tokensRevoked(before: 5))), .request(number: 11, .sessions(of: "mary")),
     .request(number: 12, .beginTrace("1-a", .user("mary"), .milliseconds(2500))),
     .request(number: 13, .beginTrace("1-a", .group("g"), .seconds(600))),
     .request(number: 14, .traceEntries("1-a", from: 5)), .request(number: 15, .readTrace("1-a", from: 0, count: 200)),
     .request(number: 16, .endTrace("1-a")), .request(number: 17, .activeGroups),
     .request(number: 18, .administratorActions(51, through: .distantFuture)), .request(number: 19, .uptime),
     .request(number: 20, .metrics),
+    .request(number: 30, .erase(.leave, of: "mary", in: "g")), .request(number: 31, .erase(.records, of: "mary", in: "g")),
+    .request(number: 32, .erase(.reaction(seq: 5, "+"), of: "mary", in: "g")),
+    .request(number: 33, .erase(.recall(seq: 1 << 40), of: "mary", in: "g")),
+    .request(number: 34, .erase(.texts, of: "mary", in: "g")), .request(number: 35, .recallRecent("mary")),
+    .request(number: 36, .forgetUser("mary", .keep)), .request(number: 37, .forgetUser("mary", .revoke)),
     .reply(number: 1, .moved), .reply(number: 2, .reply(.empty)), .reply(number: 3, .reply(.success(.unreadCount(-1)))),
     .reply(number: 4, .reply(.success(.groupInfo(nil)))), .reply(number: 5, .reply(.success(.encoded([1, 2])))),
     .reply(number: 6, .reply(.error(.temporary, "later", field: "x"))),
@@ -155,6 +169,15 @@ import WireProtocol
   @Test func anAddressWithoutEndIsRefused() throws {
     let entry = ClusterEntry.badToken(address: String(repeating: "1", count: 129)).bytes(from: ClusterEntryTests.one)
     #expect(throws: MalformedMessage.self) { _ = try ClusterEntry.all(in: entry, readBy: ClusterEntryTests.two) }
+  }
+
+  @Test func aStatusIsNoLongerThanItsMethodAllows() throws {
+    func sent(_ count: Int) throws -> Int {
+      let entry = ClusterEntry.statusChanged("mary", String(repeating: "s", count: count)).bytes(from: ClusterEntryTests.one)
+      return try ClusterEntry.all(in: entry, readBy: ClusterEntryTests.two).count
+    }
+    #expect(try sent(100) == 1)
+    #expect(throws: MalformedMessage.self) { _ = try sent(101) }
   }
 
   @Test(arguments: 0..<300) func anyBytesAreReadOrRefused(seed: UInt64) {

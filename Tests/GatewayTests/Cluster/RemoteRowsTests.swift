@@ -58,8 +58,10 @@ import WireProtocol
     #expect(sync.leaving(30) == .sync(epoch: "e", seq: 5, changeSeq: 6, bytes: 70))
     #expect(sync.leaving(130) == .sync(epoch: "e", seq: 5, changeSeq: 6, bytes: 0))
     #expect(sync.bounded(to: 7) == .sync(epoch: "e", seq: 5, changeSeq: 6, bytes: 7))
-    for row in [RowOperation.info, .unreadCount, .foundInfo(joinedOnly: true), .joinedInfo(updatedSince: 5)] {
+    let report = RowOperation.report(ReportMessage(groupID: "g", target: .seq(1)), mayPass: true)
+    for row in [RowOperation.info, .unreadCount, .foundInfo(joinedOnly: true), .joinedInfo(updatedSince: 5), report] {
       #expect(row.leaving(30) == row && row.bounded(to: 7) == row)
+      #expect(row.writes == (row == report), "an answer that is lost says nothing of a report")
     }
   }
 }

@@ -12,18 +12,21 @@ import WireProtocol
 /// The stores and clocks that outlive a server.
 struct World {
   let store = GatedStore()
+  let users: GatedUsers
   let clocks: ManualClocks
   /// Nil = the monotonic clock runs, and the system's timers ring.
   let alarms: ManualAlarms?
 
   /// Its time stands still, but for what a test lets pass.
   init() {
+    users = GatedUsers(store.inner)
     clocks = ManualClocks()
     alarms = ManualAlarms()
   }
 
   /// - Parameter slowness: how many times slower than the system's clock the monotonic one runs.
   init(slowness: Int64) {
+    users = GatedUsers(store.inner)
     clocks = ManualClocks(isMonotonicRunning: true, slowness: slowness)
     alarms = nil
   }
@@ -33,6 +36,7 @@ struct World {
 /// connections.
 struct Backend {
   let store: GatedStore
+  let users: GatedUsers
   let clocks: ManualClocks
   /// Nil = the system's timers ring.
   let alarms: ManualAlarms?
@@ -49,6 +53,7 @@ struct Backend {
     _ configure: (inout GatewayConfiguration) -> Void = { _ in }
   ) {
     store = world.store
+    users = world.users
     clocks = world.clocks
     alarms = world.alarms
     var configuration = GatewayConfiguration()
@@ -60,7 +65,8 @@ struct Backend {
       GatewayComposition(
         configuration,
         stores: GatewayStores(
-          groups: store, messages: store.inner, users: store.inner, personal: store.inner, webhooks: store.inner),
+          groups: store, messages: store.inner, users: users, personal: store.inner, webhooks: store.inner,
+          access: store, erasure: store.inner, reports: store.inner),
         tokens: NamedTokens(), clocks: clocks, alarms: ringing, rules: rules,
         product: Product(name: "Throng", version: "0", limits: []), logger: logger, webhooks: webhooks,
         recent: remembers ? RecentMessages(messages: 100, bytes: 1 << 20, duration: nil) : nil, cluster: cluster))

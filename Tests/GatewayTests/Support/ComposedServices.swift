@@ -26,10 +26,13 @@ struct ComposedServices {
   var sessionCount: Int { directory.sessionCount }
   var absenceTimers: AbsenceTimers { composition.delivery.absenceTimers }
   var dispatcher: Dispatcher { composition.dispatcher }
+  var deletions: UserDeletions { composition.deletions }
   var administration: AdministratorRPC { composition.administration }
   var budgets: UserBudgets { composition.limits.budgets }
   var connectionLimiter: ConnectionLimiter { composition.limits.connections }
   var signInPolicy: SignInPolicy { composition.signInPolicy }
+  /// The statuses that sessions of this node watch.
+  var statuses: Statuses { composition.delivery.statuses }
   var tracer: Tracer { composition.telemetry.tracer }
   var unknownParameters: UnknownParameterPolicy { composition.telemetry.requests.unknownParameters }
   /// This process as a node; nil = it is alone.

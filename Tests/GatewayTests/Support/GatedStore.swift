@@ -3,9 +3,10 @@ import GroupRuntime
 import Synchronization
 import ThrongTestKit
 
-/// The store in memory, whose answer about memberships, which a sign-in waits for, can be held back
-/// or made to fail. The loading of groups can be held back too, and is counted.
-final class GatedStore: GroupStore, Sendable {
+/// The store in memory, whose answers about memberships, which a sign-in waits for, and about blocks,
+/// which a renewal waits for, can be held back or made to fail. The loading of groups can be held back
+/// too, and is counted.
+final class GatedStore: GroupStore, AccessStore, Sendable {
   private struct State {
     var isHeld = false
     var holdsLoads = false
@@ -118,9 +119,21 @@ final class GatedStore: GroupStore, Sendable {
 
   func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
     // Read before the wait: a change meanwhile is not in it.
-    let profile = try await inner.signInRecord(of: user).profile
+    let read = try await inner.signInRecord(of: user)
     return SignInRecord(
-      memberships: try await memberships(of: user), offlineSince: try await inner.offlineSince(of: user), profile: profile)
+      memberships: try await memberships(of: user), offlineSince: try await inner.offlineSince(of: user), profile: read.profile,
+      access: read.access, hasDeletion: read.hasDeletion)
+  }
+
+  func access(of user: UserID) async throws(StoreError) -> UserAccess {
+    // Read before the wait, too.
+    let access = try await inner.access(of: user)
+    try await beAsked()
+    return access
+  }
+
+  func blockedUsers(after number: Int64, at now: WallInstant, limit: Int) async throws(StoreError) -> BlockedPage? {
+    try await inner.blockedUsers(after: number, at: now, limit: limit)
   }
 
   func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page {

@@ -2,7 +2,7 @@
 /// whoever may call a method is answered by the group then, and nobody else is.
 let sampleCalls: [String: String] = [
   // A connection's own.
-  "login": #""token":"olga""#, "logout": "",
+  "login": #""token":"olga""#, "logout": "", "subscribeUsersStatus": #""userIDList":["mary"]"#, "unsubscribeUsersStatus": "",
   // A user's alone.
   "joinGroup": #""groupID":"g""#, "quitGroup": #""groupID":"g""#, "getJoinedGroupList": "",
   "syncGroups": #""groups":[{"groupID":"g","epoch":"e","seq":0}]"#, "markGroupMessageAsRead": #""groupID":"g""#,
@@ -11,7 +11,7 @@ let sampleCalls: [String: String] = [
   "getGroupMessageReadMemberList": #""groupID":"g","seq":1"#,
   "setConversation": #""groupID":"g","isPinned":true"#, "clearGroupHistory": #""groupID":"g""#,
   "getSystemNotificationList": "", "setSystemNotificationRead": "", "setGroupApplicationRead": "",
-  "setSelfInfo": #""nickName":"N""#,
+  "setSelfInfo": #""nickName":"N""#, "setSelfStatus": #""customStatus":"S""#, "reportMessage": #""groupID":"g","seq":1"#,
   // Anyone's.
   "ping": "", "getServerInfo": "", "rpc.discover": "",
   "createGroup": #""groupType":"Public","groupName":"g","ownerUserID":"olga""#,
@@ -31,9 +31,10 @@ let sampleCalls: [String: String] = [
   "setGroupMemberRole": #""groupID":"g","userID":"mary","role":"Admin""#,
   "getGroupMemberInviters": #""groupID":"g","userIDList":["mary"]"#,
   "getGroupMemberRoles": #""groupID":"g","userIDList":["mary"]"#, "getGroupApplicationList": "",
-  "getUsersInfo": #""userIDList":["mary"]"#,
+  "getUsersInfo": #""userIDList":["mary"]"#, "getUsersStatus": #""userIDList":["mary"]"#,
   "acceptGroupApplication": #""applicationID":"a""#, "refuseGroupApplication": #""applicationID":"a""#,
   "sendGroupTextMessage": #""groupID":"g","text":"t""#, "sendGroupCustomMessage": #""groupID":"g","data":"d""#,
+  "sendGroupSignal": #""groupID":"g","name":"typing""#,
   "getGroupHistoryMessageList": #""groupID":"g""#, "getGroupMessages": #""groupID":"g","seqList":[1]"#,
   "getGroupMessageReplies": #""groupID":"g","seq":1"#, "revokeGroupMessage": #""groupID":"g","seq":1"#,
   "modifyGroupMessage": #""groupID":"g","seq":1,"text":"t""#, "pinGroupMessage": #""groupID":"g","seq":1,"isPinned":true"#,
@@ -50,4 +51,8 @@ let sampleCalls: [String: String] = [
   "setUnreadCount": #""groupID":"g","userID":"mary","unreadCount":1"#, "getStats": "",
   "listWebhookFailures": "", "retryWebhooks": "", "trace": #""userID":"mary""#, "getTrace": #""traceID":"t""#,
   "endTrace": #""traceID":"t""#, "listActiveGroups": "", "listAdministratorActions": "",
+  "blockUser": #""userID":"mary""#, "unblockUser": #""userID":"mary""#, "getBlockedUsers": "",
+  "revokeTokens": #""userID":"mary""#,
+  "listReports": "", "closeReport": #""reportID":"mary/m""#,
+  "deleteUser": #""userID":"mary""#, "getUserDeletion": #""userID":"mary""#, "exportUser": #""userID":"mary""#,
 ]

@@ -46,6 +46,21 @@ import ThrongTestKit
     #expect(gate.reads.count == reads, "it was in memory")
   }
 
+  @Test func aReportKeepsTheProfileOfTheMessagesSender() async throws {
+    let scene = try await scene()
+    let sent = try await scene.ask("sendGroupTextMessage", #"{"text":"x"}"#, by: "olga")
+    let seq = try #require(sent.result["seq"].integer)
+    let made = try await scene.ask("reportMessage", #"{"seq":\#(seq)}"#, by: "mary")
+    let id = try #require(made.result["reportID"].string)
+    let found = try await scene.store.report(id)
+    let report = try #require(found).report
+    #expect(try JSON(report.message)["nickName"] == "The olga" && report.reporter == "mary")
+    gate.fail(with: StoreError(.unavailable, "test"))
+    let other = try await scene.ask("sendGroupTextMessage", #"{"text":"y"}"#, by: "adam")
+    let second = try #require(other.result["seq"].integer)
+    #expect(try await scene.ask("reportMessage", #"{"seq":\#(second)}"#, by: "mary").code == 10002, "nothing is kept without it")
+  }
+
   @Test func whereTheStoreFailsTheEventComesWithoutThem() async throws {
     let scene = try await scene()
     gate.fail(with: StoreError(.unavailable, "test"))

@@ -13,6 +13,16 @@ import ThrongTestKit
     for key in ["a", "b", "c"] { #expect(wait(at: 1, key) == 999) }
   }
 
+  @Test func aLookCountsNothingAndAnswersAsAPassWould() {
+    var counts = KeyedRateLimiter<String>(limit: 2, windowMilliseconds: 1000)
+    #expect(counts.wait("a", at: 0) == nil && counts.count == 0)
+    for now in [0, 400] as [MonotonicInstant] { _ = counts.acquire("a", at: now) }
+    #expect(counts.wait("a", at: 500) == 500 && counts.wait("b", at: 500) == nil)
+    #expect(counts.wait("a", at: 999) == 1 && counts.wait("a", at: 1000) == nil)
+    let passed = counts.acquire("a", at: 1000)
+    #expect(passed == nil && counts.wait("a", at: 1000) == 400)
+  }
+
   @Test func aKeyIsForgottenWhenItsLastPassIsAWindowOld() {
     var counts = KeyedRateLimiter<Int>(limit: 2, windowMilliseconds: 1000)
     for number in 0..<100 { _ = counts.acquire(number % 10, at: MonotonicInstant(milliseconds: number)) }

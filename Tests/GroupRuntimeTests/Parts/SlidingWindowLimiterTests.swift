@@ -31,4 +31,17 @@ import ThrongTestKit
     for now in [0, 500] as [MonotonicInstant] { _ = window.acquire(at: now) }
     #expect(!window.isEmpty(at: 1499) && window.isEmpty(at: 1500))
   }
+
+  @Test(arguments: 1...20 as ClosedRange<UInt64>)
+  func waitTellsWhatAcquireWouldAnswerAndCountsNothing(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var window = SlidingWindowLimiter(limit: Int.random(in: 1...4, using: &random), windowMilliseconds: 50)
+    var now: MonotonicInstant = 0
+    for step in 0..<400 {
+      now += Int64.random(in: 0...20, using: &random)
+      let told = window.wait(at: now)
+      let answer = window.acquire(at: now)
+      #expect(told == answer, "seed \(seed), step \(step)")
+    }
+  }
 }

@@ -58,6 +58,7 @@ import ThrongTestKit
     #expect(
       try written.params("onGroupAttributeChanged", to: "olga") == [
         "groupID": "g", "opTime": .instant(scene.clocks.wall), "groupAttributeMap": ["a": "1", "b": "2"],
+        "holders": ["a": "mary", "b": "mary"],
       ])
     #expect(scene.messages.isEmpty && written.notifications.isEmpty)
     let next = try scene.ask("setGroupAttributes", attributes(["c": "3"]), by: "carl")

@@ -19,7 +19,7 @@ import ThrongTestKit
     ("transferGroupOwner", #"{"userID":"mary"}"#), ("transferGroupOwner", #"{"userID":"mary","quit":true}"#),
     ("setGroupMemberInfo", #"{"userID":"mary","muteUntil":1}"#), ("getGroupAttributes", "{}"),
     ("setGroupAttributes", #"{"attributes":{"k":"v"}}"#), ("setUnreadCount", #"{"userID":"mary","unreadCount":1}"#),
-    ("setConversation", #"{"isPinned":true}"#), ("clearGroupHistory", "{}"),
+    ("setConversation", #"{"isPinned":true}"#), ("clearGroupHistory", "{}"), ("sendGroupSignal", #"{"name":"typing"}"#),
     ("importGroupMembers", #"{"memberList":[{"userID":"mary"}]}"#),
     ("importGroupMessages", #"{"messageList":[{"sender":"mary","timestamp":1,"text":"x"}]}"#),
   ])

@@ -30,6 +30,7 @@ import WireProtocol
     (.public, "setGroupReceiveMessageOpt", #"{"opt":"NotReceive"}"#, "mary"),
     (.public, "setConversation", #"{"isPinned":true,"isHidden":true,"isMarkedUnread":true,"marks":["m"]}"#, "mary"),
     (.public, "sendGroupTextMessage", #"{"text":"x"}"#, "olga"),
+    (.avChatRoom, "sendGroupSignal", #"{"name":"typing","data":"x"}"#, "mary"),
     (.public, "sendGroupSystemNotification", #"{"content":"x"}"#, "administrator"),
   ]
 
@@ -69,7 +70,8 @@ import WireProtocol
 
   /// Events that a session gets without a group, and those of the 40-messages rule.
   private static let ofNoGroup: Set<EventName> = [
-    .onSelfInfoUpdated, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining, .onMessageDropped,
+    .onSelfInfoUpdated, .onUsersStatusChanged, .onConnectSuccess, .onKickedOffline, .onUserSigExpired, .onServerDraining,
+    .onMessageDropped,
   ]
 
   @Test func everyEventHasExactlyItsDeclaredFields() throws {
@@ -91,6 +93,7 @@ import WireProtocol
     let without: Set<EventName> = [
       .onReceiveMessageOptChanged, .onGroupApplicationListChanged, .onGroupAttributeChanged, .onGroupCounterChanged,
       .onRecvNewMessage, .onRecvMessageModified, .onRecvMessageReadReceipts, .onConversationRead, .onConversationChanged,
+      .onGroupSignal,
     ]
     for (name, events) in try events() where !without.map(\.rawValue).contains(name) {
       for event in events { #expect(["Web", "RESTful API"].contains(event["platform"]), "\(name)") }

@@ -34,6 +34,7 @@ import ThrongTestKit
     ("kickGroupMember", #"{"userIDList":["mary"]}"#, "olga"), ("inviteUserToGroup", #"{"userIDList":["oscar"]}"#, "olga"),
     ("transferGroupOwner", #"{"userID":"mary"}"#, "olga"), ("dismissGroup", "{}", "olga"),
     ("increaseGroupCounter", #"{"key":"k","value":1}"#, "mary"), ("setGroupCounters", #"{"counters":{"k":1}}"#, "olga"),
+    ("sendGroupSignal", #"{"name":"typing"}"#, "mary"),
   ])
   func everyKindOfRequestIsCharged(method: String, params: String, name: String) throws {
     let scene = try scene()

@@ -62,6 +62,7 @@ final class ProfileGate: UserStore {
   func remember(_ users: [UserID]) {}
   func known(among users: [UserID]) async throws(StoreError) -> Set<UserID> { Set(users) }
   func infos(of users: [UserID]) async throws(StoreError) -> [UserInfo] { [] }
+  func statuses(of users: [UserID]) async throws(StoreError) -> [StoredStatus] { [] }
   func knownCount() async throws(StoreError) -> Int { 0 }
   func notePresence(of user: UserID, offlineSince: WallInstant?) {}
   func offlineSince(of user: UserID) async throws(StoreError) -> WallInstant? { nil }

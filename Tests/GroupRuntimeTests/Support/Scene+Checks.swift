@@ -20,7 +20,8 @@ extension Scene {
       "\(members.map { state.roster.isOnline($0.userID) })", "\(applications)", "\(state.attributes.values.entries)",
       "\(state.attributes.writes)",
       "\(state.attributes.administratorWrites)", "\(members.map { state.roster.absentSince($0.userID) })",
-      String(describing: state.messageRate), String(describing: state.live), "\(state.counters.values.entries)",
+      String(describing: state.messageRate), String(describing: state.signals), String(describing: state.slow),
+      String(describing: state.live), "\(state.counters.values.entries)",
       "\(state.counters.writes)",
     ].joined(separator: "\n")
   }

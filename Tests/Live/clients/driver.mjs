@@ -48,9 +48,10 @@ const commands = {
     const log = (line) => tell({ event: "log", params: { line } });
     client = new ThrongClient({ ...options, log, token: token ?? ask, ...(random === undefined ? {} : { random: () => random }) });
     client.on("event", (event, params) => tell({ event, params }));
-    for (const event of ["sync", "ready", "renewed"]) client.on(event, (params) => tell({ event, params }));
+    for (const event of ["sync", "ready", "renewed", "status"]) client.on(event, (params) => tell({ event, params }));
     client.on("message", (message) => tell({ event: "message", params: shown(message) }));
     client.on("state", ({ error, ...params }) => tell({ event: "state", params: { ...params, error: errorOf(error) } }));
+    client.on("watchFailed", ({ userIDList, error }) => tell({ event: "watchFailed", params: { userIDList, error: errorOf(error) } }));
     for (const event of ["renewalFailed", "resumeFailed"]) client.on(event, (error) => tell({ event, params: errorOf(error) }));
     client.connect().catch(() => {});
   },
@@ -63,6 +64,12 @@ const commands = {
     return shown(text === undefined ? client.sendCustom(groupID, data, options) : client.sendText(groupID, text, options));
   },
   resend: ({ clientMsgID }) => shown(client.resend(messages.get(clientMsgID))),
+  watch: ({ userIDList }) => client.watchUsers(userIDList),
+  unwatch: ({ userIDList }) => client.unwatchUsers(userIDList),
+  statusOf: ({ userID }) => client.statusOf(userID),
+  signal: ({ groupID, name, data }) => client.sendSignal(groupID, name, data),
+  typing: ({ groupID }) => client.sendTyping(groupID),
+  mayWrite: ({ groupID }) => client.mayWriteAt(groupID) === 0,
   pass: ({ seconds }) => globalThis.testClock?.pass(seconds) ?? void (passed += seconds * 1000),
   connect: () => client.connect(),
   reconnectNow: () => client.reconnectNow(),

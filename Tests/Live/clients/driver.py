@@ -76,10 +76,12 @@ class Driver:
         more = {} if random is None else {"random": lambda: random}
         self.client = ThrongClient(url, token or self.ask, platform, deviceID, positions, queueLimit, proxy=None, **more)
         self.client.on("event", lambda name, params: tell(event=name, params=params))
-        for name in ("sync", "ready", "renewed"):
+        for name in ("sync", "ready", "renewed", "status"):
             self.client.on(name, lambda params, name=name: tell(event=name, params=params))
         self.client.on("message", lambda message: tell(event="message", params=self.shown(message)))
         self.client.on("state", lambda state: tell(event="state", params={**state, "error": error_of(state.get("error"))}))
+        self.client.on("watchFailed", lambda failure: tell(
+            event="watchFailed", params={**failure, "error": error_of(failure["error"])}))
         for name in ("renewalFailed", "resumeFailed"):
             self.client.on(name, lambda error, name=name: tell(event=name, params=error_of(error)))
         asyncio.ensure_future(self.client.connect()).add_done_callback(lambda done: done.exception())
@@ -99,6 +101,24 @@ class Driver:
 
     async def resend(self, clientMsgID):
         return self.shown(self.client.resend(self.messages[clientMsgID]))
+
+    async def watch(self, userIDList):
+        self.client.watch_users(userIDList)
+
+    async def unwatch(self, userIDList=None):
+        self.client.unwatch_users(userIDList)
+
+    async def statusOf(self, userID):
+        return self.client.status_of(userID)
+
+    async def signal(self, groupID, name, data=None):
+        return await self.client.send_signal(groupID, name, data)
+
+    async def typing(self, groupID):
+        self.client.send_typing(groupID)
+
+    async def mayWrite(self, groupID):
+        return self.client.may_write_in(groupID) == 0
 
     async def connect(self):
         await self.client.connect()

@@ -15,7 +15,9 @@ from .waiting import within
 PATIENCE = 20
 
 # The events of a session rather than a group.
-SESSION_EVENTS = {"onSelfInfoUpdated", "onConnectSuccess", "onKickedOffline", "onUserSigExpired", "onServerDraining"}
+SESSION_EVENTS = {
+    "onSelfInfoUpdated", "onUsersStatusChanged", "onConnectSuccess", "onKickedOffline", "onUserSigExpired", "onServerDraining",
+}
 
 
 class Refused(Exception):

@@ -3,7 +3,7 @@
 in:   {"id": 1, "do": "call", "method": "joinGroup", "params": {…}}
 out:  {"id": 1, "result": …} or {"id": 1, "error": {"code": …} or {"reason": …}}
 out:  {"event": "onRecvNewMessage", "params": {…}}, and the client's own: state, message, sync, ready, renewed,
-      renewalFailed, resumeFailed, tokenWanted; log {line} for what it writes about its connection
+      renewalFailed, resumeFailed, status, watchFailed {userIDList, error}, tokenWanted; log {line} for what it writes about its connection
 
 `do` is one of
 - open {url, token?, platform?, deviceID?, queueLimit?, positions?, random?, frozen?}: makes the client and connects.
@@ -13,6 +13,8 @@ out:  {"event": "onRecvNewMessage", "params": {…}}, and the client's own: stat
 - token {token?}: what the callback gives; without one it fails.
 - call {method, params, queue?}; send {groupID, text or data, clientMsgID?, priority?, …} and resend {clientMsgID},
   which answer the message: {clientMsgID, groupID, state, seq, msgID, error, extension, replyTo}.
+- watch {userIDList}, unwatch {userIDList?}, statusOf {userID}; signal {groupID, name, data?}, typing {groupID};
+  mayWrite {groupID}, which answers whether the group is not known to wait.
 - pass {seconds}: the client's clock goes on by so much at once; of a frozen one, timers that become due fire.
 - connect (again), reconnectNow, positions, logout, close.
 - online, and state, of throng.js: a browser's news that its network is back; the client's state.

@@ -48,12 +48,15 @@ actor Driver {
     var isExcludedFromLastMessage: Bool?
     var toUserIDList: [String]?
     var seconds: Double?
+    var userIDList: [String]?
+    var userID: String?
+    var name: String?
   }
 
   /// Carries a command out, and tells its result. Commands that wait for the server do so beside
   /// others.
   func run(_ command: Command) async {
-    if command.do == "call" || command.do == "logout" {
+    if ["call", "logout", "signal"].contains(command.do) {
       Task { await answer(command) }
     } else {
       await answer(command)
@@ -80,6 +83,13 @@ actor Driver {
     case "resend":
       guard let message = messages[command.clientMsgID ?? ""] else { throw DriverError(description: "no such message") }
       return show(await (try opened).resend(message))
+    case "watch": try await (try opened).watchUsers(command.userIDList ?? [])
+    case "unwatch": await (try opened).unwatchUsers(command.userIDList)
+    case "statusOf": return try await (try opened).status(of: command.userID ?? "").map(JSONValue.init(encoding:)) ?? .null
+    case "signal":
+      try await (try opened).sendSignal(command.name ?? "", to: command.groupID ?? "", data: command.data)
+    case "typing": await (try opened).sendTyping(in: command.groupID ?? "")
+    case "mayWrite": return .boolean(await (try opened).writeDelay(in: command.groupID ?? "") == .zero)
     case "pass": clock.pass(.seconds(command.seconds ?? 0))
     case "connect": try await (try opened).connect()
     case "reconnectNow": await (try opened).reconnectNow()
@@ -168,6 +178,16 @@ actor Driver {
     case .renewed(let session): Output.tell(event: "renewed", try JSONValue(encoding: session))
     case .renewalFailed(let error): Output.tell(event: "renewalFailed", JSONValue(error: error))
     case .resumeFailed(let error): Output.tell(event: "resumeFailed", JSONValue(error: error))
+    case .status(let news):
+      Output.tell(
+        event: "status",
+        .object([
+          "userList": try JSONValue(encoding: news.userList), "unknownUserIDList": try JSONValue(encoding: news.unknownUserIDs),
+        ]))
+    case .watchFailed(let failure):
+      Output.tell(
+        event: "watchFailed",
+        .object(["userIDList": try JSONValue(encoding: failure.userIDs), "error": JSONValue(error: failure.error)]))
     case .lost(let lost): Output.tell(event: "lost", .object(["count": .integer(lost.count)]))
     }
   }

@@ -139,6 +139,11 @@ struct MessageRing: Sendable {
     return seqs.compactMap { seq in index(of: seq).flatMap { $0 >= start ? entries[$0].message : nil } }
   }
 
+  /// The places of messages of a user that are not recalled, ascending.
+  func seqs(of user: UserID, since: MonotonicInstant) -> [Int64] {
+    entries[start(since: since)...].filter { $0.message.sender == user && !$0.message.isRecalled }.map(\.message.seq)
+  }
+
   /// The newest messages below a place, newest first.
   func older(than bound: Int64, count: Int, since: MonotonicInstant) -> RecentPage {
     let all = entries[start(since: since)...]

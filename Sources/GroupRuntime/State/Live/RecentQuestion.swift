@@ -147,6 +147,7 @@ public struct RecentLookUp: Sendable {
     case revoke
     /// A new message answers it.
     case reply(Message.Content, MessageOptions, MessageLookUp.Step)
+    case report(ReportMessage, mayPass: Bool)
   }
 
   let target: RevokeGroupMessage.Target

@@ -138,6 +138,15 @@ struct RecentRooms: Sendable {
   /// What a room remembers; nil = the room was removed.
   subscript(number: Number) -> MessageRing? { isThere(number) ? rooms[number.index].ring : nil }
 
+  /// The rooms with messages of a user that are remembered and not recalled.
+  func messages(of user: UserID, since: MonotonicInstant) -> [RememberedMessages] {
+    rooms.compactMap { room in
+      guard let group = room.group else { return nil }
+      let seqs = room.ring.seqs(of: user, since: since)
+      return seqs.first.map { RememberedMessages(group: group, oldest: $0, count: seqs.count) }
+    }
+  }
+
   private mutating func noteIfEmpty(_ index: Int) {
     guard rooms[index].isEmpty else { return }
     emptyCount += 1

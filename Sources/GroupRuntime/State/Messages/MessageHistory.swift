@@ -106,6 +106,12 @@ struct MessageHistory: Sendable {
     if lastMessage?.seq == seq { lastMessage = message }
   }
 
+  /// Takes from the messages in memory what shows a user who is deleted; the store has it no more.
+  mutating func eraseTexts(of user: UserID) {
+    lastMessage?.eraseTexts(of: user)
+    recentChanges.update { $0.eraseTexts(of: user) }
+  }
+
   // MARK: Unread messages
 
   /// See `UnreadCounts.question(of:after:unheard:managersOnly:)`.
@@ -118,6 +124,17 @@ struct MessageHistory: Sendable {
   /// Remembers a count of the unread messages of a reader up to a message.
   mutating func recordUnread(_ count: Int, through: Int64, for reader: UserID, _ question: UnreadCounts.Question) {
     unreadCounts.record(count, through: through, for: reader, question)
+  }
+}
+
+extension Message {
+  /// Takes the name card of a user away, and what a tip shows of them; nothing of what they have said.
+  fileprivate mutating func eraseTexts(of user: UserID) {
+    if sender == user { nameCard = "" }
+    guard case .tips(let tips) = content, let erased = PersonalTexts.erase(user, in: Array(tips.utf8), messages: .keep) else {
+      return
+    }
+    content = .tips(String(decoding: erased, as: UTF8.self))
   }
 }
 

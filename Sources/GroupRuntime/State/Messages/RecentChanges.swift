@@ -37,6 +37,15 @@ struct RecentChanges: Sendable {
     pending.append(Change(seq: seq, changeSeq: message.changeSeq, number: 0))
   }
 
+  /// Changes the messages, each in its place.
+  mutating func update(_ change: (inout Message) -> Void) {
+    for seq in entries.keys {
+      guard var entry = entries[seq] else { continue }
+      change(&entry.message)
+      entries[seq] = entry
+    }
+  }
+
   /// The latest changes are on their way to the store.
   mutating func noteCommit(_ number: Int) {
     for index in pending.indices.reversed() {

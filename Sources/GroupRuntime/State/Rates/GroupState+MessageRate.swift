@@ -5,7 +5,8 @@ import WireProtocol
 /// join and leave notices, pass a rate limiter. Other events do not.
 extension GroupState {
   /// Delivers, queues or drops a new message.
-  mutating func offer(_ message: consuming Message, isForOnlineUsers: Bool, _ turn: inout Turn) {
+  /// - Returns: false = it is dropped.
+  mutating func offer(_ message: consuming Message, isForOnlineUsers: Bool, _ turn: inout Turn) -> Bool {
     turn.decision.showsMembers = false
     deliverWaiting(&turn)
     turn.decision.rateLimited.offeredID = message.msgID
@@ -18,10 +19,12 @@ extension GroupState {
     acknowledge(message, .delivered, &turn)
     deliver(
       message, by: turn.caller.profile, from: turn.session, pushes: !isForOnlineUsers, [.accepted, .delivered], &turn)
+    return true
   }
 
   /// Queues or drops a new message that is not delivered at once.
-  private mutating func queue(_ message: Message, isForOnlineUsers: Bool, _ turn: inout Turn) {
+  /// - Returns: false = it is dropped.
+  private mutating func queue(_ message: Message, isForOnlineUsers: Bool, _ turn: inout Turn) -> Bool {
     let waiting = WaitingMessage(
       message: message, senderProfile: turn.caller.profile, session: turn.session, type: record.type,
       isForOnlineUsers: isForOnlineUsers)
@@ -30,11 +33,13 @@ extension GroupState {
     guard offered?.outcome == .queued else {
       count(message, [.accepted, .dropped], &turn)
       acknowledge(message, .dropped, &turn)
-      return turn.post(.messageDropped, .messageDropped(waiting.info, .rateLimit), isDurable: false)
+      turn.post(.messageDropped, .messageDropped(waiting.info, .rateLimit), isDurable: false)
+      return false
     }
     turn.decision.fanOut = fanOut(of: message, turn)
     count(message, .accepted, &turn)
     acknowledge(message, .queued, &turn)
+    return true
   }
 
   private func deliver(
@@ -82,6 +87,12 @@ extension GroupState {
     messages.forgetReceipt(of: waiting.message)
     turn.decision.rateLimited.dequeued.append(waiting)
     turn.decision.drop(waiting, because: reason, at: turn.now, making: rules.webhooks)
+  }
+
+  /// Another choice of slow mode is for those who wait now, and for later messages; 0 forgets them.
+  mutating func changeSlowMode(to seconds: Int64, at now: MonotonicInstant) {
+    guard seconds != record.policy.slowMode else { return }
+    if seconds == 0 { slow = nil } else { slow?.removeExpired(seconds: record.policy.slowMode, at: now) }
   }
 
   func count(_ message: Message, _ steps: MessageCount.Steps, _ turn: inout Turn) {

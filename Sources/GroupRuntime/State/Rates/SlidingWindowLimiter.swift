@@ -23,9 +23,10 @@ struct SlidingWindowLimiter: Sendable {
 
   /// The wait that `acquire` would answer; nothing is counted.
   func wait(at now: MonotonicInstant) -> Int64? {
-    let current = passes.lazy.filter { now.milliseconds(since: $0) < windowMilliseconds }
-    guard let oldest = current.first, current.count >= limit else { return nil }
-    return windowMilliseconds - now.milliseconds(since: oldest)
+    guard limit > 0, passes.count >= limit else { return nil }
+    // The newest pass that must have left the window.
+    let wait = windowMilliseconds - now.milliseconds(since: passes[passes.count - limit])
+    return wait > 0 ? wait : nil
   }
 
   /// Whether the current window has no passes.
@@ -33,20 +34,21 @@ struct SlidingWindowLimiter: Sendable {
 }
 
 /// A sliding window for each key with a pass in the current window. Instants never go back.
-struct KeyedRateLimiter<Key: Hashable & Sendable>: Sendable {
+package struct KeyedRateLimiter<Key: Hashable & Sendable>: Sendable {
   private let limit: Int
   private let windowMilliseconds: Int64
   private var windows: [Key: SlidingWindowLimiter] = [:]
   private var passes: Deque<(key: Key, time: MonotonicInstant)> = []
 
-  init(limit: Int, windowMilliseconds: Int64) {
+  /// No key has passed yet.
+  package init(limit: Int, windowMilliseconds: Int64) {
     self.limit = limit
     self.windowMilliseconds = windowMilliseconds
   }
 
   /// Counts a pass of the key, unless it would exceed the limit.
   /// - Returns: nil = passed; else the wait before the next attempt, in milliseconds.
-  mutating func acquire(_ key: Key, at now: MonotonicInstant) -> Int64? {
+  package mutating func acquire(_ key: Key, at now: MonotonicInstant) -> Int64? {
     removeUnused(at: now)
     if let wait = windows[key, default: SlidingWindowLimiter(limit: limit, windowMilliseconds: windowMilliseconds)].acquire(
       at: now)
@@ -56,6 +58,9 @@ struct KeyedRateLimiter<Key: Hashable & Sendable>: Sendable {
     passes.append((key, now))
     return nil
   }
+
+  /// The wait that `acquire` would answer; nothing is counted.
+  package func wait(_ key: Key, at now: MonotonicInstant) -> Int64? { windows[key]?.wait(at: now) }
 
   /// How many keys have a window.
   var count: Int { windows.count }

@@ -112,6 +112,14 @@ struct FormerMembers: Sendable {
     return GetGroupMemberList.Departures(users: Array(users.prefix(most)), isComplete: isKnown && users.count <= most)
   }
 
+  /// Removes the record of a user who is deleted: who asks who has left since before is told that not all
+  /// is known.
+  mutating func erase(_ user: UserID) -> FormerMember? {
+    guard let former = byUser[user] else { return nil }
+    evict(user)
+    return former
+  }
+
   /// Removes the record of a user who is back.
   mutating func remove(_ user: UserID) -> FormerMember? { byUser.removeValue(forKey: user) }
 

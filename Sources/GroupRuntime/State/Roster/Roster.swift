@@ -228,6 +228,19 @@ struct Roster: Sendable {
     return Removal(former: record, forgotten: former.add(record, at: now))
   }
 
+  /// Forgets what is of use to a former member alone; a ban and a mute stay.
+  /// - Returns: nil = there is no record.
+  mutating func eraseFormer(_ user: UserID, at now: WallInstant) -> Removal? {
+    guard let known = former.erase(user) else { return nil }
+    var record = FormerMember(
+      userID: user, muteUntil: known.muteUntil > now ? known.muteUntil : .unset,
+      bannedUntil: known.bannedUntil > now ? known.bannedUntil : .unset, leftTime: known.leftTime)
+    record.mutedAt = known.mutedAt
+    record.banReason = record.bannedUntil.isSet ? known.banReason : ""
+    guard record.isMemorable(at: now) else { return Removal(former: nil, forgotten: [user]) }
+    return Removal(former: record, forgotten: former.add(record, at: now))
+  }
+
   // MARK: Presence
 
   /// A session of a member began.

@@ -75,17 +75,19 @@ extension GroupState {
     }
     try checkServerCustomInfo(request, by: principal, rules: rules)
     try checkInitialRoles(request, turn)
-    let policy = try initialPolicy(request, defaults: defaults)
+    let policy = try initialPolicy(request, defaults: defaults, by: rules.permissions)
     try checkMemberList(request, by: rules.permissions)
     let maxMemberNum = try initialMaxMemberNum(request, rules: rules)
     let customInfo = (request.fields.customInfo ?? [:]).filter { !$0.value.isEmpty }
     try MapDomain.groupCustomInfo.check(count: customInfo.count, in: "customInfo")
+    var texts = request
+    if let words = rules.currentWords(for: turn) { texts = try request.filtered(by: words) }
     if turn.facts.unknown.contains(owner) { throw WireError(.userUnknown, field: "ownerUserID") }
     if type.isListed, turn.facts.atGroupLimit.contains(owner) { throw WireError(.tooManyGroups) }
     if type == .avChatRoom, turn.facts.isAtRoomLimit { throw WireError(.tooManyAVChatRooms) }
     var record = GroupRecord(
-      id: turn.group, type: type, epoch: RandomID.with64Bits(), createTime: createTime, owner: owner, name: request.groupName,
-      introduction: request.fields.introduction ?? "", notification: request.fields.notification ?? "",
+      id: turn.group, type: type, epoch: RandomID.with64Bits(), createTime: createTime, owner: owner, name: texts.groupName,
+      introduction: texts.fields.introduction ?? "", notification: texts.fields.notification ?? "",
       faceURL: request.fields.faceURL ?? "", maxMemberNum: maxMemberNum, customInfo: customInfo, policy: policy)
     record.serverCustomInfo = request.fields.serverCustomInfo ?? ""
     record.departuresSince = turn.wall
@@ -141,9 +143,11 @@ extension GroupState {
     }
   }
 
-  private static func initialPolicy(_ request: CreateGroup, defaults: GroupPolicy) throws(WireError) -> GroupPolicy {
+  private static func initialPolicy(
+    _ request: CreateGroup, defaults: GroupPolicy, by permissions: GroupPermissions
+  ) throws(WireError) -> GroupPolicy {
     var policy = defaults
-    for change in request.fields.policy { try policy.apply(change, in: request.groupType) }
+    for change in request.fields.policy { try policy.apply(change, in: request.groupType, by: permissions) }
     return policy
   }
 
@@ -184,6 +188,7 @@ extension GroupState {
       }
       turn.store(.putMember(member, in: record.id))
     }
+    noteGroup(of: members.map(\.0), &turn)
     if record.type.everyoneIsMember { turn.perform(.attachSignedInUsers) }
     turn.decision.changes.insert(recordChange(isNew: true), at: 0)
   }
@@ -232,6 +237,7 @@ extension GroupState {
       (member.changeTime, member.infoTime) = (now, now)
     }
     turn.store(.putMember(member, in: record.id))
+    noteGroup(of: [given.userID], &turn)
   }
 
   // MARK: Importing messages
@@ -250,6 +256,8 @@ extension GroupState {
     let firstSeq = messages.lastSeq + 1
     let seqs = request.messageList.map { importedSeq(of: $0, turn) ?? importMessage($0, &turn) }
     if !new.isEmpty {
+      // A sender need never have been a member.
+      noteGroup(of: Set(new.map(\.sender)).filter { $0 != .administrator }.sorted(), &turn)
       hideMessagesFromBeforeJoining(firstSeq: firstSeq, &turn)
       record.importedThroughSeq = messages.lastSeq
       record.changeTime = turn.now

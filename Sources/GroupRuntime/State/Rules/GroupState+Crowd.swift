@@ -48,7 +48,7 @@ extension GroupState {
     joinTogether(requests, &replies, &turn)
     editTogether(requests, &replies, &turn)
     quitTogether(requests, &replies, &turn)
-    return (turn.finish(), replies)
+    return (finish(turn), replies)
   }
 
   private mutating func joinTogether(_ requests: [CrowdRequest], _ replies: inout [Reply], _ turn: inout Turn) {

@@ -87,14 +87,31 @@ extension GroupState {
   // MARK: Changes
 
   mutating func setInfo(_ request: SetGroupInfo, _ turn: inout Turn) throws(WireError) {
+    let (edited, changes) = try checkedInfo(request, turn)
+    changeInfo(to: edited, changes, &turn)
+  }
+
+  /// The checks of setGroupInfo.
+  /// - Returns: the record as it would be, and what would be different.
+  func checkedInfo(
+    _ request: SetGroupInfo, _ turn: borrowing Turn
+  ) throws(WireError) -> (edited: GroupRecord, changes: [InfoChange]) {
     try requireMembership(turn)
     for action in actions(of: request) { try require(action, turn) }
+    let wanted = try edit(by: request, turn)
+    guard let words = rules.currentWords(for: turn) else { return wanted }
+    return try edit(by: request.filtered(by: words), turn)
+  }
+
+  private func edit(
+    by request: SetGroupInfo, _ turn: borrowing Turn
+  ) throws(WireError) -> (edited: GroupRecord, changes: [InfoChange]) {
     var edited = record
     var changes: [InfoChange] = []
     let maxMemberNum = wantedMaxMemberNum(request)
-    try edited.apply(request, maxMemberNum: maxMemberNum, at: turn.wall, &changes)
+    try edited.apply(request, maxMemberNum: maxMemberNum, at: turn.wall, by: rules.permissions, &changes)
     try checkLimits(of: edited, maxMemberNum: maxMemberNum)
-    changeInfo(to: edited, changes, &turn)
+    return (edited, changes)
   }
 
   /// "Absent or 0 = no end; muteUntil is absent then".
@@ -114,6 +131,7 @@ extension GroupState {
   /// and the tip that keeps it.
   mutating func changeInfo(to edited: GroupRecord, _ changes: [InfoChange], _ turn: inout Turn) {
     if changes.isEmpty { return }
+    changeSlowMode(to: edited.policy.slowMode, at: turn.monotonic)
     record = edited
     if !record.policy.memberChangeNotification { removeNotices() }
     record.lastInfoTime = turn.now
@@ -163,7 +181,8 @@ struct InfoRow {
 extension GroupRecord {
   /// Changes the fields that a request gives. "A field set to the value it has makes no entry."
   fileprivate mutating func apply(
-    _ request: SetGroupInfo, maxMemberNum wanted: Int?, at now: WallInstant, _ changes: inout [InfoChange]
+    _ request: SetGroupInfo, maxMemberNum wanted: Int?, at now: WallInstant, by permissions: GroupPermissions,
+    _ changes: inout [InfoChange]
   ) throws(WireError) {
     let fields = request.fields
     set(\.name, to: request.groupName, "GroupName", &changes)
@@ -178,7 +197,7 @@ extension GroupRecord {
     }
     for change in fields.policy where !PolicyTable.fields(of: type).contains(change.field) || policy[change.field] != change.value
     {
-      try policy.apply(change, in: type)
+      try policy.apply(change, in: type, by: permissions)
       changes.append(.policy(change.field, change.value))
     }
     if let allMuted = request.allMuted { set(allMuted ? GroupMute(mode: .ordinary) : .none, at: now, &changes) }
@@ -203,8 +222,10 @@ extension GroupRecord {
 
 extension GroupPolicy {
   /// "A fixed field may be set to the value it has; another is 10007."
-  mutating func apply(_ change: PolicyChange, in type: GroupType) throws(WireError) {
-    if PolicyTable.denial(ofSetting: change.field, to: change.value, in: type) != nil {
+  mutating func apply(
+    _ change: PolicyChange, in type: GroupType, by permissions: GroupPermissions
+  ) throws(WireError) {
+    if permissions.denial(ofSetting: change.field, to: change.value, in: type) != nil {
       let reason = PolicyTable.fields(of: type).isEmpty ? "no policy" : "a fixed \(change.field.rawValue)"
       throw WireError(.noRight, "Groups of type \(type.rawValue) have \(reason)", field: change.field.rawValue)
     }

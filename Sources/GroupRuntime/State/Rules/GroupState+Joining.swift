@@ -130,6 +130,7 @@ extension GroupState {
         member.inviter = inviter
       }
     }
+    noteGroup(of: users, &turn)
   }
 
   /// A new member has no unread messages, the own tip included. Stores the members.

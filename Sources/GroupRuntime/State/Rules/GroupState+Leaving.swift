@@ -117,7 +117,7 @@ extension GroupState {
 
   /// The successor becomes owner, the owner a Member: onGroupInfoChanged Owner, no grant or revoke
   /// event.
-  private mutating func transferOwnership(to successor: Member, _ turn: inout Turn) {
+  mutating func transferOwnership(to successor: Member, _ turn: inout Turn) {
     updateMember(record.owner, &turn) { $0.role = .member }
     updateMember(successor.userID, &turn) { $0.role = .owner }
     var edited = record
@@ -163,7 +163,7 @@ extension GroupState {
     else { return Decision() }
     var turn = beginTurn(by: .administrator, at: now)
     removeAbsent([member], &turn)
-    return turn.finish()
+    return finish(turn)
   }
 
   private mutating func removeAbsent(_ members: [Member], _ turn: inout Turn) {

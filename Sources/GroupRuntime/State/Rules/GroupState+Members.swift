@@ -75,17 +75,9 @@ extension GroupState {
 
   /// "Each field under the rule of its own method", all of them or none.
   mutating func setMemberInfo(_ request: SetGroupMemberInfo, _ turn: inout Turn) throws(WireError) {
-    try requireMembership(turn)
-    // Rights come first, so that callers without them do not learn here who is a member.
-    let isOwn = request.userID == turn.userID
-    if !isOwn { for action in request.actions { try require(action, turn) } }
-    let member = try requireTarget(request.userID)
-    for action in request.actions where !isOwn || action != .editMember { try require(action, on: member, turn) }
-    try requireKnown(member.userID, turn)
-    if request.muteUntil != nil || request.role ?? .admin != .admin { try requireRoomForMemberNotice() }
-
-    var edited = member
-    var change = try edited.apply(request, at: turn.wall)
+    let checked = try checkedMemberInfo(request, turn)
+    let member = checked.member
+    var (edited, change) = (checked.edited, checked.change)
     let role = request.role ?? member.role
     let isGrantOrRevoke = role == .admin || member.role == .admin
     if role != member.role, !isGrantOrRevoke {
@@ -99,12 +91,41 @@ extension GroupState {
     if isGrantOrRevoke { changeRoles(of: [RoleTarget(userID: member.userID, role: member.role)], to: role, &turn) }
   }
 
+  /// The checks of setGroupMemberInfo.
+  /// - Returns: the member as it is and as it would be, and what would be different, but for the role.
+  func checkedMemberInfo(
+    _ request: SetGroupMemberInfo, _ turn: borrowing Turn
+  ) throws(WireError) -> (member: Member, edited: Member, change: MemberChange) {
+    try requireMembership(turn)
+    // Rights come first, so that callers without them do not learn here who is a member.
+    let isOwn = request.userID == turn.userID
+    if !isOwn { for action in request.actions { try require(action, turn) } }
+    let member = try requireTarget(request.userID)
+    for action in request.actions where !isOwn || action != .editMember { try require(action, on: member, turn) }
+    try requireKnown(member.userID, turn)
+    if request.muteUntil != nil || request.role ?? .admin != .admin { try requireRoomForMemberNotice() }
+    let (edited, change) = try edit(member, by: request, turn)
+    return (member, edited, change)
+  }
+
+  /// A member as a request makes it, and what is different, but for the role.
+  private func edit(
+    _ member: Member, by request: SetGroupMemberInfo, _ turn: borrowing Turn
+  ) throws(WireError) -> (edited: Member, change: MemberChange) {
+    var edited = member
+    let change = try edited.apply(request, at: turn.wall)
+    guard let words = rules.currentWords(for: turn) else { return (edited, change) }
+    var filtered = member
+    let difference = try filtered.apply(request.filtered(by: words), at: turn.wall)
+    return (filtered, difference)
+  }
+
   /// A member's change of the own name card or customInfo. The others are not told yet.
   /// - Returns: nil = nothing is different.
   mutating func editSelf(_ request: SetGroupMemberInfo, _ turn: inout Turn) throws(WireError) -> MemberChange? {
-    var edited = try requireMember(turn)
-    try requireKnown(edited.userID, turn)
-    let change = try edited.apply(request, at: turn.wall)
+    let member = try requireMember(turn)
+    try requireKnown(member.userID, turn)
+    let (edited, change) = try edit(member, by: request, turn)
     if change.isEmpty { return nil }
     updateMember(edited.userID, &turn) { $0 = edited }
     return change
@@ -262,6 +283,7 @@ extension GroupState {
       keepsRole: keepsRole, at: turn.wall)
     store(removal, &turn)
     turn.store(.removeMember(user, from: record.id, at: turn.now))
+    turn.left.append(user)
   }
 
   private mutating func store(_ removal: Roster.Removal, _ turn: inout Turn) {

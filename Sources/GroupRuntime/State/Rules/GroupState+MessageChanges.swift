@@ -16,6 +16,8 @@ extension GroupState {
     case .reply(let content, let options, let step): try reply(content, options, step, over: .stored(found), &turn)
     case .pin(let isPinned): try pin(found, seq: lookUp.seq, isPinned, &turn)
     case .react(let reaction, let isAdded): try react(found, reaction, to: lookUp.seq, isAdded: isAdded, &turn)
+    case .report(let request, let mayPass): try report(found, seq: lookUp.seq, request, mayPass: mayPass, &turn)
+    case .eraseReaction(let reaction, of: let user): eraseReaction(found, reaction, to: lookUp.seq, of: user, &turn)
     case .announce(let announcement): announceAgain(announcement, found, &turn)
     }
   }
@@ -55,8 +57,8 @@ extension GroupState {
     return .message(MessageLookUp(seq: request.seq, purpose: .modify(request, step)))
   }
 
-  /// "The order: 10033, 10030, 10032, another kind 10004, 10031, 10017, the same content": what the
-  /// request does not give stays.
+  /// "The order: 10033, 10030, 10032, another kind 10004, 10031, 10017, words, the same content": what
+  /// the request does not give stays.
   private mutating func modify(
     _ found: FoundMessage?, _ request: ModifyGroupMessage, _ step: MessageLookUp.Step, _ turn: inout Turn
   ) throws(WireError) {
@@ -70,9 +72,11 @@ extension GroupState {
     let window = rules.limits.editWindow
     if isUser, window > .zero, turn.now - message.timestamp > window { throw WireError(.recallTooLate) }
     try requireNotMuted(turn)
+    var given = request.content
+    if step.comparesWords, let content = given { given = try filtered(content, turn) }
     var extras = message.extras
     if let text = request.extension { extras = extras.with(extension: text) }
-    if request.content?.isSame(as: message.content) ?? true, extras == message.extras { return turn.answer(editTime: nil) }
+    if given?.isSame(as: message.content) ?? true, extras == message.extras { return turn.answer(editTime: nil) }
     switch step {
     case .check: return turn.answer(.message(MessageInfo(message)))
     case .drop: return turn.answer(editTime: turn.now)
@@ -80,7 +84,7 @@ extension GroupState {
     }
     try requireRoomForEvent()
     turn.answer(editTime: turn.now)
-    if let content = request.content { message.content = content }
+    if let given { message.content = given }
     message.extras = extras
     message.editTime = turn.now
     noteChange(of: &message, seq: seq, &turn)

@@ -10,7 +10,9 @@ extension GroupState {
   mutating func send(
     _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage? = nil, _ turn: inout Turn
   ) throws(WireError) {
-    if answered == nil, let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .perform, &turn) }
+    if answered == nil, let seq = options.extras?.replyTo {
+      return try reply(to: seq, content, options, .perform(isFiltered: turn.facts.isFiltered), &turn)
+    }
     let sender = try checkedSender(options, turn)
     if let id = options.clientMsgID, let first = messages.receipt(of: id, from: turn.caller.senderID, at: turn.monotonic) {
       return turn.answer(.receipt(first))
@@ -18,7 +20,10 @@ extension GroupState {
     let extras = try options.extras == nil ? nil : self.extras(options, answering: answered, turn)
     try requireNotMuted(sender, at: turn.wall)
     if options.needReadReceipt { try requireFewMembers() }
-    if let wait = messageRate?.acquire(at: turn.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
+    try requireRate(of: sender, turn)
+    let content = try filtered(content, turn)
+    // Where a rate may drop the message, it counts when that is known.
+    if rateLimiter == nil { countRate(of: sender, turn) }
 
     let isStored = record.type.storesMessages && !options.onlineUserOnly
     let seq = isStored ? messages.lastSeq + 1 : nil
@@ -26,7 +31,10 @@ extension GroupState {
     let isPlaced = live != nil && rateLimiter == nil && !options.onlineUserOnly
     let message = makeMessage(content, options, extras, seq: seq, place: isPlaced ? live?.nextSeq() : seq, by: sender, turn)
     // Its last use moves the message, which is large, and copies it nowhere.
-    if rateLimiter != nil { return offer(message, isForOnlineUsers: options.onlineUserOnly, &turn) }
+    if rateLimiter != nil {
+      if offer(message, isForOnlineUsers: options.onlineUserOnly, &turn) { countRate(of: sender, turn) }
+      return
+    }
     acknowledge(message, isStored ? .stored : .delivered, &turn)
     if isStored {
       turn.decision.changes = [.append(message)]
@@ -98,6 +106,34 @@ extension GroupState {
     return messages.receipt(of: options.clientMsgID, from: turn.caller.senderID, at: turn.monotonic)
   }
 
+  // MARK: Rates
+
+  /// Throws where the sender has to wait, by slow mode or by the group's rate: with the longer of both
+  /// waits. Nothing is counted.
+  @inline(__always)
+  private func requireRate(of sender: Sender, _ turn: borrowing Turn) throws(WireError) {
+    let wait = messageRate?.wait(at: turn.monotonic)
+    if record.policy.slowMode > 0, sender.isSlowed,
+      let own = slow?.wait(turn.caller.senderID, seconds: record.policy.slowMode, at: turn.monotonic), own >= wait ?? 0
+    {
+      throw WireError(.groupMessageRate, "The group is in slow mode", retryAfterMs: own)
+    }
+    if let wait { throw WireError(.groupMessageRate, retryAfterMs: wait) }
+  }
+
+  /// Counts a message that is sent, or waits in the queue of a live room.
+  @inline(__always)
+  private mutating func countRate(of sender: Sender, _ turn: borrowing Turn) {
+    _ = messageRate?.acquire(at: turn.monotonic)
+    if record.policy.slowMode > 0, sender.isSlowed { noteSlowMode(of: turn.caller.senderID, at: turn.monotonic) }
+  }
+
+  @inline(never)
+  private mutating func noteSlowMode(of user: UserID, at now: MonotonicInstant) {
+    if slow == nil { slow = SlowMode() }
+    slow?.note(user, seconds: record.policy.slowMode, at: now)
+  }
+
   // MARK: Asking the application first
 
   /// The checks of sending before the application is asked. Nothing counts for a rate yet.
@@ -112,7 +148,7 @@ extension GroupState {
     if options.extras != nil { _ = try extras(options, answering: answered, turn) }
     try requireNotMuted(sender, at: turn.wall)
     if options.needReadReceipt { try requireFewMembers() }
-    if let wait = messageRate?.wait(at: turn.monotonic) { throw WireError(.groupMessageRate, retryAfterMs: wait) }
+    try requireRate(of: sender, turn)
     return nil
   }
 
@@ -272,6 +308,9 @@ private struct Sender {
     case .outsider: false
     }
   }
+
+  /// Whether slow mode is for the sender: "messages of Member and custom roles".
+  var isSlowed: Bool { if case .member(let role) = principal { !role.isManager } else { false } }
 }
 
 extension Message {

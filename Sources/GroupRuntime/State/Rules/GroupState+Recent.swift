@@ -65,6 +65,7 @@ extension GroupState {
     switch lookUp.purpose {
     case .revoke: try revoke(found, lookUp.target, &turn)
     case .reply(let content, let options, let step): try reply(content, options, step, over: .remembered(found), &turn)
+    case .report(let request, let mayPass): try report(found, request, mayPass: mayPass, &turn)
     }
   }
 

@@ -25,8 +25,11 @@ extension GroupState {
   ) throws(WireError) {
     switch step {
     case .check:
-      if let first = try checkSend(options, answering: answered, turn) { turn.answer(.receipt(first)) }
-    case .perform: try send(content, options, answering: answered, &turn)
+      if let first = try checkSend(options, answering: answered, turn) { return turn.answer(.receipt(first)) }
+      _ = try filtered(content, turn)
+    case .perform(let isFiltered):
+      if isFiltered { turn.facts = .filtered }
+      try send(content, options, answering: answered, &turn)
     case .drop: try drop(content, options, answering: answered, &turn)
     }
   }

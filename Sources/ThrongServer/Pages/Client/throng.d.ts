@@ -142,6 +142,20 @@ export interface Ready {
   notRecovered: string[];
 }
 
+/** News of users who are watched. */
+export interface StatusNews {
+  /** The rows as they are now. */
+  userList: UserStatusInfo[];
+  /** Users who were asked about and have no row: nobody knows them, or nobody does any more. They stay watched. */
+  unknownUserIDList: string[];
+}
+
+/** Users who are not watched, because the server refused it. */
+export interface WatchFailure {
+  userIDList: string[];
+  error: ThrongError | ClientError;
+}
+
 export interface ClientEvents extends ServerEvents {
   state: ConnectionState;
   message: LocalMessage;
@@ -152,6 +166,9 @@ export interface ClientEvents extends ServerEvents {
   renewalFailed: Error;
   /** The groups could not be read: the application reads them anew. */
   resumeFailed: ThrongError;
+  /** Rows of users who are watched, from answers and events alike. */
+  status: StatusNews;
+  watchFailed: WatchFailure;
 }
 
 type Arguments<Params> = {} extends Params ? [params?: Params, options?: CallOptions] : [params: Params, options?: CallOptions];
@@ -194,6 +211,23 @@ export declare class ThrongClient {
   /** Sends a message again that failed or was dropped, with changes where they are given. */
   resend(message: LocalMessage, changes?: Partial<SendOptions>): LocalMessage;
 
+  /**
+   * Watches users' statuses until unwatchUsers, across connections. The rows come as the event `status`. Throws a
+   * ClientError, QueueFull, beyond 10,000 users; what the server refuses, such as more than it allows, is `watchFailed`.
+   */
+  watchUsers(userIDList: string[]): void;
+  /** Watches these users no longer; without a list, nobody. */
+  unwatchUsers(userIDList?: string[]): void;
+  /** The last row of a user who is watched. Without a connection it may be out of date. */
+  statusOf(userID: string): UserStatusInfo | undefined;
+
+  /** Tells the members who are online something of the moment, once: it is not repeated, and waits for no connection. */
+  sendSignal(groupID: string, name: string, data?: string): Promise<Methods["sendGroupSignal"]["result"]>;
+  /** Sends the signal "typing", every three seconds at most: call it at each key. */
+  sendTyping(groupID: string): void;
+  /** When the group takes the user's next message, by Date.now(), as the last 10023 said; 0 = not known to wait. */
+  mayWriteAt(groupID: string): number;
+
   /** Up to where the application was told of each group: kept, and given to the next client, it resumes there. */
   positions(): Position[];
 }
@@ -233,6 +267,8 @@ export interface GroupInfo {
   isSearchable?: boolean;
   isMemberVisible?: boolean;
   historyVisibility?: "Joined" | "All";
+  slowMode?: number;
+  attributeMode?: "Any" | "Holder";
   lastMessage?: Message;
   selfInfo?: SelfInfo;
 }
@@ -289,6 +325,15 @@ export interface UserInfo {
   nickName: string;
   faceURL: string;
   customInfo: Record<string, string>;
+}
+
+/** Whether a user is online. platformList names each platform with a session once; lastOnlineTime is 0 for who is online or never was. */
+export interface UserStatusInfo {
+  userID: string;
+  isOnline: boolean;
+  platformList: string[];
+  customStatus: string;
+  lastOnlineTime: number;
 }
 
 /** A request to join that managers decide, or an invitation that the invited decides; toUser is empty for Join. */
@@ -413,6 +458,19 @@ export interface AdministratorAction {
   reason?: string;
 }
 
+/** A message that a member has reported, as the reporter saw it then. */
+export interface Report {
+  reportID: string;
+  groupID: string;
+  reporter: string;
+  message: Message;
+  category: string;
+  text: string;
+  time: number;
+  state: "Open" | "Closed";
+  note?: string;
+}
+
 /** The parameters and the result of each method. */
 export interface Methods {
   /** Signs in on this connection, or renews the session with a new token. */
@@ -507,6 +565,10 @@ export interface Methods {
       isMemberVisible?: boolean;
       /** The messages that members may read: those since joining, or all. One of Joined, All. */
       historyVisibility?: "Joined" | "All";
+      /** How many seconds an ordinary member's messages are apart at least; 0 = as the member likes. 0 to 86400. */
+      slowMode?: number;
+      /** Whether an attribute that somebody holds may be changed by all (Any), or by its holder. One of Any, Holder. */
+      attributeMode?: "Any" | "Holder";
       /** The first members, besides the owner. At most 100 elements. */
       memberList?: { userID: string; role?: string }[];
       /** A remark that those read who are asked whether they want to be members. At most 512 characters. */
@@ -617,6 +679,10 @@ export interface Methods {
       isMemberVisible?: boolean;
       /** The messages that members may read: those since joining, or all. One of Joined, All. */
       historyVisibility?: "Joined" | "All";
+      /** How many seconds an ordinary member's messages are apart at least; 0 = as the member likes. 0 to 86400. */
+      slowMode?: number;
+      /** Whether an attribute that somebody holds may be changed by all (Any), or by its holder. One of Any, Holder. */
+      attributeMode?: "Any" | "Holder";
       /** true silences ordinary members without end, as muteGroup does; false lets all speak. */
       allMuted?: boolean;
     };
@@ -698,6 +764,12 @@ export interface Methods {
       groupID: string;
       /** The attributes that are set; the others stay as they are. At most 16 members, keys 1 to 32 bytes, values at most 4096 bytes of UTF-8. */
       attributes: Record<string, string>;
+      /** The values that these keys have to have, null = the key is not there: else 10058, and nothing is set. At most 16 members, keys 1 to 32 bytes, values at most 4096 bytes of UTF-8, or null. */
+      expect?: Record<string, string | null>;
+      /** true = the keys of this call that the caller holds go when the caller leaves the group; absent = false. */
+      isDeleteAfterHolderLeft?: boolean;
+      /** true = the caller becomes the holder of the keys of this call; absent = false. */
+      isTakeOver?: boolean;
     };
     result: {};
   };
@@ -718,9 +790,12 @@ export interface Methods {
       groupID: string;
       /** The keys that are read; absent = all. At most 100 elements, each 1 to 32 bytes of UTF-8. */
       keys?: string[];
+      /** true = holders names the holder of each key that has one; absent = false. */
+      withHolders?: boolean;
     };
     result: {
       attributes: Record<string, string>;
+      holders?: Record<string, string>;
     };
   };
   /** Sets counters of a group, and removes those whose value is null; the others stay. */
@@ -987,6 +1062,42 @@ export interface Methods {
       userList: UserInfo[];
     };
   };
+  /** Says something about the caller's presence; an empty text takes it back. */
+  setSelfStatus: {
+    params: {
+      /** The user's own words about being there; empty = none. At most 100 bytes of UTF-8, no control characters. */
+      customStatus: string;
+    };
+    result: {};
+  };
+  /** Tells which of up to 100 users are online; those whom nobody knows are left out. */
+  getUsersStatus: {
+    params: {
+      /** The users whose status is asked for. 1 to 100 elements, each 1 to 32 bytes of UTF-8. */
+      userIDList: string[];
+    };
+    result: {
+      userList: UserStatusInfo[];
+    };
+  };
+  /** Tells the status of up to 100 users, and from now on of its changes by onUsersStatusChanged; unknown users may be watched, too. */
+  subscribeUsersStatus: {
+    params: {
+      /** The users whose status is watched from now on. 1 to 100 elements, each 1 to 32 bytes of UTF-8. */
+      userIDList: string[];
+    };
+    result: {
+      userList: UserStatusInfo[];
+    };
+  };
+  /** Tells of changes of these users' statuses no longer. */
+  unsubscribeUsersStatus: {
+    params: {
+      /** The users who are watched no longer; absent or empty = all. At most 100 elements, each 1 to 32 bytes of UTF-8. */
+      userIDList?: string[];
+    };
+    result: {};
+  };
   /** Lists the applications that the caller may decide, or has sent, handled ones included, newest first. */
   getGroupApplicationList: {
     params: {
@@ -1100,6 +1211,18 @@ export interface Methods {
       timestamp: number;
       status: "Stored" | "Delivered" | "Queued" | "Dropped";
     };
+  };
+  /** Tells the members who are online something of the moment, which is kept nowhere. */
+  sendGroupSignal: {
+    params: {
+      /** The group that the request is about. 1 to 48 bytes of UTF-8. */
+      groupID: string;
+      /** What it means, in the application's own word. 1 to 32 bytes of UTF-8, letters, digits, _, . and - alone. */
+      name: string;
+      /** Data of the application's own; absent = none. At most 512 bytes of UTF-8. */
+      data?: string;
+    };
+    result: {};
   };
   /** Reads the messages that a group keeps, newest or oldest first. */
   getGroupHistoryMessageList: {
@@ -1269,6 +1392,24 @@ export interface Methods {
     };
     result: {
       messageList: Message[];
+    };
+  };
+  /** Reports a message that the caller may see to the application; once more renews the report. */
+  reportMessage: {
+    params: {
+      /** The group that the request is about. 1 to 48 bytes of UTF-8. */
+      groupID: string;
+      /** The seq of the message that is reported, in place of msgID. 1 or more. */
+      seq?: number;
+      /** The msgID of the message, in place of seq; in live rooms that remember messages. 1 to 128 bytes of UTF-8. */
+      msgID?: string;
+      /** A word of the application's own for what is wrong; absent or empty = none. At most 32 bytes of UTF-8. */
+      category?: string;
+      /** The reporter's own words; absent or empty = none. At most 512 characters. */
+      text?: string;
+    };
+    result: {
+      reportID: string;
     };
   };
   /** Notes up to which message the caller has read a group; never goes back. */
@@ -1547,6 +1688,7 @@ export interface ServerEvents {
     groupID: string;
     opTime: number;
     groupAttributeMap: Record<string, string>;
+    holders?: Record<string, string>;
   };
   /** To all members. */
   onGroupCounterChanged: {
@@ -1631,6 +1773,16 @@ export interface ServerEvents {
     opTime: number;
     receiptList: { seq: number; readCount: number; unreadCount: number }[];
   };
+  /** To all members but the sending session and those who receive no messages. */
+  onGroupSignal: {
+    groupID: string;
+    opTime: number;
+    name: string;
+    data?: string;
+    sender: string;
+    nameCard?: string;
+    nickName?: string;
+  };
   /** To the members named by the administrator, or all. */
   onReceiveRESTCustomData: {
     groupID: string;
@@ -1644,6 +1796,11 @@ export interface ServerEvents {
     nickName?: string;
     faceURL?: string;
     customInfo?: Record<string, string>;
+  };
+  /** To the sessions that watch the users, each at most once a second. */
+  onUsersStatusChanged: {
+    opTime: number;
+    userList: UserStatusInfo[];
   };
   /** To the session. */
   onConnectSuccess: {
@@ -1681,6 +1838,8 @@ export declare const ErrorCode: {
   readonly tokenExpired: 70001;
   readonly tokenMalformed: 70003;
   readonly tokenWrongSignature: 70009;
+  readonly userBlocked: 70020;
+  readonly tokenRevoked: 70021;
   readonly badNewGroupID: 8501;
   readonly badGroupName: 8502;
   readonly introductionTooLong: 8503;
@@ -1725,6 +1884,10 @@ export declare const ErrorCode: {
   readonly tooManyReactions: 10055;
   readonly tooManyPinned: 10056;
   readonly tooManyCounters: 10057;
+  readonly expectationFailed: 10058;
+  readonly attributeHeld: 10059;
+  readonly tooManyWatched: 10060;
+  readonly groupTooLargeForSignals: 10061;
   readonly application10120: 10120;
   readonly application10121: 10121;
   readonly application10122: 10122;

@@ -126,6 +126,15 @@ const mostOwnMessages = 1_000;
 const mostQueued = 100;
 /** Calls of the application that the server has not answered. */
 const mostCalls = 1_000;
+/** Users whose status is watched: the most that a server can be set up to allow; and those that one request names. */
+const mostWatched = 10_000;
+const usersPerWatch = 100;
+/** The shortest time from one signal "typing" in a group to the next. */
+const typingPause = 3_000;
+/** Groups of which it is remembered when their slow mode lets the user write. */
+const mostSlowGroups = 1_000;
+/** A token's `iat` has whole seconds, so that one of the second of a revocation may be refused as well. */
+const revocationPause = 1_000;
 
 // What a server says. Nothing else reads a frame: each value comes out typed and within its bounds, or the frame is no
 // answer at all. An optional member that is null counts as absent.
@@ -156,6 +165,10 @@ const isMessage = isOf({
   msgID: isIdentifier, sender: isText, clientMsgID: isAbsentOr(isText), seq: optionalInteger, changeSeq: optionalInteger,
 });
 const isMember = isOf({ userID: isText });
+const isStatus = isOf({
+  userID: isText, isOnline: (value) => typeof value === "boolean", platformList: isListOf(isText), customStatus: isText,
+  lastOnlineTime: Number.isInteger,
+});
 const isGroupInfo = isOf({
   groupID: isIdentifier, groupType: isText, epoch: isAbsentOr(isIdentifier), lastSeq: optionalInteger,
   firstSeq: optionalInteger, changeSeq: optionalInteger, selfInfo: isAbsentOr(isObject),
@@ -175,6 +188,7 @@ const results = {
     resultList: isListOf((row) => isOf({ groupID: isText, code: Number.isInteger })(row) && (row.code !== 0 || isGroupInfo(row.info))),
   }),
   history: isOf({ groups: isListOf(isHistory) }),
+  statuses: isOf({ userList: isListOf(isStatus) }),
 };
 
 const isError = isOf({
@@ -206,6 +220,8 @@ const events = {
   onRecvMessageModified: isOf({ groupID: isText, message: isMessage }),
   onServerDraining: isOf({ retryAfterMs: Number.isInteger }),
   onMessageDropped: isOf({ msgID: isIdentifier, clientMsgID: isAbsentOr(isText) }),
+  onUsersStatusChanged: isOf({ userList: isListOf(isStatus) }),
+  onGroupSignal: isOf({ groupID: isText, name: isText, data: isAbsentOr(isText), sender: isText }),
 };
 const fitsEvent = (name, params) => isEvent(params) && (!Object.hasOwn(events, name) || events[name](params));
 
@@ -423,6 +439,10 @@ class Outbox {
   #isOpen = false;
   #pauseTimer = 0;
   #refusals = 0;
+  /** Timers of groups that take no message of the user's yet; other groups do. */
+  #groupPauses = new Map();
+  /** When a group takes the user's next message, as its last refusal said. */
+  #writeTimes = new Map();
 
   /** `client`: `request`, `canSend`, `positionOf`, `show`, `random`. */
   constructor(client, limit) {
@@ -479,6 +499,8 @@ class Outbox {
     this.#isOpen = false;
     clearTimeout(this.#pauseTimer);
     this.#pauseTimer = this.#refusals = 0;
+    for (const timer of this.#groupPauses.values()) clearTimeout(timer);
+    this.#groupPauses.clear();
     for (const record of this.#records.values()) {
       clearTimeout(record.queuedTimer);
       // Whether it was dropped is told to the session that is gone; sending it again asks.
@@ -492,8 +514,10 @@ class Outbox {
     // A socket that is closing takes nothing, and tells its end later.
     const isFree = () =>
       this.#isOpen && this.#pauseTimer === 0 && this.#inFlight.size < windowSize && this.#queued.size < mostQueued;
-    while (isFree() && this.#client.canSend() && this.#waiting.length > 0) {
-      const record = this.#waiting.shift();
+    while (isFree() && this.#client.canSend()) {
+      const index = this.#waiting.findIndex(({ message }) => !this.#groupPauses.has(message.groupID));
+      if (index < 0) return;
+      const [record] = this.#waiting.splice(index, 1);
       if (isUncertain(record)) this.#fail(record, new ClientError("OutcomeUnknown"));
       else this.#transmit(record);
     }
@@ -560,16 +584,50 @@ class Outbox {
     // It was not taken, so it may be sent at any later time; an earlier try that was not answered may have been.
     if (!record.isUncertain) record.sentAt = 0;
     record.refusedAt ||= Date.now();
-    if (!error.temporary || Date.now() - record.refusedAt > longestRefusal) return this.#fail(record, error);
+    const refusedFor = Date.now() - record.refusedAt;
+    if (!error.temporary || refusedFor > longestRefusal) return this.#fail(record, error);
+    if (error.code === 10023) return this.#slow(record, error, refusedFor);
     this.#wait(record);
     if (this.#pauseTimer !== 0) return;
-    const backoff = backoffAfter(this.#refusals, this.#client.random);
-    this.#refusals += 1;
+    const backoff = this.#nextBackoff();
     const resume = () => {
       this.#pauseTimer = 0;
       this.#pump();
     };
     this.#pauseTimer = after(Math.max(error.retryAfterMs, backoff), resume);
+  }
+
+  #nextBackoff() {
+    const backoff = backoffAfter(this.#refusals, this.#client.random);
+    this.#refusals += 1;
+    return backoff;
+  }
+
+  /** The group takes no message of the user's yet, because of its slow mode as a rule. That holds nothing up elsewhere. */
+  #slow(record, error, refusedFor) {
+    const { groupID } = record.message;
+    this.#noteWriteTime(groupID, Date.now() + error.retryAfterMs);
+    // A wait of hours is the user's: the message would come when nobody expects it.
+    if (refusedFor + error.retryAfterMs > longestRefusal) return this.#fail(record, error);
+    this.#wait(record);
+    if (this.#groupPauses.has(groupID)) return;
+    const resume = () => {
+      this.#groupPauses.delete(groupID);
+      this.#pump();
+    };
+    this.#groupPauses.set(groupID, after(Math.max(error.retryAfterMs, this.#nextBackoff()), resume));
+  }
+
+  #noteWriteTime(groupID, time) {
+    this.#writeTimes.delete(groupID);
+    this.#writeTimes.set(groupID, time);
+    if (this.#writeTimes.size > mostSlowGroups) this.#writeTimes.delete(this.#writeTimes.keys().next().value);
+  }
+
+  /** When the group takes the user's next message; 0 = at once, as far as is known. */
+  writeTime(groupID) {
+    const time = this.#writeTimes.get(groupID) ?? 0;
+    return time > Date.now() ? time : 0;
   }
 
   /** Puts a message back to its place among those that wait. */
@@ -665,6 +723,104 @@ class Outbox {
   }
 }
 
+/** The users whose status the application watches, with the last row of each. It decides what is asked; one request at a time. */
+class StatusWatch {
+  /** The last row by userID; null = there is none. */
+  #rows = new Map();
+  /** Users that this session has to be told of, and those that it watches and the application does not any more. */
+  #toWatch = new Set();
+  #toUnwatch = new Set();
+  /** The request under way, with the users whom an event has told of since it left. */
+  #asked = null;
+  #isOpen = false;
+
+  /** The user's row as it was told last. */
+  rowOf(userID) {
+    return this.#rows.get(userID) ?? undefined;
+  }
+
+  add(userIDList) {
+    const added = new Set(userIDList.filter((userID) => !this.#rows.has(userID)));
+    if (this.#rows.size + added.size > mostWatched) throw new ClientError("QueueFull");
+    for (const userID of added) {
+      this.#rows.set(userID, null);
+      this.#toWatch.add(userID);
+    }
+  }
+
+  remove(userIDList = [...this.#rows.keys()]) {
+    for (const userID of userIDList) {
+      if (!this.#rows.delete(userID)) continue;
+      // Without a session there is nothing that one would watch.
+      if (!this.#toWatch.delete(userID) && this.#isOpen) this.#toUnwatch.add(userID);
+    }
+  }
+
+  /** A new session watches nobody. */
+  startSession() {
+    this.endSession();
+    this.#isOpen = true;
+    this.#toWatch = new Set(this.#rows.keys());
+  }
+
+  endSession() {
+    this.#isOpen = false;
+    this.#asked = null;
+    this.#toUnwatch.clear();
+  }
+
+  /** What is to be asked now; null = nothing, or a request is under way. */
+  next() {
+    if (!this.#isOpen || this.#asked !== null) return null;
+    const isEnd = this.#toUnwatch.size > 0;
+    const users = isEnd ? this.#toUnwatch : this.#toWatch;
+    if (users.size === 0) return null;
+    const userIDList = [...users].slice(0, usersPerWatch);
+    for (const userID of userIDList) users.delete(userID);
+    this.#asked = { isEnd, userIDList, told: new Set() };
+    return this.#asked;
+  }
+
+  /** Takes the rows of the answer, unless an event was newer; answers what is news. */
+  answered(rows) {
+    const { isEnd, userIDList, told } = this.#asked;
+    this.#asked = null;
+    if (isEnd) return { userList: [], unknownUserIDList: [] };
+    const asked = new Set(userIDList.filter((userID) => this.#rows.has(userID) && !told.has(userID)));
+    const userList = rows.filter(({ userID }) => asked.delete(userID));
+    for (const row of userList) this.#rows.set(row.userID, row);
+    for (const userID of asked) this.#rows.set(userID, null);
+    return { userList, unknownUserIDList: [...asked] };
+  }
+
+  /** The request was refused for now, and is made again. */
+  putBack() {
+    const { isEnd, userIDList } = this.#asked;
+    this.#asked = null;
+    for (const userID of userIDList) {
+      if (isEnd) this.#toUnwatch.add(userID);
+      else if (this.#rows.has(userID)) this.#toWatch.add(userID);
+    }
+  }
+
+  /** The request was refused for good: answers the users who are not watched. */
+  refused() {
+    const { isEnd, userIDList } = this.#asked;
+    this.#asked = null;
+    return isEnd ? [] : userIDList.filter((userID) => this.#rows.delete(userID));
+  }
+
+  /** Rows of an event; answers those of users who are watched. */
+  hear(rows) {
+    const userList = rows.filter(({ userID }) => this.#rows.has(userID));
+    for (const row of userList) {
+      this.#rows.set(row.userID, row);
+      this.#asked?.told.add(row.userID);
+    }
+    return { userList, unknownUserIDList: [] };
+  }
+}
+
 /** A session that outlives its connections. */
 export class ThrongClient {
   #options;
@@ -711,6 +867,12 @@ export class ThrongClient {
   #isReady = false;
   #connected = null;
   #outbox;
+  #watch = new StatusWatch();
+  #watchRefusals = 0;
+  /** When the last signal "typing" left, by group, the oldest first. */
+  #typed = new Map();
+  /** The last tokens were refused as revoked: one more is asked for. */
+  #wasRevoked = false;
   /** Before this instant the server wants no connection. */
   #notBefore = 0;
   /** The browser has a network again: that ends the client's own delay, not the one that the server asked for. */
@@ -888,6 +1050,107 @@ export class ThrongClient {
       .map(({ groupID, epoch, seq, changeSeq }) => ({ groupID, epoch, seq, changeSeq }));
   }
 
+  // Presence and signals
+
+  /**
+   * Watches users' statuses, across connections: the event `status` tells of their rows. A refusal comes as `watchFailed`.
+   * @param {string[]} userIDList
+   */
+  watchUsers(userIDList) {
+    if (!userIDList.every(isIdentifier)) throw new TypeError("A userID is a text of at most 256 characters.");
+    this.#watch.add(userIDList);
+    this.#pumpWatch();
+  }
+
+  /**
+   * Watches these users no longer; without a list, nobody.
+   * @param {string[]} [userIDList]
+   */
+  unwatchUsers(userIDList) {
+    this.#watch.remove(userIDList);
+    this.#pumpWatch();
+  }
+
+  /**
+   * The last row of a user who is watched; undefined where there is none. Without a connection it may be out of date.
+   * @type {Client["statusOf"]}
+   */
+  statusOf(userID) {
+    return this.#watch.rowOf(userID);
+  }
+
+  async #pumpWatch() {
+    const socket = this.#socket;
+    if (this.#state !== "online" || this.#timers.has("watch")) return;
+    for (let ask = this.#watch.next(); ask !== null; ask = this.#watch.next()) {
+      const { isEnd, userIDList } = ask;
+      const [method, fits] = isEnd ? ["unsubscribeUsersStatus", results.object] : ["subscribeUsersStatus", results.statuses];
+      try {
+        const { userList } = await this.#request(method, { userIDList }, fits);
+        if (this.#socket !== socket) return;
+        this.#watchRefusals = 0;
+        this.#tellStatuses(this.#watch.answered(userList ?? []));
+      } catch (error) {
+        const isRefused = error instanceof ThrongError || error.reason === "TooLarge";
+        // The next session begins with all of them.
+        if (!isRefused || this.#socket !== socket) return;
+        if (error.temporary) return this.#pumpWatchLater(error);
+        const failed = this.#watch.refused();
+        if (failed.length > 0) this.#emit("watchFailed", { userIDList: failed, error });
+      }
+    }
+  }
+
+  #pumpWatchLater({ retryAfterMs }) {
+    this.#watch.putBack();
+    const backoff = backoffAfter(this.#watchRefusals, this.#options.random);
+    this.#watchRefusals += 1;
+    const again = () => {
+      this.#stop("watch");
+      this.#pumpWatch();
+    };
+    this.#start("watch", again, Math.max(retryAfterMs, backoff));
+  }
+
+  #tellStatuses(news) {
+    if (news.userList.length > 0 || news.unknownUserIDList.length > 0) this.#emit("status", news);
+  }
+
+  /**
+   * Tells the members who are online something of the moment. It is sent once, now or never.
+   * @type {Client["sendSignal"]}
+   */
+  sendSignal(groupID, name, data) {
+    return this.call("sendGroupSignal", { groupID, name, data }, { queue: false });
+  }
+
+  /**
+   * Tells the members that the user writes, with the signal "typing", every three seconds at most. Call it at each key.
+   * @param {string} groupID
+   */
+  sendTyping(groupID) {
+    const now = Date.now();
+    for (const [other, time] of this.#typed) {
+      // The clock may be set back.
+      if (Math.abs(now - time) < typingPause) break;
+      this.#typed.delete(other);
+    }
+    if (this.#typed.has(groupID)) return;
+    this.#typed.set(groupID, now);
+    // Nobody waits for a hint: where the server refuses it, or there is no connection, the next one may come through.
+    this.sendSignal(groupID, "typing").catch((error) => {
+      if (!(error instanceof ThrongError) && !(error instanceof ClientError)) throw error;
+    });
+  }
+
+  /**
+   * When the group takes the user's next message, by Date.now(), as the last refusal with 10023 said; 0 = not known to wait.
+   * @type {Client["mayWriteAt"]}
+   */
+  mayWriteAt(groupID) {
+    return this.#outbox.writeTime(groupID);
+  }
+
   // The connection
 
   async #open() {
@@ -955,8 +1218,15 @@ export class ThrongClient {
       if (error.reason === "TooLarge") return this.#end({ code: 0, reason: "the token is too long", error });
       if (error instanceof ClientError) return;
       this.#waitAtLeast = Math.max(this.#waitAtLeast, error.retryAfterMs);
-      this.#isTokenStale = error.code === 70001;
-      const isFinal = !error.temporary && !(this.#isTokenStale && this.#mayRenew);
+      const isRevoked = error.code === 70021;
+      this.#isTokenStale = error.code === 70001 || isRevoked;
+      // A function whose second token is revoked as well has no other.
+      const mayAskAgain = this.#isTokenStale && this.#mayRenew && !(isRevoked && this.#wasRevoked);
+      const isFinal = !error.temporary && !mayAskAgain;
+      if (isRevoked) {
+        this.#wasRevoked = true;
+        this.#waitAtLeast = Math.max(this.#waitAtLeast, revocationPause);
+      }
       this.#lose({ code: isFinal ? 4500 : 0, reason: error.message, error, isFinal, isOpen: true });
     }
   }
@@ -972,17 +1242,20 @@ export class ThrongClient {
     }
     this.#session = { ...session, at: Date.now() };
     this.#signedInAt = Date.now();
-    this.#watch(session.heartbeat * 1000);
+    this.#wasRevoked = false;
+    this.#watch.startSession();
+    this.#lookForLife(session.heartbeat * 1000);
     this.#setState("online");
     this.#connected.resolve(session);
     for (const make of this.#calls.splice(0)) make();
+    this.#pumpWatch();
     this.#resume();
   }
 
   /** Browsers do not show the server's pings: after a silent interval a request asks for a sign of life. */
-  #watch(interval) {
+  #lookForLife(interval) {
     this.#start("life", () => {
-      this.#watch(interval);
+      this.#lookForLife(interval);
       const wasHeard = this.#heard;
       this.#heard = false;
       if (wasHeard || this.#timers.has("ping")) return;
@@ -1098,6 +1371,8 @@ export class ThrongClient {
     this.#pending.clear();
     this.#callCount = 0;
     for (const { reject } of pending) reject(new ClientError("ConnectionLost"));
+    this.#watch.endSession();
+    this.#watchRefusals = 0;
     this.#outbox.shut();
   }
 
@@ -1175,8 +1450,10 @@ export class ThrongClient {
     const group = this.#groups.get(params.groupID);
     // A resume that is under way finds it by itself.
     if (this.#isReady && group?.beginsAnew(placeOf(name, params))) this.#rereadRoom(group);
-    if (group?.held) this.#hold(group, [name, params], size);
+    // A signal is of its moment, and no part of what a sync tells.
+    if (group?.held && name !== "onGroupSignal") this.#hold(group, [name, params], size);
     else this.#tell(name, params);
+    if (name === "onUsersStatusChanged") this.#tellStatuses(this.#watch.hear(params.userList));
   }
 
   #hold(group, event, size) {
@@ -1547,6 +1824,8 @@ export const ErrorCode = Object.freeze({
   tokenExpired: 70001,
   tokenMalformed: 70003,
   tokenWrongSignature: 70009,
+  userBlocked: 70020,
+  tokenRevoked: 70021,
   badNewGroupID: 8501,
   badGroupName: 8502,
   introductionTooLong: 8503,
@@ -1591,6 +1870,10 @@ export const ErrorCode = Object.freeze({
   tooManyReactions: 10055,
   tooManyPinned: 10056,
   tooManyCounters: 10057,
+  expectationFailed: 10058,
+  attributeHeld: 10059,
+  tooManyWatched: 10060,
+  groupTooLargeForSignals: 10061,
   application10120: 10120,
   application10121: 10121,
   application10122: 10122,

@@ -46,7 +46,7 @@ async function refreshGroup() {
 
 function showInfo({ info, names }) {
   const policies = ["joinMode", "inviteMode", "beInviteMode", "updateInfoMode", "updateCustomMode", "ownerQuitMode",
-    "memberChangeNotification", "isSearchable", "isMemberVisible", "historyVisibility",
+    "memberChangeNotification", "isSearchable", "isMemberVisible", "historyVisibility", "slowMode", "attributeMode",
   ].filter((name) => info[name] !== undefined);
   const rows = [
     ["Owner", info.owner && userName({ userID: info.owner, nickName: names.get(info.owner) })],
@@ -81,6 +81,7 @@ function groupActs(info) {
   const button = (words, onclick, kind = "") => element("button", { type: "button", class: kind, onclick }, words);
   return [
     button("Send message", () => sendMessage(info)), button("Edit", () => editGroup(info)), button("Mute", () => muteGroup(info)),
+    ...(info.slowMode === undefined ? [] : [button("Slow mode", () => setSlowMode(info))]),
     button("Transfer", () => transferGroup(info)),
     ...(info.groupType === "AVChatRoom" ? [button("Moderators", () => setModerator(info))] : []),
     button("Recycle", () => endGroup(info, {
@@ -137,6 +138,17 @@ function muteGroup(info) {
       const chosen = list.length > 0 ? list : undefined;
       return act("muteGroup", given({ groupID: info.groupID, mode, duration: seconds(minutes), roles: chosen }));
     },
+  });
+}
+
+function setSlowMode(info) {
+  return changeGroup({
+    title: ["Slow mode of ", chosenText(info.groupName)], action: "Apply",
+    text: "Members wait so long from one message to their next; managers do not.",
+    fields: [{
+      name: "slowMode", label: "Seconds", type: "number", min: 0, value: String(info.slowMode), required: true, hint: "0 ends it.",
+    }],
+    run: ({ slowMode }) => act("setGroupInfo", { groupID: info.groupID, slowMode: Number(slowMode) }),
   });
 }
 

@@ -1,6 +1,6 @@
 // Signing in and out, and which part is shown.
 
-const views = ["overview", "groups", "group", "users", "search", "webhooks", "trace"];
+const views = ["overview", "groups", "group", "users", "search", "reports", "webhooks", "trace"];
 
 /** Shows what the address names; it never holds a credential. */
 async function route() {
@@ -18,6 +18,7 @@ async function route() {
     else if (view === "trace") await showTrace(name);
     else if (view === "users") await showUsers(name);
     else if (view === "search") await showSearch(name);
+    else if (view === "reports") await showReports();
     else if (view === "webhooks") await showWebhooks();
     else if (view === "group") await showGroup(name);
     else await showGroups();
@@ -67,10 +68,12 @@ function signOut(words = "") {
   const shown = [
     "stats", "charts", "nodes-list", "active-groups", "actions", "trace-state", "groups-total", "group-title", "group-badges",
     "group-acts", "members", "muted", "bans", "counters", "pins", "messages", "info", "users-found", "user-title", "user-acts",
-    "profile", "user-groups", "sessions", "messages-found", "failures", "entries",
+    "profile", "user-groups", "sessions", "messages-found", "reports-list", "failures", "entries",
   ];
   for (const id of shown) byID(id).replaceChildren();
-  for (const id of ["numbers-fault", "groups-state", "users-state", "search-state", "webhooks-state"]) say(id, "");
+  for (const id of ["numbers-fault", "groups-state", "users-state", "user-state", "search-state", "reports-fault", "webhooks-state"]) {
+    say(id, "");
+  }
   for (const form of document.querySelectorAll("#console form")) form.reset();
   for (const table of ["groups-table", "trace-entries"]) byID(table).tBodies[0].replaceChildren();
   [trace, lastMetrics, series] = [undefined, undefined, new Map()];
@@ -118,6 +121,10 @@ byID("user-form").addEventListener("submit", (event) => {
 byID("search-form").addEventListener("submit", (event) => {
   event.preventDefault();
   findMessages();
+});
+byID("reports-state-filter").addEventListener("change", ({ target }) => {
+  shownReports = target.value;
+  showReports();
 });
 byID("retry").addEventListener("click", retryWebhooks);
 byID("trace-form").addEventListener("submit", beginTrace);

@@ -15,12 +15,13 @@ async function showUsers(userID) {
   byID("user-title").textContent = userID;
   for (const id of ["user-acts", "profile", "user-groups", "sessions"]) byID(id).replaceChildren();
   say("user-fault", "");
+  say("user-state", "");
   byID("user-parts").hidden = false;
   try {
     const { userList: [user] } = await rpc("getUsersInfo", { userIDList: [userID] });
     if (reading !== userReads) return;
     showProfile(userID, user);
-    await Promise.all([showUserGroups(userID, user !== undefined), showSessions(userID)]);
+    await Promise.all([showUserGroups(userID, user !== undefined), showSessions(userID), showDeletion(userID, () => reading === userReads)]);
   } catch (error) {
     if (reading !== userReads) return;
     say("user-fault", error.message);
@@ -32,7 +33,10 @@ function showProfile(userID, user) {
   byID("user-title").replaceChildren(user?.nickName ? chosenText(user.nickName) : userID);
   byID("user-acts").replaceChildren(
     element("a", { class: "back", href: `#trace/user%2F${encodeURIComponent(userID)}` }, "Trace this user"),
-    element("button", { type: "button", class: "danger", onclick: () => kick(userID) }, "End all sessions"));
+    ...[["Export", exportUser], ["Unblock", unblock], ["Revoke tokens", revokeTokens]].map(([words, run]) =>
+      element("button", { type: "button", onclick: () => run(userID) }, words)),
+    ...[["End all sessions", kick], ["Block", block], ["Delete", deleteUser]].map(([words, run]) =>
+      element("button", { type: "button", class: "danger", onclick: () => run(userID) }, words)));
   const rows = [
     ["User ID", element("code", {}, userID)], ["Nickname", user?.nickName && chosenText(user.nickName)],
     ["Picture", user?.faceURL && chosenText(user.faceURL)], ["Custom info", user && customWords(user.customInfo)],
@@ -83,6 +87,81 @@ async function kick(userID) {
     run: ({ reason }) => act("kickUser", given({ userID, reason })),
   });
   if (isDone) await showSessions(userID);
+}
+
+function block(userID) {
+  return changeGroup({
+    title: `Block ${userID}?`, action: "Block", danger: true,
+    text: "All sessions of the user are closed, and the user cannot sign in until the block ends.",
+    fields: [
+      { name: "minutes", label: "Minutes", type: "number", min: 0, placeholder: "without end" },
+      { name: "reason", label: "Reason", placeholder: "none", hint: "The user is told." },
+    ],
+    run: ({ minutes, reason }) => act("blockUser", given({ userID, blockTime: seconds(minutes), reason })),
+  });
+}
+
+function unblock(userID) {
+  return changeGroup({
+    title: `Unblock ${userID}?`, action: "Unblock", text: "The user can sign in again.",
+    run: () => act("unblockUser", { userID }),
+  });
+}
+
+function revokeTokens(userID) {
+  return changeGroup({
+    title: `Revoke the tokens of ${userID}?`, action: "Revoke", danger: true,
+    text: "Tokens that were issued until now, or do not say when, are good for nothing any more, and their sessions end.",
+    run: () => act("revokeTokens", { userID }),
+  });
+}
+
+function deleteUser(userID) {
+  return changeGroup({
+    title: `Delete ${userID}?`, action: "Delete", danger: true,
+    text: "The user leaves every group, and everything that the server keeps of the user goes. This cannot be undone.",
+    fields: [{
+      name: "messages", label: "The user’s messages",
+      options: [["Keep", "stay, with the user’s ID"], ["Revoke", "are taken away"]], value: "Keep",
+    }],
+    run: ({ messages }) => act("deleteUser", { userID, messages }),
+  });
+}
+
+/** How often a deletion that runs is asked about. */
+const deletionInterval = 2_000;
+
+/** Says whether the user is being deleted, or was; asks again as long as that runs and the user is shown. */
+async function showDeletion(userID, isShown) {
+  const { state } = await rpc("getUserDeletion", { userID });
+  if (!isShown()) return;
+  say("user-state", { Running: "This user is being deleted.", Done: "This user was deleted." }[state] ?? "");
+  if (state !== "Running") return;
+  setTimeout(() => {
+    if (isShown() && credential) showDeletion(userID, isShown).catch((error) => say("user-fault", error.message));
+  }, deletionInterval);
+}
+
+/** Saves everything that the server keeps of the user as a file of JSON. */
+async function exportUser(userID) {
+  say("user-fault", "");
+  try {
+    const all = [];
+    for (let nextSeq = 0, isFirst = true; isFirst || nextSeq !== 0; isFirst = false) {
+      const page = await rpc("exportUser", { userID, nextSeq });
+      all.push(...page.rows);
+      nextSeq = page.nextSeq;
+      say("user-state", `${all.length} rows so far.`);
+    }
+    say("user-state", `${all.length} ${all.length === 1 ? "row" : "rows"}.`);
+    const file = new Blob([JSON.stringify({ userID, rows: all }, undefined, 2)], { type: "application/json" });
+    const address = URL.createObjectURL(file);
+    element("a", { href: address, download: `${userID.replace(/[^\w.-]/g, "_")}.json` }).click();
+    // The download has begun by then.
+    setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  } catch (error) {
+    say("user-fault", error.message);
+  }
 }
 
 /** Shows the users whose ID, nickname or name card holds the words. */

@@ -49,6 +49,8 @@ function connect(token) {
   client.on("event", handleEvent);
   client.on("message", showSent);
   client.on("sync", takeSync);
+  client.on("status", takeStatuses);
+  client.on("watchFailed", failToWatch);
   client.on("ready", (news) => begin(client, news));
   client.on("state", (news) => showState(url.href, news));
   Object.assign(chat, { client, token });

@@ -62,7 +62,7 @@ const isLasting = (item) => item.seq !== undefined && !item.isRevoked;
 function hasMenu(item, acts) {
   if (item.isRevoked) return false;
   const person = acts.person(item);
-  const isChangeable = (isLasting(item) && acts.isKept()) || acts.mayReply(item) || acts.mayRecall(item);
+  const isChangeable = (isLasting(item) && acts.isKept()) || acts.mayReply(item) || acts.mayRecall(item) || acts.mayReport(item);
   return isChangeable || Boolean(person.mayMute || person.mayRemove);
 }
 
@@ -104,6 +104,7 @@ function actionMenu(item, acts) {
       ? button("Unmute", `Let ${name} speak again`, () => acts.unmute(item.sender))
       : button("Mute", `Mute ${name}`, () => acts.mute(item.sender))),
     person.mayRemove && button("Remove", `Remove ${name} from the group`, () => acts.remove(item.sender), "danger"),
+    acts.mayReport(item) && button("Report", `Report the message of ${name}`, () => acts.report(item)),
     acts.mayRecall(item) && button("Recall", "Recall this message", () => acts.recall(item), "danger"),
   ];
   return element("div", { class: "menu", role: "group", "aria-label": "Actions", "aria-live": "off", "data-arrows": "button" },

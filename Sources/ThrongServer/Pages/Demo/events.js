@@ -7,6 +7,7 @@ const groupEvents = {
     addMessage(group, message);
     // A backend sends in the name of users who need not be there.
     if (message.platform !== "RESTful API") markOnline(group, message.sender);
+    group.typing.delete(message.sender);
     if (isLookedAt(group)) return void markRead(group);
     if (message.sender !== chat.me) group.hasNews = true;
     askUnread(group);
@@ -19,6 +20,7 @@ const groupEvents = {
   onRecvMessageReadReceipts(group, { receiptList }) {
     group.timeline.count(receiptList);
   },
+  onGroupSignal: takeSignal,
   onMemberEnter: enter,
   onMemberInvited: enter,
   onMemberLeave: depart,
@@ -110,8 +112,10 @@ function enter(group, params, name) {
 function depart(group, params, name) {
   addTip(group, name, params);
   group.info.memberCount = params.memberCount;
-  for (const { userID } of params.memberList) group.members.delete(userID);
-  clearSeatsOf(group, params.memberList);
+  for (const { userID } of params.memberList) {
+    group.members.delete(userID);
+    group.typing.delete(userID);
+  }
 }
 
 function changeMember(group, { userID, muteTime, ...change }, opTime) {

@@ -33,6 +33,10 @@ class Group {
   taps = 0;
   countedTaps = 0;
   isLiking = false;
+  /** Until when somebody writes, by userID, the first to end first. */
+  typing = new Map();
+  /** When slow mode lets the user write again, by this machine's clock. */
+  mayWriteAt = 0;
   isConfirming = false;
   isTooLargeForReceipts = false;
   /** The last pinned first. */
@@ -66,6 +70,7 @@ class Group {
     mayEdit: (item) => this.isKept && item.isOwn && item.text !== undefined && timeLeftToEdit(item) >= 0,
     mayRecall: (item) => mayRecall(this, item), timeLeft: timeLeftToChange,
     isKept: () => this.isKept, reply: (item) => answer(this, item),
+    mayReport: (item) => mayReport(this, item), report: (item) => report(this, item),
     mayReply: ({ seq, isRevoked }) => this.hasHistory && seq !== undefined && !isRevoked,
     quoted: (item) => quotedBy(this, item), show: (seq) => showMessage(this, seq),
     person: ({ sender }) => rightsOver(this, sender), mute: (userID) => mute(this, userID),

@@ -64,7 +64,8 @@ byID("name").addEventListener("input", () => {
 
 onSubmit("composer", "composer-fault", async () => {
   const text = byID("text").value.trim();
-  if (!text) return;
+  // The countdown of slow mode says how long the text stays in its field.
+  if (!text || slowRest(chat.current) > 0) return;
   byID("text").value = "";
   byID("text").rows = 1;
   // Not awaited: the next message may be written while this one is under way.
@@ -73,7 +74,10 @@ onSubmit("composer", "composer-fault", async () => {
 });
 
 byID("text").addEventListener("keydown", sendByEnter);
-byID("text").addEventListener("input", ({ target }) => (target.rows = Math.min(6, target.value.split("\n").length)));
+byID("text").addEventListener("input", ({ target }) => {
+  target.rows = Math.min(6, target.value.split("\n").length);
+  tellTyping(chat.current);
+});
 
 byID("to-lobby").addEventListener("click", () => openLobby());
 byID("lobby-back").addEventListener("click", () => openLobby("", "groups"));
@@ -85,7 +89,7 @@ for (const id of ["to-members", "close-members"]) {
     render();
     // Where the list lies over the conversation, the focus goes with it.
     if (!wide.matches) queueMicrotask(() => byID(areMembersOpen ? "close-members" : "to-members").focus());
-    // The server does not push who is online.
+    // No event tells of the end of a mute, and a server need not show who is online.
     if (areMembersOpen) loadMembers(chat.current).then(render, sayRefusal);
   });
 }
@@ -106,6 +110,7 @@ onClick("older", loadOlder);
 onClick("like", like);
 onClick("mute-all", muteAll);
 onClick("ask-first", askFirst);
+onClick("slow-mode", askSlowMode);
 onClick("send-burst", sendBurst);
 onClick("pin-conversation", pinConversation);
 onClick("hide-conversation", hideConversation);

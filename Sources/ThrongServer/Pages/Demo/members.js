@@ -1,7 +1,7 @@
 // The members of a group: their list, who is online, and what somebody with the right does to them.
 
 const memberPage = 50;
-/** How often an open list of members asks who is online, which the server does not push. */
+/** How often an open list of members asks for what no event tells: the end of a mute, and who is online where nobody's status is shown. */
 const presenceInterval = 5_000;
 
 async function loadMembers(group, more = false) {
@@ -27,7 +27,8 @@ async function refreshPresence(group) {
   const { memberList } = await call("getGroupMembersInfo", { groupID: group.id, userIDList });
   learnNames(memberList);
   for (const { userID, isOnline, muteUntil } of memberList) {
-    markOnline(group, userID, isOnline);
+    // A status goes on for a while behind the last session, see `presence.grace`.
+    markOnline(group, userID, chat.client.statusOf(userID)?.isOnline ?? isOnline);
     const member = group.members.get(userID);
     if (member) member.muteUntil = muteUntil;
   }
@@ -47,6 +48,7 @@ function renderMembers(group) {
   const members = [...group.members.values()].sort((a, b) => rankOf(b.role) - rankOf(a.role));
   say("member-count", group.areMembersHidden ? "are not shown here" : String(group.info.memberCount));
   byID("more-members").hidden = group.nextMember === 0;
+  watchListed(group);
   if (!areMembersOpen) return;
   if (!group.members.has(openMember)) openMember = null;
   const place = byID("member-list");
@@ -59,6 +61,7 @@ function renderMembers(group) {
 function memberRow(group, member) {
   const { userID, role } = member;
   const isMe = userID === chat.me;
+  const says = chat.client.statusOf(userID)?.customStatus;
   const online = isMe || member.isOnline ? "online" : "offline";
   const rights = rightsOver(group, userID);
   const hasActs = rights.mayMute || rights.mayRemove || rights.mayChangeRole;
@@ -67,7 +70,7 @@ function memberRow(group, member) {
   return element("li", { "data-id": userID },
     element("span", { class: `dot ${online}`, title: online }),
     element("span", { class: "who", title: userID }, styled("name", chosenText(name)), isMe && styled("quiet", "(you)"),
-      styled("unseen", `, ${online}`)),
+      styled("unseen", `, ${online}`), says && styled("quiet", chosenText(says))),
     rights.isMuted && styled("badge warning", "muted"),
     rankOf(role) > 0 && styled("badge", role),
     hasActs && element("button", {

@@ -62,6 +62,7 @@ function showSent(sent) {
     group.timeline.update(item, { msgID, time: timestamp ?? item.time, state });
   }
   countSent(group, sent);
+  noteSent(group, sent.state);
   if (sent.state === "failed" && group === chat.current) sayRefusal(error);
   render();
 }

@@ -45,10 +45,23 @@ function useSeat(group, seat) {
     const old = holder ? seat : seatOf(group, chat.me);
     if (!holder) {
       group.leaving.delete(seat);
-      await call("setGroupAttributes", { groupID: group.id, attributes: { [seat]: chat.me } });
+      await takeSeat(group, seat);
     }
     if (old) await leaveSeat(group, old);
   });
+}
+
+/** Of two who sit down at once one is told that the other was quicker. The seat is free again when its user has left the room. */
+async function takeSeat(group, seat) {
+  const attributes = { [seat]: chat.me };
+  try {
+    await call("setGroupAttributes", {
+      groupID: group.id, attributes, expect: { [seat]: null }, isDeleteAfterHolderLeft: true,
+    });
+  } catch (error) {
+    if (error.code !== 10058) throw error;
+    throw new Error(`Somebody was quicker: seat ${numberOf(seat)} is taken.`);
+  }
 }
 
 async function leaveSeat(group, seat) {
@@ -80,15 +93,6 @@ async function clearSeat(group, seat) {
   } catch (error) {
     // Somebody else was quicker.
     if (error.code !== ErrorCode.attributeUnknown) throw error;
-  }
-}
-
-/** A user who leaves the room leaves the seat: the owner's page clears it, so that one page does. */
-function clearSeatsOf(group, members) {
-  if (group.isKept || group.info.owner !== chat.me) return;
-  for (const { userID } of members) {
-    const seat = seatOf(group, userID);
-    if (seat) attempt(() => clearSeat(group, seat));
   }
 }
 

@@ -28,7 +28,8 @@ class Timeline {
 
   /**
    * Acts: `recall(item)`, `again`, `readers`, `edit`, `pin`, `react(item, reaction, isAdded)`, and `mute(userID)`, `unmute`,
-   * `remove`, `reply(item)`, `show(seq)`. What is allowed: `mayPin()`, `mayEdit(item)`, `mayRecall(item)`, `mayReply(item)`;
+   * `remove`, `reply(item)`, `report(item)`, `show(seq)`. What is allowed: `mayPin()`, `mayEdit(item)`, `mayRecall(item)`,
+   * `mayReply(item)`, `mayReport(item)`;
    * `person(item)` says it of the sender; until when that is right, in milliseconds: `timeLeft(item)`. `isKept()`: whether the
    * group stores its messages; `quoted(item)`: the message that an item answers, if it is known.
    */

@@ -19,6 +19,7 @@ function render() {
     isRenderDue = false;
     renderGroups();
     if (chat.current) renderConversation(chat.current);
+    else if (chat.client) watchListed(null);
     byID("members").hidden = !chat.current || !areMembersOpen;
   });
 }
@@ -73,6 +74,8 @@ function renderConversation(group) {
   renderStage(group);
   say("announcement", info.notification && chosenText(info.notification));
   renderMute(group);
+  renderSlow(group);
+  renderTyping(group);
   renderApplications(group);
   renderMembers(group);
 }

@@ -13,6 +13,7 @@ const refusals = new Map([
   [10013, "You are a member already."],
   [10014, "The group is full."],
   [10015, "A group ID has 1 to 48 visible characters."],
+  [10016, "The application that runs this server has refused that."],
   [10017, "You cannot write now: you are muted, or the whole group is."],
   [10021, "This group ID is taken."],
   [10023, "The group gets more messages than it may. Try again in a moment."],
@@ -23,6 +24,8 @@ const refusals = new Map([
   [10032, "This message is not yours to change."],
   [10033, "Nothing is kept here that could be changed."],
   [10037, "You are in as many groups as this server allows."],
+  [10058, "Somebody else was quicker."],
+  [10059, "That is somebody else’s."],
   [10055, "This message has as many different reactions as it may."],
   [10056, "This group has as many pinned messages as it may."],
   [80002, "The message is too long."],
@@ -31,6 +34,7 @@ const refusals = new Map([
 /** Why a request failed, for people; codes without a sentence of their own keep the server's. */
 function inWords(error) {
   if (!(error instanceof ThrongError)) return error.message;
+  if (error.code === ErrorCode.refusedByApplication && error.field) return "There are words in it that this server does not take.";
   if (error.field === "nickName") return "A display name has at most 100 bytes, and no line ends.";
   return refusals.get(error.code) ?? `${error.message} (${error.code}).`;
 }
@@ -90,6 +94,8 @@ function infoWords(group, opUser, { type, key, value }) {
       const whom = { Any: "lets anybody join", Auth: "is asked before somebody joins" }[value] ?? "lets nobody join";
       return [phrase`${actor} ${whom}`];
     }
+    case "slowMode":
+      return [value > 0 ? phrase`${actor} lets members write once in ${duration(value)}` : phrase`${actor} ended slow mode`];
     // Told by Mute, which is always beside it.
     case "AllMuted": return [];
     default: return [phrase`${actor} changed ${key ?? type}`];

@@ -227,6 +227,9 @@ struct ModelGroup {
   /// The indices of the pinned messages, the last pinned first.
   var pinned: [Int] = []
   var attributes: [String: String] = [:]
+  /// The holders of the keys that somebody holds, and the keys that go with their holders.
+  var holders: [String: String] = [:]
+  var leavingKeys: Set<String> = []
   var counters: [String: Int64] = [:]
   /// When name, texts, policy, owner, customInfo or mute last changed.
   var infoTime: Int64
@@ -242,6 +245,10 @@ struct ModelGroup {
   var readTimes: [String: [Int64]] = [:]
   /// When each user changed counters.
   var counterTimes: [String: [Int64]] = [:]
+  /// When each user sent signals.
+  var signalTimes: [String: [Int64]] = [:]
+  /// When each user wrote last, where the group has slow mode.
+  var slowTimes: [String: Int64] = [:]
 
   /// Work, Public, Meeting: messages are stored, members bounded, the group is listed.
   var keepsHistory: Bool { ["Work", "Public", "Meeting"].contains(type) }
@@ -330,6 +337,7 @@ struct ModelServer: Sendable {
   /// Whether AVChatRooms have admins.
   var moderation = false
   let readReceiptMembers = 4
+  let signalMembers = 4
   let revokeWindow: Int64 = 120_000
   /// 0 = at any time.
   var editWindow: Int64 = 0

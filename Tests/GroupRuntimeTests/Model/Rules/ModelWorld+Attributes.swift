@@ -18,19 +18,46 @@ extension ModelWorld {
     }
     if edited.count > 16 { throw ModelRefusal(10047) }
     if edited.map({ $0.key.utf8.count + $0.value.utf8.count }).reduce(0, +) > 16_384 { throw ModelRefusal(10048) }
-    try countWrite()
-    g.attributes = edited
+    let writer = operation.by.name ?? "administrator"
+    let times = try writesWithThisOne(of: writer)
+    for (key, value) in operation["expect"].members where g.attributes[key] != value.string { throw ModelRefusal(10058) }
+    let (holders, leaving) = holdersAfterwards(edited)
+    if g.policy["attributeMode"] == "Holder", rank < 2 {
+      let foreign = g.holders.filter { $0.value != operation.by.name }
+      for (key, holder) in foreign where edited[key] != g.attributes[key] || holders[key] != holder { throw ModelRefusal(10059) }
+    }
+    g.writeTimes[writer] = times
+    (g.attributes, g.holders, g.leavingKeys) = (edited, holders, leaving)
     return .object([:])
+  }
+
+  /// "Each key has a holder: the user who created it (an application administrator: nobody)"; a call
+  /// may take keys over, and its flag is that of the keys that the caller holds then. Others' changes
+  /// leave both.
+  private func holdersAfterwards(_ edited: [String: String]) -> (holders: [String: String], leaving: Set<String>) {
+    let isSet = operation.verb == .setGroupAttributes
+    let given = operation["attributes"].members.filter { $0.value.string != nil }.keys
+    var holders = g.holders.filter { edited[$0.key] != nil }
+    for key in given where g.attributes[key] == nil || isSet && operation["isTakeOver"] == true {
+      holders[key] = operation.by.name
+    }
+    var leaving = g.leavingKeys.filter { edited[$0] != nil && holders[$0] == g.holders[$0] }
+    for key in given where isSet && holders[key] != nil && holders[key] == operation.by.name {
+      if operation["isDeleteAfterHolderLeft"] == true { leaving.insert(key) } else { leaving.remove(key) }
+    }
+    return (holders, leaving)
   }
 
   /// "10 in any 5 s per user and group → 8511; by application administrators 5 in any 1 s per group
   /// → 10049. Only calls that would otherwise succeed count."
-  private mutating func countWrite() throws(ModelRefusal) {
-    if let user = operation.by.name {
-      try ModelWorld.count(&g.writeTimes[user, default: []], limit: 10, window: 5000, at: now, else: 8511)
+  private func writesWithThisOne(of writer: String) throws(ModelRefusal) -> [Int64] {
+    var times = g.writeTimes[writer, default: []]
+    if operation.by.name != nil {
+      try ModelWorld.count(&times, limit: 10, window: 5000, at: now, else: 8511)
     } else {
-      try ModelWorld.count(&g.writeTimes["administrator", default: []], limit: 5, window: 1000, at: now, else: 10049)
+      try ModelWorld.count(&times, limit: 5, window: 1000, at: now, else: 10049)
     }
+    return times
   }
 
   /// "Attribute reads 20 in any 5 s per user and group."
@@ -41,7 +68,9 @@ extension ModelWorld {
       try ModelWorld.count(&g.readTimes[user, default: []], limit: 20, window: 5000, at: now, else: 8511)
     }
     let keys = operation["keys"] == .null ? Array(g.attributes.keys) : operation["keys"].strings
-    return ["attributes": .texts(g.attributes.filter { keys.contains($0.key) })]
+    let attributes = JSON.texts(g.attributes.filter { keys.contains($0.key) })
+    guard operation["withHolders"] == true else { return ["attributes": attributes] }
+    return ["attributes": attributes, "holders": .texts(g.holders.filter { keys.contains($0.key) })]
   }
 
   /// onReceiveRESTCustomData: "the members named by the administrator, or all"; "non-members are

@@ -61,7 +61,7 @@ extension ModelWorld {
     var policy = RightsPage.policy(of: type)
     for field in RightsPage.fields {
       guard let value = operation.params[field], value != .null else { continue }
-      if policy[field] == nil || (!RightsPage.isSettable(field, type) && policy[field] != value) { throw ModelRefusal(10007) }
+      if policy[field] == nil || (!isSettable(field, type) && policy[field] != value) { throw ModelRefusal(10007) }
       policy[field] = value
     }
     return policy

@@ -17,10 +17,11 @@ extension ModelWorld {
     if given.contains("maxMemberNum") || !policies.isEmpty { try require(.editPolicy) }
     if given.contains("allMuted") { try require(.muteGroup) }
     if given.contains("maxMemberNum"), !g.keepsHistory { throw ModelRefusal(10007) }
-    for field in policies where !RightsPage.isSettable(field, g.type) && g.policy[field] != operation[field] {
+    for field in policies where !isSettable(field, g.type) && g.policy[field] != operation[field] {
       throw ModelRefusal(10007)
     }
 
+    changeSlowMode()
     var changes = setTexts() + (try setCustomInfo()) + (try setSize())
     for field in policies where g.policy[field] != operation[field] {
       g.policy[field] = operation[field]

@@ -45,6 +45,12 @@ extension ModelWorld {
       g.rolesOfAbsent[user] = role
     }
     g.members.removeAll { $0.name == user }
+    // "The keys go when their holder leaves the group (quit, removal, end of grace)."
+    for key in g.leavingKeys where g.holders[key] == user {
+      g.attributes[key] = nil
+      g.holders[key] = nil
+      g.leavingKeys.remove(key)
+    }
     g.quitTimes[user] = nil
     if g.keepsHistory {
       departures[user] = now

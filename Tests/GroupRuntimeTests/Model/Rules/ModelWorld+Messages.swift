@@ -55,10 +55,28 @@ extension ModelWorld {
     return .object(answer)
   }
 
-  /// "For types that store messages the limit refuses instead: 10023 with retryAfterMs."
+  /// "For types that store messages the limit refuses instead: 10023 with retryAfterMs." By slow mode
+  /// "messages of Member and custom roles are at least that far apart per user, else 10023": one wait,
+  /// the longer of both.
   private mutating func countMessage() throws(ModelRefusal) {
-    guard g.keepsHistory, let limit = server.messagesPerSecond else { return }
-    try ModelWorld.count(&g.sendTimes, limit: limit, window: 1000, at: now, else: 10023)
+    let seconds = g.policy["slowMode"]?.integer ?? 0
+    let slowed = asker.flatMap { $0.isManager || seconds == 0 ? nil : $0.name }
+    let own = slowed.flatMap { g.slowTimes[$0] }.map { $0 + seconds * 1000 - now } ?? 0
+    do throws(ModelRefusal) {
+      if g.keepsHistory, let limit = server.messagesPerSecond {
+        try ModelWorld.count(&g.sendTimes, limit: limit, window: 1000, at: now, else: 10023)
+      }
+    } catch {
+      throw ModelRefusal(10023, retryAfterMs: max(own, error.retryAfterMs ?? 0))
+    }
+    if own > 0 { throw ModelRefusal(10023, retryAfterMs: own) }
+    if let slowed { g.slowTimes[slowed] = now }
+  }
+
+  /// "Another choice counts at once, for those who wait; 0 forgets them."
+  mutating func changeSlowMode() {
+    guard let old = g.policy["slowMode"]?.integer, let new = operation["slowMode"].integer, new != old else { return }
+    g.slowTimes = new == 0 ? [:] : g.slowTimes.filter { $0.value + old * 1000 > now }
   }
 
   /// Lets something pass so often in any window of so many milliseconds.

@@ -82,12 +82,14 @@ extension ModelWorld {
       let members = Set(g.members.map(\.name))
       g.memberNotices.removeAll(except: members)
     }
-    (g.sendTimes, g.writeTimes, g.readTimes, g.counterTimes) = ([], [:], [:], [:])
+    (g.sendTimes, g.writeTimes, g.readTimes, g.counterTimes, g.signalTimes) = ([], [:], [:], [:], [:])
   }
 
   private mutating func restart(downtime: Int64) {
     for session in sessions { signOut(session) }
     forget()
+    // "A restart may forget the time of the last one."
+    group?.slowTimes = [:]
     beginMemory()
     now += downtime
     if group != nil { endGraces() }

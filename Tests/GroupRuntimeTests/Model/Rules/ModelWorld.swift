@@ -76,6 +76,7 @@ struct ModelWorld {
     case .kickGroupMember: try kick()
     case .unbanGroupMember: try unban()
     case .sendGroupTextMessage, .sendGroupCustomMessage: try send()
+    case .sendGroupSignal: try signal()
     case .revokeGroupMessage: try revoke()
     case .modifyGroupMessage: try modify()
     case .pinGroupMessage: try pin()
@@ -115,6 +116,12 @@ struct ModelWorld {
   /// "All of these need membership (10007)"; an application administrator is not bound by it.
   func requireMembership() throws(ModelRefusal) {
     if operation.by.name != nil, asker == nil { throw ModelRefusal(10007) }
+  }
+
+  /// Whether those who may edit policy may change a field; "attributeMode (s) wherever attributes are".
+  func isSettable(_ field: String, _ type: String) -> Bool {
+    guard field == "attributeMode" else { return RightsPage.isSettable(field, type) }
+    return type != "BChatRoom" && server.attributeTypes.contains(type)
   }
 
   var rank: Int { operation.by == .administrator ? 4 : asker?.rank ?? 0 }

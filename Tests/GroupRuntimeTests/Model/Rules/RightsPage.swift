@@ -41,12 +41,14 @@ enum RightsPage {
     isSearchable             | false        | true (s)   | true (s)   | false
     isMemberVisible          | true (s)     | true (s)   | true (s)   | true (s)
     historyVisibility        | Joined (s)   | Joined (s) | All (s)    | All
+    slowMode                 | 0 (s)        | 0 (s)      | 0 (s)      | 0 (s)
+    attributeMode            | Any          | Any        | Any        | Any (s)
     """)
 
   /// The fields of a policy in the page's order.
   static let fields = [
     "joinMode", "inviteMode", "beInviteMode", "updateInfoMode", "updateCustomMode", "ownerQuitMode", "memberChangeNotification",
-    "isSearchable", "isMemberVisible", "historyVisibility",
+    "isSearchable", "isMemberVisible", "historyVisibility", "slowMode", "attributeMode",
   ]
 
   private static func table(_ page: String) -> [String: [String]] {
@@ -78,6 +80,7 @@ enum RightsPage {
     switch String(entry.prefix { $0 != " " }) {
     case "true": true
     case "false": false
+    case "0": 0
     case let word: .string(word)
     }
   }
@@ -91,6 +94,9 @@ enum RightsPage {
     case "updateInfoMode", "updateCustomMode": ["Any", "Admin", "Owner"]
     case "ownerQuitMode": ["Transfer", "Forbid"]
     case "historyVisibility": ["Joined", "All"]
+    // SlowModeTests tries the others.
+    case "slowMode": [0, 0, 1, 5]
+    case "attributeMode": ["Any", "Holder", "Holder"]
     default: [true, false]
     }
   }

@@ -89,6 +89,7 @@ struct Comparison {
   /// "Chat of rooms without history may be skipped", join and leave notices among it (sections 1
   /// and 6).
   private func maySkip(_ event: GroupScene.Outcome.Event) -> Bool {
+    if event.name == "onGroupSignal" { return true }
     guard let group = world.group, !group.keepsHistory else { return false }
     return ["onRecvNewMessage", "onMemberEnter", "onMemberLeave"].contains(event.name)
   }

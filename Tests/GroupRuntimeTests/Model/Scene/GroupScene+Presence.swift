@@ -66,8 +66,11 @@ extension GroupScene {
     let isUntold = state?.attributes.eventDue != nil
     let lost = isFailure ? state?.announcements.all ?? [] : []
     let notices = isFailure ? (state?.memberNotices).map { MemberInfoNotices(lost: [], waiting: $0) } : nil
+    // The registry keeps it meanwhile.
+    let slow = state?.slow
     try load(
       tellingAttributes: isFailure && isUntold, continuing: isFailure ? state?.counters.interruptedEvents : nil, notices)
+    state?.slow = slow
     for announcement in lost {
       let seq = announcement.seq
       let message = picture.messages.first { $0.seq == seq }

@@ -60,6 +60,7 @@ struct GroupScene {
     limits.messagesPerSecond = Dictionary(
       uniqueKeysWithValues: bounded.compactMap { type in server.messagesPerSecond.map { (type, $0) } })
     limits.readReceiptMembers = server.readReceiptMembers
+    limits.signalMembers = server.signalMembers
     limits.storesCreationTip = server.creationTip
     limits.offlineGrace = .milliseconds(GroupScene.offlineGrace)
     limits.editWindow = .milliseconds(server.editWindow)
@@ -195,7 +196,7 @@ struct GroupScene {
 extension EventClass {
   fileprivate var isSkippable: Bool {
     switch self {
-    case .notice, .liveChat: true
+    case .notice, .liveChat, .signal: true
     case .control, .storedChat: false
     }
   }
@@ -206,6 +207,7 @@ extension EventClass {
     case .control, .notice: true
     case .storedChat(let isFromManager), .liveChat(let isFromManager):
       option != .notReceive && (option != .receiveFromManagers || isFromManager)
+    case .signal: option != .notReceive
     }
   }
 }

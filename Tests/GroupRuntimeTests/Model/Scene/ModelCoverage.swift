@@ -44,9 +44,10 @@ struct ModelCoverage: Sendable {
       onGroupApplicationListChanged
       onGrantAdministrator onRevokeAdministrator onQuitFromGroup onReceiveMessageOptChanged onRecvNewMessage onRecvMessageRevoked
       onConversationRead onConversationChanged onRecvMessageReadReceipts onReceiveRESTCustomData onGroupMessagePinned
+      onGroupSignal
       onRecvMessageModified onRecvMessageReactionsChanged
       8507 8508 8511 10004 10007 10009 10010 10013 10014 10017 10019 10021 10023 10024 10025 10030 10031 10032 10033 10036 10037 10038
-      10047 10048 10049 10050 10054 10055 10057
+      10047 10048 10049 10050 10054 10055 10057 10058 10059 10061
       """)
     + ["views of clients", "pages of changes"]
     + words("Join Invite Quit Kicked SetAdmin CancelAdmin GroupInfoChange MemberInfoChange Create").map { "tip " + $0 }

@@ -78,7 +78,13 @@ struct StorePicture: MessageStore {
     case .dismiss(_, let time, let notification):
       if let notification { notifications.append((notification, Array(members.keys))) }
       dismiss(time)
-    case .putUserInfo, .markApplicationsRead, .markNotificationsRead: try expect(false, "a group does not read for users")
+    // No answer of a group shows it: StoreTests compare what the stores make of it.
+    case .noteGroup: break
+    case .removeApplications(let ids, in: _): applications.removeAll { ids.contains($0.id) }
+    case .putUserInfo, .putStatus, .putBlock, .raiseTokensBefore, .putDeletion, .forgetDeletion, .erase, .closeReport,
+      .markApplicationsRead, .markNotificationsRead:
+      try expect(false, "a group does not decide for users")
+    case .putReport: try expect(false, "a report where none is made")
     case .appendWebhook, .removeWebhooks, .giveUpWebhook, .removeWebhookFailures, .trimWebhookFailures:
       try expect(false, "an after-event where none is wanted")
     }

@@ -70,7 +70,8 @@ enum Verb: String, CaseIterable, Sendable {
   case createGroup, importGroup, joinGroup, quitGroup, dismissGroup, recycleGroup
   case setGroupInfo, muteGroup, transferGroupOwner, setGroupMemberRole, setGroupMemberInfo, muteGroupMember
   case inviteUserToGroup, acceptGroupApplication, refuseGroupApplication, kickGroupMember, unbanGroupMember
-  case sendGroupTextMessage, sendGroupCustomMessage, revokeGroupMessage, markGroupMessageAsRead, setGroupReceiveMessageOpt
+  case sendGroupTextMessage, sendGroupCustomMessage, sendGroupSignal
+  case revokeGroupMessage, markGroupMessageAsRead, setGroupReceiveMessageOpt
   case setConversation, clearGroupHistory
   case modifyGroupMessage, pinGroupMessage, addMessageReaction, removeMessageReaction
   case initGroupAttributes, setGroupAttributes, deleteGroupAttributes, getGroupAttributes

@@ -9,7 +9,8 @@ extension SequenceRandom {
     case 44..<64: return change()
     case 64..<76: return receipts()
     case 76..<84: return Operation(member(), .markGroupMessageAsRead, chance(50) ? [:] : ["seq": seq()])
-    case 84..<92: return conversation()
+    case 84..<90: return conversation()
+    case 90..<96: return signal()
     default:
       let option: JSON = one(["Receive", "NotReceive", "ReceiveNotNotify", "ReceiveFromManagers", "NotifyFromManagers"])
       return Operation(member(), .setGroupReceiveMessageOpt, ["opt": option])
@@ -57,6 +58,15 @@ extension SequenceRandom {
     }
     if params.isEmpty || chance(20) { params["marks"] = one([["a"], ["b", "a"], ["a", "a"], []]) }
     return Operation(member(), .setConversation, params)
+  }
+
+  /// Something of the moment, now and then too often.
+  private mutating func signal() -> Operation {
+    var params: [String: JSON] = ["name": one(["typing", "a.b-c_9"])]
+    if chance(40) { params["data"] = one(["", "{}", "ü \"q\""]) }
+    if chance(12) { return Operation(.administrator, .sendGroupSignal, params) }
+    if chance(30) { params["$times"] = one([2, 6, 11]) }
+    return Operation(member(), .sendGroupSignal, params)
   }
 
   /// Members confirm what they have, and senders ask.
@@ -107,12 +117,24 @@ extension SequenceRandom {
     let times: JSON = one([1, 1, 1, 2, 6, 11, 22])
     let writer = chance(15) ? Operator.administrator : member()
     switch number(0...99) {
-    case 0..<35: return Operation(writer, .setGroupAttributes, ["attributes": texts(4), "$times": times])
+    case 0..<35: return Operation(writer, .setGroupAttributes, holding(["attributes": texts(4), "$times": times]))
     case 35..<45: return Operation(writer, .initGroupAttributes, ["attributes": texts(4)])
     case 45..<55: return Operation(writer, .initGroupAttributes, ["attributes": tooMany()])
     case 55..<75: return Operation(writer, .deleteGroupAttributes, chance(20) ? [:] : ["keys": .strings(keys())])
-    default: return Operation(reader(), .getGroupAttributes, ["$times": times, "keys": chance(50) ? .null : .strings(keys())])
+    default:
+      return Operation(
+        reader(), .getGroupAttributes,
+        ["$times": times, "keys": chance(50) ? .null : .strings(keys()), "withHolders": .bool(chance(50))])
     }
+  }
+
+  /// A write with what concerns holders, now and then.
+  private mutating func holding(_ params: [String: JSON]) -> [String: JSON] {
+    var params = params
+    if chance(30) { params["expect"] = .object(["k\(number(1...6))": one([.null, "x", "y"])]) }
+    if chance(40) { params["isDeleteAfterHolderLeft"] = .bool(chance(80)) }
+    if chance(25) { params["isTakeOver"] = true }
+    return params
   }
 
   mutating func counters() -> Operation {

@@ -1,0 +1,226 @@
+import GroupModel
+import GroupRuntime
+import Testing
+import ThrongTestKit
+import WireProtocol
+
+@testable import Gateway
+
+/// Which sessions of a loop watch whom (Protocol.md, "Presence"), as a value.
+@Suite struct StatusTableTests {
+  private final class Token: Sendable {}
+  /// Held, so that no two have one address.
+  private let tokens = (0..<10).map { _ in Token() }
+
+  private func session(_ number: Int) -> ObjectIdentifier { ObjectIdentifier(tokens[number]) }
+
+  private func row(_ user: UserID, _ version: UInt32, isKnown: Bool = true) -> StatusRow {
+    StatusRow(UserStatusInfo(userID: user, customStatus: "\(version)"), isKnown: isKnown, version: version)
+  }
+
+  private func users(_ range: Range<Int>) -> [UserID] { range.map { UserID("u\($0)")! } }
+
+  /// A table in which session 0 watches users who were read.
+  private func table(_ users: [UserID], limit: Int = 300) -> StatusTable {
+    var table = StatusTable()
+    _ = table.watch(users, by: session(0), limit: limit)
+    for (index, user) in users.enumerated() { table.change(user, to: row(user, UInt32(index + 1))) }
+    _ = table.answer(users, to: session(0))
+    return table
+  }
+
+  // MARK: Subscriptions
+
+  @Test func asManyAsTheLimitAndNoneBeyond() {
+    var table = StatusTable()
+    for start in [0, 100, 200] {
+      #expect(table.watch(users(start..<start + 100), by: session(0), limit: 300)?.count == 100)
+    }
+    #expect(table.watch(["one"], by: session(0), limit: 300) == nil)
+    #expect(table.watch(users(0..<99) + ["one"], by: session(0), limit: 300) == nil, "adds none")
+    #expect(table.watchCount(of: session(0)) == 300 && table.userCount == 300)
+    #expect(table.watch(users(250..<300), by: session(0), limit: 300) == [], "those watched already are free")
+    #expect(table.watch(["one"], by: session(1), limit: 300) == ["one"], "another session has its own")
+    #expect(table.watch(["two"], by: session(2), limit: 0) == nil)
+    #expect(table.watchCount == 301)
+  }
+
+  @Test func usersNewToTheLoopAreNamedOnce() {
+    var table = StatusTable()
+    #expect(table.watch(["a", "b"], by: session(0), limit: 300) == ["a", "b"])
+    #expect(table.watch(["b", "c"], by: session(1), limit: 300) == ["c"])
+    #expect(table.unwatch(["b", "x"], by: session(0)) == [])
+    #expect(table.remove(session(1)) == ["c", "b"])
+    #expect(table.remove(session(1)) == [])
+    #expect(table.unwatch(nil, by: session(0)) == ["a"])
+    #expect(table.isEmpty && table.watchCount == 0 && table.userCount == 0)
+  }
+
+  @Test func theAnswerHasTheRowsOfThatMoment() {
+    var table = StatusTable()
+    _ = table.watch(["a", "b", "c"], by: session(0), limit: 300)
+    table.change("a", to: row("a", 1))
+    table.change("a", to: row("a", 2))
+    #expect(table.popDue(at: 0).isEmpty, "an event would overtake the answer")
+    _ = table.unwatch(["c"], by: session(0))
+    let rows = table.answer(["a", "b", "c"], to: session(0))
+    #expect(rows.mapValues(\.version) == ["a": 2], "b is unknown, and c is watched no longer")
+    #expect(table.popDue(at: 0).isEmpty, "the answer has told it")
+    table.change("b", to: row("b", 3))
+    #expect(table.popDue(at: 0).map { $0.rows.map(\.version) } == [[3]], "from the first session on")
+  }
+
+  @Test func whatCouldNotBeReadIsNotWatched() {
+    var table = table(["a"])
+    #expect(table.watch(["a", "b"], by: session(0), limit: 300) == ["b"])
+    #expect(table.fail(["a", "b"], by: session(0)) == ["b"], "a was watched before")
+    #expect(table.watchCount(of: session(0)) == 1)
+    table.change("a", to: row("a", 9))
+    #expect(table.popDue(at: 0).count == 1)
+  }
+
+  @Test func oneOfTwoSubscriptionsMayFail() {
+    for isFirst in [true, false] {
+      var table = StatusTable()
+      _ = table.watch(["a"], by: session(0), limit: 300)
+      #expect(table.watch(["a"], by: session(0), limit: 300) == [])
+      if isFirst {
+        #expect(table.fail(["a"], by: session(0)) == [], "the other is under way")
+        _ = table.answer(["a"], to: session(0))
+      } else {
+        _ = table.answer(["a"], to: session(0))
+        #expect(table.fail(["a"], by: session(0)) == [])
+      }
+      #expect(table.watchCount(of: session(0)) == 1)
+    }
+  }
+
+  @Test func theAnswerOfASessionThatHasEndedIsNothing() {
+    var table = StatusTable()
+    _ = table.watch(["a"], by: session(0), limit: 300)
+    #expect(table.remove(session(0)) == ["a"])
+    #expect(table.answer(["a"], to: session(0)).isEmpty)
+    #expect(table.fail(["a"], by: session(0)) == [])
+    #expect(table.isEmpty)
+  }
+
+  // MARK: Events
+
+  @Test func onlyThoseWhoWatchAreTold() {
+    var table = table(["a", "b"])
+    _ = table.watch(["b"], by: session(1), limit: 300)
+    _ = table.answer(["b"], to: session(1))
+    table.change("a", to: row("a", 9))
+    table.change("x", to: row("x", 10))
+    #expect(table.popDue(at: 0).map(\.session) == [session(0)])
+    _ = table.unwatch(["a"], by: session(0))
+    table.change("a", to: row("a", 11))
+    table.change("b", to: row("b", 12))
+    #expect(table.popDue(at: 1000).map { $0.rows.map(\.version) } == [[12], [12]])
+  }
+
+  @Test func oneEventASecondWithTheLatestRow() {
+    var table = table(["a"])
+    func pop(_ now: MonotonicInstant) -> [[UInt32]] { table.popDue(at: now).map { $0.rows.map(\.version) } }
+    table.change("a", to: row("a", 9))
+    #expect(pop(0) == [[9]])
+    table.change("a", to: row("a", 10))
+    #expect(pop(500) == [])
+    table.change("a", to: row("a", 11))
+    #expect(pop(999) == [])
+    #expect(pop(1000) == [[11]])
+    #expect(pop(5000) == [])
+    table.change("a", to: row("a", 12))
+    #expect(pop(5000) == [[12]], "at once, where a second has passed")
+  }
+
+  @Test func theOldestHundredFirst() {
+    var table = table(users(0..<101))
+    for user in users(0..<101).reversed() { table.change(user, to: row(user, 1000)) }
+    let first = table.popDue(at: 0)
+    #expect(first.count == 1 && first[0].rows.map(\.info.userID) == users(1..<101).reversed())
+    #expect(table.popDue(at: 999).isEmpty)
+    #expect(table.popDue(at: 1000).map { $0.rows.map(\.info.userID) } == [["u0"]])
+    #expect(table.popDue(at: 3000).isEmpty)
+  }
+
+  @Test func whatIsAsItWasToldIsNoChange() {
+    var table = table(["a"])
+    let told = row("a", 1)
+    table.change("a", to: row("a", 2))
+    table.change("a", to: told)
+    #expect(table.popDue(at: 0).isEmpty)
+    table.change("a", to: row("a", 3))
+    #expect(table.popDue(at: 0).count == 1, "an event that said nothing has cost no second")
+  }
+
+  @Test func onlyWhoWasToldOfADeletedUserIsToldOfTheEnd() {
+    var table = table(["a"])
+    _ = table.watch(["b"], by: session(0), limit: 300)
+    _ = table.answer(["b"], to: session(0))
+    for user in ["a", "b"] as [UserID] {
+      table.change(user, to: row(user, 3))
+      table.change(user, to: row(user, 4, isKnown: false))
+    }
+    _ = table.watch(["a"], by: session(1), limit: 300)
+    #expect(table.answer(["a"], to: session(1)).mapValues(\.isKnown) == ["a": false])
+    let due = table.popDue(at: 0)
+    #expect(due.map(\.session) == [session(0)] && due.map { $0.rows.map(\.info.userID) } == [["a"]])
+    // The same words, of a user who is known again.
+    table.change("a", to: row("a", 4))
+    #expect(table.popDue(at: 1000).map(\.session) == [session(1)], "one had no row")
+  }
+
+  @Test func anEventWaitsForTheSession() {
+    var table = table(["a"])
+    _ = table.watch(["a"], by: session(1), limit: 300)
+    _ = table.answer(["a"], to: session(1))
+    table.change("a", to: row("a", 2))
+    #expect(table.popDue(at: 0) { $0 == session(1) }.map(\.session) == [session(1)])
+    table.change("a", to: row("a", 3))
+    let due = table.popDue(at: 500)
+    #expect(due.map(\.session) == [session(0)] && due.map { $0.rows.map(\.version) } == [[3]], "with the last row")
+  }
+
+  @Test func watchingAnewDoesNotShortenTheSecond() {
+    var table = table(["a"])
+    table.change("a", to: row("a", 2))
+    #expect(table.popDue(at: 0).count == 1)
+    _ = table.unwatch(nil, by: session(0))
+    _ = table.watch(["a"], by: session(0), limit: 300)
+    table.change("a", to: row("a", 3))
+    _ = table.answer(["a"], to: session(0))
+    table.change("a", to: row("a", 4))
+    #expect(table.popDue(at: 999).isEmpty)
+    #expect(table.popDue(at: 1000).map { $0.rows.map(\.version) } == [[4]])
+  }
+
+  @Test func aTickEndsBehindManyRows() {
+    var table = StatusTable()
+    let watched = users(0..<100)
+    let many = (0..<300).map { _ in Token() }
+    for token in many {
+      _ = table.watch(watched, by: ObjectIdentifier(token), limit: 300)
+      _ = table.answer(watched, to: ObjectIdentifier(token))
+    }
+    for user in watched { table.change(user, to: row(user, 1)) }
+    #expect(table.popDue(at: 0).count == 200)
+    #expect(table.popDue(at: 100).count == 100)
+    withExtendedLifetime(many) {}
+  }
+
+  @Test func theNumbersOfWhatHasGoneAreUsedAgain() {
+    var table = StatusTable()
+    for round in 0..<100 {
+      for number in 0..<10 {
+        _ = table.watch(users(round..<round + 20), by: session(number), limit: 300)
+        _ = table.answer(users(round..<round + 20), to: session(number))
+      }
+      for user in users(round..<round + 20) { table.change(user, to: row(user, UInt32(round + 1))) }
+      _ = table.popDue(at: MonotonicInstant(milliseconds: round * 2000))
+      for number in 0..<10 { _ = table.remove(session(number)) }
+      _ = table.popDue(at: MonotonicInstant(milliseconds: round * 2000 + 1000))
+    }
+    #expect(table.isEmpty && table.capacity.users <= 20 && table.capacity.sessions <= 10)
+  }
+}
