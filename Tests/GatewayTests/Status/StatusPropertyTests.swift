@@ -219,7 +219,8 @@ import WireProtocol
           let isTrue = heard == truth || (truth == nil && heard == UserStatusInfo(userID: user))
           #expect(isTrue, "session \(session), \(user)")
         }
-        #expect(Set(world.heard[session]?.keys.map { $0 } ?? []).isSubset(of: users))
+        let others = world.heard[session, default: [:]].keys.filter { !users.contains($0) }
+        #expect(others.isEmpty)
       }
     }
   }
