@@ -77,7 +77,7 @@ async def test_the_user_leaves_everything(server, world):
     assert (await info_of(bob, group))["changeSeq"] > before["changeSeq"], "a reaction that goes is a change"
     receipts = await bob.call("getMessageReadReceipts", groupID=group, seqList=[seq])
     assert [(row["readCount"], row["unreadCount"]) for row in receipts["receiptList"]] == [(0, 0)]
-    await bob.quiet("onRecvMessageReactionsChanged", group=group)
+    await bob.quiet("onRecvMessageReactionsChanged", group=group, isAdded=False)
     assert done(server, "getUsersInfo", userIDList=[alice.user]) == {"userList": []}
     assert exported(server, alice.user) == []
 

@@ -217,7 +217,7 @@ import WireProtocol
           let (heard, truth) = (world.heard[session]?[user], world.row(user))
           // Who was told of a user who is unknown by now was told of the end.
           let isTrue = heard == truth || (truth == nil && heard == UserStatusInfo(userID: user))
-          #expect(isTrue, "session \(session), \(user)")
+          #expect(isTrue, "session \(session) heard \(String(describing: heard)), and it is \(String(describing: truth))")
         }
         let others = world.heard[session, default: [:]].keys.filter { !users.contains($0) }
         #expect(others.isEmpty)
