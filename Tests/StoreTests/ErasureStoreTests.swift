@@ -35,7 +35,8 @@ import ThrongTestKit
     ])
     try await store.store(
       [
-        .updateReaction(reaction(of: alice, changeSeq: 1, number: 1)), .updateReaction(reaction(of: bob, changeSeq: 2, number: 1)),
+        .updateReaction(reaction(of: alice, changeSeq: 1, number: 1)),
+        .updateReaction(reaction(of: bob, changeSeq: 2, number: 1)),
         .apply(application("mine", from: alice)), .apply(application("decided", from: carol, handledBy: alice)),
         .apply(application("handled", from: alice, handledBy: bob)),
         .notify(.sample(data: "secret for alice"), .users([alice])), .notify(notice(by: alice), .users([bob])),
@@ -76,14 +77,16 @@ import ThrongTestKit
   }
 
   private func webhook(_ id: String) -> WebhookEntry {
-    let data = #"{"memberList":[{"userID":"alice","nickName":"secret name","nameCard":"secret"},{"userID":"bob","nickName":"other"}]}"#
+    let data =
+      #"{"memberList":[{"userID":"alice","nickName":"secret name","nameCard":"secret"},{"userID":"bob","nickName":"other"}]}"#
     return WebhookEntry(
       id: id, .memberJoined, data: Array(data.utf8), in: .group(club), at: 10, since: 10, number: 0)
   }
 
   private func report(_ id: String, by reporter: UserID, about sender: UserID) -> MessageReport {
     let words = sender == alice ? "secret" : "other"
-    let message = #"{"msgID":"m","sender":"\#(sender)","nickName":"\#(words) name","nameCard":"\#(words)","text":"\#(words) text"}"#
+    let message =
+      #"{"msgID":"m","sender":"\#(sender)","nickName":"\#(words) name","nameCard":"\#(words)","text":"\#(words) text"}"#
     return MessageReport(
       id: id, groupID: club, epoch: "e1", seq: 1, msgID: "m", reporter: reporter,
       category: nil, text: reporter == alice ? "secret complaint" : "other complaint", time: 10, message: Array(message.utf8))
@@ -282,7 +285,8 @@ import ThrongTestKit
   private func columns(with text: String, in store: SQLiteStore) async throws -> Set<String> {
     try await store.read { db in
       var found: Set<String> = []
-      let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      let tables = try String.fetchAll(
+        db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
       for table in tables {
         for column in try db.columns(in: table) {
           let count = try Int.fetchOne(
@@ -324,7 +328,9 @@ import ThrongTestKit
 
   /// The bytes of the database and its log.
   private func files(_ directory: String) throws -> FileBytes {
-    let names = try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.hasPrefix("throng.db") && !$0.hasSuffix("-shm") }
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory).filter {
+      $0.hasPrefix("throng.db") && !$0.hasSuffix("-shm")
+    }
     return FileBytes(data: try names.map { try Data(contentsOf: URL(fileURLWithPath: directory + "/" + $0)) })
   }
 

@@ -24,7 +24,9 @@ import ThrongTestKit
   @Test func groupsOfAllNodesAndSessionsOfAllNodes() async throws {
     try await LiveCluster.with { cluster in
       let groups = (0..<3).map { cluster.groupID(on: $0, "g\($0)") }
-      for (node, id) in groups.enumerated() { try await cluster[node].backend.create(id, "Public", by: "olga", memberList("mary")) }
+      for (node, id) in groups.enumerated() {
+        try await cluster[node].backend.create(id, "Public", by: "olga", memberList("mary"))
+      }
       let phone = try await cluster[0].signIn("mary", "platform=iOS")
       let web = try await cluster[2].signIn("mary", "platform=Web")
       let olga = try await cluster[1].signIn("olga")

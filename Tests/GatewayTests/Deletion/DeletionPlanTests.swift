@@ -16,7 +16,9 @@ import ThrongTestKit
 
   /// Every order up to the end, where each is done at once.
   private func orders(_ messages: UserDeletion.MessageFate) -> [(step: UserDeletion.Step, order: DeletionPlan.Order)] {
-    var (found, next): ([(step: UserDeletion.Step, order: DeletionPlan.Order)], UserDeletion) = ([], deletion(.sessions, messages))
+    var (found, next): ([(step: UserDeletion.Step, order: DeletionPlan.Order)], UserDeletion) = (
+      [], deletion(.sessions, messages)
+    )
     while let order = Plan.order(of: next), found.count < 100 {
       found.append((next.step, order))
       next = Plan.next(next, after: .done, at: 9)
@@ -43,7 +45,8 @@ import ThrongTestKit
 
   /// The sessions end before anything is erased, the profile before what shows it is looked for, and
   /// the recalls before the groups are forgotten.
-  @Test(arguments: UserDeletion.MessageFate.allCases) func theOrderIsWhatEachStepNeeds(messages: UserDeletion.MessageFate) throws {
+  @Test(arguments: UserDeletion.MessageFate.allCases) func theOrderIsWhatEachStepNeeds(messages: UserDeletion.MessageFate) throws
+  {
     let steps = orders(messages).map(\.step)
     func place(_ step: UserDeletion.Step) throws -> Int { try #require(steps.firstIndex(of: step)) }
     #expect(try place(.sessions) == 0)

@@ -214,7 +214,8 @@ import WireProtocol
     let (outcome, codes) = try scene.askTogether([
       ("mary", "setGroupMemberInfo", card("mary", "bad")), ("carl", "setGroupMemberInfo", card("carl", "good")),
     ])
-    #expect(codes == [10016, 0] && scene.state?.roster["mary"]?.nameCard == "" && scene.state?.roster["carl"]?.nameCard == "good")
+    #expect(
+      codes == [10016, 0] && scene.state?.roster["mary"]?.nameCard == "" && scene.state?.roster["carl"]?.nameCard == "good")
     #expect(outcome.receivers(of: "onGroupMemberInfoChanged").contains("olga"))
   }
 
