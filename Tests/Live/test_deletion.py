@@ -1,5 +1,4 @@
 """Deleted and exported users (Protocol.md, "Deleting a user" and "Exporting a user")."""
-import asyncio
 import json
 import time
 
