@@ -102,7 +102,7 @@ import ThrongTestKit
   /// What a deletion writes anew is as long as what it erases from.
   @Test(arguments: [
     [ErasedRow.tips(number: 1, seq: 1, content: String(repeating: "a", count: 1000))],
-    [.receiptList(number: 1, seq: 1, Self.manyUsers)], [.targets(number: 1, seq: 1, Self.manyUsers)],
+    [.receiptList(number: 1, seq: 1, manyUsers)], [.targets(number: 1, seq: 1, manyUsers)],
     [.reportedMessage(number: 1, message: [UInt8](repeating: 97, count: 1000))],
     [.webhook(number: 1, data: [UInt8](repeating: 97, count: 1000))],
     [.failure(number: 1, data: [UInt8](repeating: 97, count: 1000))],
