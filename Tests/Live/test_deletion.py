@@ -1,14 +1,18 @@
 """Deleted and exported users (Protocol.md, "Deleting a user" and "Exporting a user")."""
 import asyncio
+import contextlib
 import json
+import sqlite3
+import subprocess
 import time
 
 import pytest
 
 from harness.backend import denied, done
 from harness.client import Refused
+from harness.receiver import Receiver
 from harness.restarts import restart
-from harness.server import IS_CLUSTER, run_throng
+from harness.server import IS_CLUSTER, POSTGRESQL, run_throng
 from harness.tokens import make_token
 from harness.world import World, eventually, history_of, info_of
 
@@ -51,6 +55,50 @@ async def full_life(server, world):
     await alice.call("sendMessageReadReceipts", groupID=group, seqList=[sent["seq"]])
     await alice.call("setConversation", groupID=group, isPinned=True, marks=["m"])
     return alice, bob, group, own, sent["seq"], word
+
+
+async def life_of_everything(server, world):
+    """The same, and what waits for others: applications, reports, notifications, and the reason of a removal."""
+    alice, bob, group, own, seq, word = await full_life(server, world)
+    carol = await world.user("carol")
+    asking = await world.group(bob, joinMode="Auth")
+    await alice.call("joinGroup", groupID=asking, message=word)
+    careful = await world.group(alice, inviteMode="Any", beInviteMode="Auth")
+    await alice.call("inviteUserToGroup", groupID=careful, userIDList=[carol.user], message=word, attach=word)
+    await carol.call("joinGroup", groupID=own)
+    await alice.call("kickGroupMember", groupID=own, userIDList=[carol.user], reason=word)
+    await alice.call("reportMessage", groupID=group, seq=seq, category="spam", text=word)
+    mine = await alice.call("sendGroupCustomMessage", groupID=group, data=word)
+    await bob.call("reportMessage", groupID=group, seq=mine["seq"], text="of bob")
+    await bob.call("quitGroup", groupID=own)
+    await alice.call("addMessageReaction", groupID=group, seq=mine["seq"], reaction="+")
+    return alice, bob, group, own, seq, word
+
+
+def step_of(server):
+    """How far the deletion has come, by its row: the step and the place; None where there is none."""
+    with contextlib.closing(sqlite3.connect(f"file:{server.data_dir / 'throng.db'}?mode=ro", uri=True, timeout=10)) as database:
+        return database.execute("SELECT step, place, placeSeq, pass FROM userDeletion").fetchone()
+
+
+def dumped(server):
+    """The whole database as text: of SQLite the files' own bytes and an export, of PostgreSQL a dump."""
+    if POSTGRESQL:
+        url = server.settings["store.url"]
+        return {"dump": subprocess.run(["pg_dump", "--inserts", url], check=True, capture_output=True).stdout}
+    files = [path for path in server.data_dir.iterdir() if path.name.startswith("throng.db") and not path.name.endswith("-shm")]
+    assert len(files) >= 2, "the database and its log"
+    copy = server.data_dir / "export.jsonl"
+    assert run_throng("export", copy, "--data-dir", server.data_dir).returncode == 0
+    found = {path.name: path.read_bytes() for path in [*files, copy]}
+    copy.unlink()
+    return found
+
+
+def secrets_in(text):
+    """How often the word stands there; in a dump bytes are hexadecimal."""
+    word = SECRET_WORD.encode()
+    return text.count(word) + text.count(word.hex().encode())
 
 
 # The deletion
@@ -163,25 +211,37 @@ async def test_bans_and_blocks_stay(server, world):
 
 # What is left in the files
 
-@pytest.mark.skipif(IS_CLUSTER, reason="PostgreSQL frees rows by itself")
-async def test_no_byte_is_left_in_the_files(make_server):
-    own = make_server({**MANY, "store.url": "sqlite:throng.db"})
-    world = World(own)
-    alice, _, _, _, _, word = await full_life(own, world)
-    # Pages of their own, which become free.
-    group = await world.group(await world.user("carol"), members=[alice])
-    for _ in range(5):
-        await alice.call("sendGroupTextMessage", groupID=group, text=word + "x" * 10_000)
-    done(own, "deleteUser", userID=alice.user, messages="Revoke")
-    await deleted(own, alice.user)
-    files = [path for path in own.data_dir.iterdir() if path.name.startswith("throng.db") and not path.name.endswith("-shm")]
-    assert len(files) >= 2
-    for path in files:
-        assert SECRET_WORD.encode() not in path.read_bytes(), path.name
-    copy = own.data_dir / "export.jsonl"
-    assert run_throng("export", copy, "--data-dir", own.data_dir).returncode == 0
-    assert SECRET_WORD not in copy.read_text()
-    await world.close()
+@pytest.mark.store
+@pytest.mark.skipif(IS_CLUSTER, reason="its database has no address here")
+@pytest.mark.parametrize("messages", ["Keep", "Revoke"])
+async def test_nothing_of_the_user_is_left_in_files_exports_and_logs(make_server, make_world, messages):
+    """What waits for the application is searched, too; with Keep, what the user has said to others stays, and that alone."""
+    with Receiver() as receiver:
+        own = make_server({**MANY, **receiver.settings()})
+        receiver.stop()
+        world = make_world(own)
+        alice, bob, group, _, _, word = await life_of_everything(own, world)
+        # Pages of their own, which become free.
+        secret = await world.group(await world.user("dan"), members=[alice])
+        if messages == "Revoke":
+            for _ in range(5):
+                await alice.call("sendGroupTextMessage", groupID=secret, text=word + "x" * 10_000)
+        assert any(map(secrets_in, dumped(own).values())), "the search finds what there is"
+        done(own, "deleteUser", userID=alice.user, messages=messages)
+        await deleted(own, alice.user)
+        texts = dumped(own)
+        found = {name: secrets_in(text) for name, text in texts.items()}
+        if messages == "Revoke":
+            assert not any(found.values()), found
+        else:
+            mine = [message for message in await history_of(bob, group) if message["sender"] == alice.user]
+            said = [message[key] for message in mine for key in ("text", "data", "extension") if key in message]
+            assert said and set(said) == {word}, "texts stay"
+            # Those, the report about one of them, and the webhooks of both that wait.
+            lines = [line for line in texts["dump" if POSTGRESQL else "export.jsonl"].splitlines() if secrets_in(line)]
+            tables = {line.split()[2].decode().rpartition(".")[2] if POSTGRESQL else next(iter(json.loads(line))) for line in lines}
+            assert {name.lower() for name in tables} <= {"message", "messageextras", "report", "webhook", "webhookfailure"}, tables
+        assert SECRET_WORD not in own.log
 
 
 # Crashes
@@ -204,6 +264,39 @@ async def test_a_killed_server_goes_on_where_it_was(make_server, recalled):
     assert word not in json.dumps(await history_of(bob, group))
     assert exported(own, alice.user) == []
     await world.close()
+
+
+@pytest.mark.files
+async def test_a_server_that_is_killed_behind_each_commit_of_the_job_ends_it(make_server, make_world):
+    """Time stands still: a start does one part, which is a commit, and the next waits for a pause that never ends."""
+    own = make_server({**MANY, "drain.duration": 0}, frozen=True)
+    world = make_world(own)
+    alice, bob, group, _, _, word = await life_of_everything(own, world)
+    bobs_name = bob.user
+    done(own, "deleteUser", userID=alice.user, messages="Revoke")
+    seen, last = [], None
+    for _ in range(200):
+        for _ in range(200):
+            row = await asyncio.to_thread(step_of, own)
+            if row not in (None, last):
+                break
+            # A part that waits for something, as for the bytes of the files.
+            await own.advance(seconds=0.1)
+        assert row not in (None, last), f"nothing happens behind {row}"
+        last = row
+        seen.append(row[0])
+        if row[0] == "done":
+            break
+        await restart(world, "kill")
+    steps = list(dict.fromkeys(seen))
+    assert steps[-1] == "done" and len(steps) >= 12, steps
+    assert done(own, "getUserDeletion", userID=alice.user) == {"state": "Done"}
+    bob = await world.session(bobs_name)
+    messages = [message for message in await history_of(bob, group) if message["sender"] == alice.user]
+    assert messages and all(message["isRevoked"] for message in messages if message["type"] != "GroupTips")
+    assert word not in json.dumps(await history_of(bob, group)) and exported(own, alice.user) == []
+    assert not any(map(secrets_in, dumped(own).values()))
+    assert SECRET_WORD not in own.log
 
 
 # The export
