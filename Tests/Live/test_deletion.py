@@ -2,6 +2,8 @@
 import asyncio
 import contextlib
 import json
+import os
+import signal
 import sqlite3
 import subprocess
 import time
@@ -10,6 +12,8 @@ import pytest
 
 from harness.backend import denied, done
 from harness.client import Refused
+from harness.footprint import metric_now
+from harness.nodes import asked, share_all
 from harness.receiver import Receiver
 from harness.restarts import restart
 from harness.server import IS_CLUSTER, POSTGRESQL, run_throng
@@ -186,6 +190,41 @@ async def test_groups_without_another_member_and_live_rooms_are_disbanded(server
         assert denied(server, 10010, "getGroupMemberList", groupID=group)["temporary"] is False
 
 
+async def test_an_owned_group_passes_on_whatever_its_owner_may_do(server, world):
+    """"To the earliest-joined member, whatever ownerQuitMode is"; a BChatRoom has none who could own it."""
+    alice, bob, carol = await world.users("alice", "bob", "carol")
+    group = await world.group(alice, "Public", ownerQuitMode="Forbid")
+    await carol.call("joinGroup", groupID=group)
+    await bob.call("joinGroup", groupID=group)
+    await alice.refused(10009, "quitGroup", groupID=group)
+    everybody = done(server, "createGroup", groupType="BChatRoom", groupName="news", ownerUserID=alice.user)["groupID"]
+    done(server, "deleteUser", userID=alice.user)
+    change = await bob.expect("onGroupInfoChanged", groupID=group)
+    assert change["changeInfoList"] == [{"type": "Owner", "value": carol.user}]
+    await bob.expect("onMemberLeave", groupID=group)
+    assert (await bob.expect("onGroupDismissed", groupID=everybody))["opUser"] == {"userID": "administrator"}
+    await deleted(server, alice.user)
+    assert (await info_of(bob, group))["owner"] == carol.user
+
+
+async def test_what_a_live_room_remembers_is_recalled(make_server, make_world):
+    own = make_server({**MANY, "avChatRoom.recentMessages": 100})
+    world = make_world(own)
+    alice, bob = await world.users("alice", "bob")
+    room = await world.group(bob, "AVChatRoom", [alice])
+    kept = await bob.call("sendGroupTextMessage", groupID=room, text="of bob")
+    mine = [(await alice.call("sendGroupTextMessage", groupID=room, text=f"mine {n}"))["seq"] for n in range(3)]
+    await alice.call("quitGroup", groupID=room)
+    done(own, "deleteUser", userID=alice.user, messages="Revoke")
+    for seq in mine:
+        event = await bob.expect("onRecvMessageRevoked", groupID=room, seq=seq)
+        assert event["opUser"] == {"userID": "administrator"}
+    await deleted(own, alice.user)
+    messages = await history_of(bob, room)
+    assert [message["seq"] for message in messages if message.get("isRevoked")] == mine
+    assert [message["text"] for message in messages if "text" in message] == ["of bob"] and kept["seq"] not in mine
+
+
 async def test_an_unknown_user_ends_done_and_a_wrong_name_is_refused(server, world):
     user = world.name("nobody")
     assert done(server, "getUserDeletion", userID=user) == {"state": "None"}
@@ -196,17 +235,31 @@ async def test_an_unknown_user_ends_done_and_a_wrong_name_is_refused(server, wor
         assert denied(server, 10004, method, userID="@nobody")["field"] == "userID"
 
 
-async def test_bans_and_blocks_stay(server, world):
+async def test_bans_mutes_blocks_and_revocations_stay(server, world):
     alice, bob = await world.users("alice", "bob")
     group = await world.group(bob, members=[alice])
+    other = await world.group(bob, members=[alice])
+    await bob.call("muteGroupMember", groupID=other, userID=alice.user, muteTime=3600)
     await bob.call("kickGroupMember", groupID=group, userIDList=[alice.user], banTime=3600, reason="rude")
     done(server, "blockUser", userID=alice.user, reason="spam")
+    now = int(server.now)
+    done(server, "revokeTokens", userID=alice.user, before=now * 1000)
     done(server, "deleteUser", userID=alice.user)
     await deleted(server, alice.user)
     banned = (await bob.call("getGroupBannedMembers", groupID=group))["memberList"]
     assert [(row["userID"], row["reason"]) for row in banned] == [(alice.user, "rude")]
     rows = exported(server, alice.user)
     assert [row["kind"] for row in rows] == ["block"] and rows[0]["reason"] == "spam"
+    # The tokens of before are still revoked when the block is lifted, and the mute goes on.
+    done(server, "unblockUser", userID=alice.user)
+    late = await world.open()
+    with pytest.raises(Refused) as refused:
+        await late.call("login", token=make_token(alice.user, now=server.now, iat=now - 1))
+    assert refused.value.code == 70021
+    again = await world.session(alice.user, iat=now)
+    await again.call("joinGroup", groupID=other)
+    await again.refused(10017, "sendGroupTextMessage", groupID=other, text="x")
+    await again.refused(10007, "joinGroup", groupID=group)
 
 
 # What is left in the files
@@ -297,6 +350,42 @@ async def test_a_server_that_is_killed_behind_each_commit_of_the_job_ends_it(mak
     assert word not in json.dumps(await history_of(bob, group)) and exported(own, alice.user) == []
     assert not any(map(secrets_in, dumped(own).values()))
     assert SECRET_WORD not in own.log
+
+
+async def test_another_node_goes_on_when_the_one_that_deletes_is_killed(make_cluster, make_world):
+    own = make_cluster({**MANY, "drain.duration": 0}, CLUSTER_KEEP="1")
+    world = make_world(own)
+    alice, bob = await world.users("alice", "bob")
+    members = [{"userID": alice.user}]
+    # A node makes groups of its own shards.
+    groups = [asked(own, address, "createGroup", groupType="Public", groupName="g", ownerUserID=bob.user, memberList=members)["groupID"]
+              for address in own.node_addresses for _ in range(2)]
+    for group in groups:
+        for number in range(40):
+            await alice.call("sendGroupTextMessage", groupID=group, text=f"mine {number}")
+    done(own, "deleteUser", userID=alice.user, messages="Revoke")  # three seconds at least
+
+    def at_work():
+        return [number for number, address in enumerate(own.node_addresses)
+                if metric_now(own, "throng_user_deletions", address=address) == 1]
+
+    await asyncio.to_thread(own.wait_until, lambda: len(at_work()) == 1, "a node deletes the user")
+    (number,) = at_work()
+    os.kill(own.processes[number], signal.SIGKILL)
+    left = [address for other, address in enumerate(own.node_addresses) if other != number]
+    names = [f"node{other + 1}" for other in range(len(own.node_addresses)) if other != number]
+    for address in left:
+        await asyncio.to_thread(own.cluster_becomes, share_all(*names), "the others have its shards", address=address)
+
+    async def state():
+        return asked(own, left[0], "getUserDeletion", userID=alice.user)["state"]
+
+    await eventually(state, "Done", 120)
+    bob = await world.session(bob.user)
+    for group in groups:
+        mine = [message for message in await history_of(bob, group) if message["sender"] == alice.user and message["type"] == "Text"]
+        assert len(mine) == 40 and all(message["isRevoked"] for message in mine)
+    assert asked(own, left[1], "exportUser", userID=alice.user) == {"rows": [], "nextSeq": 0}
 
 
 # The export
