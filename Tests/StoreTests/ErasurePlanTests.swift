@@ -78,6 +78,8 @@ import ThrongTestKit
       let asked = try await statements(of: store) { try look.run($0) }
       #expect(!asked.isEmpty)
       for sql in asked {
+        let bounds = ["LIMIT ", "min(number)", "block BETWEEN", "FROM groupRecord WHERE number = "]
+        #expect(bounds.contains { sql.contains($0) }, "\(sql) may read any number of rows")
         // A list of each kind has a limit; few groups of a user are disbanded and not cleared away.
         try await expectSeeks(sql, in: store, mayBeSorted: sql.contains("UNION ALL") || sql.contains("dismissedGroup"))
       }

@@ -344,14 +344,15 @@ struct ErasureScan<Queries: StoreQueries> {
         ? try db.shared("SELECT \(columns) FROM notification WHERE timestamp = $1", [.integer(oldest)], kinds)
         : try rows.filter { try $0.integer(0) != newest }
     }
-    var reached = deletion.place.number
+    // Of one instant there may be thousands: what a commit has erased of them is passed over the next time.
+    var (finished, reached) = (deletion.place.number, deletion.place.number)
     for row in rows {
       let time = try row.integer(0)
-      if time != reached, isPacked {
-        chunk.next = UserDeletion.Place(number: reached)
+      if time != reached { (finished, reached) = (reached, time) }
+      if isPacked {
+        chunk.next = UserDeletion.Place(number: finished)
         return
       }
-      reached = time
       let opUser = Array(try row.text(3).utf8)
       guard PersonalTexts.isInfo(of: user, opUser) else { continue }
       let erased = PersonalTexts.erase(user, in: opUser, messages: .keep)
