@@ -99,7 +99,7 @@ private struct QuestionerAdapter: WebhookAsking {
       case .data: .customMessage
       case .other: .other
       }
-    switch await questioner.ask(question.type, data: question.data, about: subject, of: question.user) {
+    switch await questioner.ask(question.type, data: question.data, about: subject, of: question.user, in: question.trace) {
     case .answer(let answer): return verdict(of: answer)
     case .silence: return silence
     // Nobody has decided: neither the application nor `webhook.onFailure`, which is about its failures.
