@@ -39,12 +39,6 @@ static void append_query(struct lws *wsi, bytes *to) {
   bytes_free(&part);
 }
 
-ct_text text_trimmed(const char *text, size_t count) {
-  while (count && (*text == ' ' || *text == '\t')) text++, count--;
-  while (count && (text[count - 1] == ' ' || text[count - 1] == '\t')) count--;
-  return (ct_text){.bytes = text, .count = count};
-}
-
 static void append_header(struct lws *wsi, bytes *to, enum lws_token_indexes token) {
   int total = lws_hdr_total_length(wsi, token);
   if (total <= 0) return;

@@ -1,5 +1,6 @@
 #include "http.h"
 
+#include "other_fields.h"
 #include "refusal.h"
 #include "slots.h"
 
@@ -208,7 +209,7 @@ void exchange_respond(
   if (!r || r->is_answered) return;
   r->is_answered = true;
   lws_rx_flow_control(r->wsi, 1);
-  r->keeps_connection &= !all->is_finishing && arrival_may_rest(r->arrival) && !has_early_bytes(r->wsi);
+  r->keeps_connection &= !all->is_finishing && arrival_may_idle(r->arrival) && !has_early_bytes(r->wsi);
   char line[128];
   bytes *to = &r->response;
   bytes_append(to, line, (size_t)snprintf(line, sizeof line, "HTTP/1.1 %d %s\r\n", status, status_phrase(status)));
@@ -238,7 +239,7 @@ static int finish(request **of_socket) {
   if (!is_kept || lws_http_transaction_completed(wsi)) return -1;
   // The library's own limit is 5 s.
   lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
-  arrival_rest(a, KEPT_S * 1000);
+  arrival_set_idle(a, KEPT_S * 1000);
   return 0;
 }
 
