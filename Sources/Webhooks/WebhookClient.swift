@@ -1,6 +1,7 @@
 import CoreMetrics
 import GroupModel
 import GroupRuntime
+import OutgoingHTTP
 import Synchronization
 
 /// Posts signed requests to the application's receiver.

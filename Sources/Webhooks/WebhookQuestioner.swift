@@ -1,6 +1,7 @@
 import GroupModel
 import GroupRuntime
 import Logging
+import OutgoingHTTP
 
 /// Asks the application before something happens (Protocol.md, "Webhooks").
 public final class WebhookQuestioner: Sendable {

@@ -3,6 +3,7 @@ import Gateway
 import GroupModel
 import GroupRuntime
 import Logging
+import OutgoingHTTP
 import PostgreSQLStore
 import ServerConfiguration
 import Webhooks

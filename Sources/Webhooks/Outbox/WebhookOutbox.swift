@@ -2,6 +2,7 @@ import Dispatch
 import GroupModel
 import GroupRuntime
 import Logging
+import OutgoingHTTP
 import Synchronization
 
 /// Posts after-events until the application has them (Protocol.md, "Webhooks"). `OutboxMachine`

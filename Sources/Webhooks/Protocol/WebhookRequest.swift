@@ -1,4 +1,5 @@
 import GroupModel
+import OutgoingHTTP
 import WireProtocol
 
 /// A request as the receiver gets it, the same at each attempt but for its time and signature.
