@@ -19,9 +19,12 @@ struct WebhookComposition: Sendable {
   private static let niceness = 5
 
   /// Nil where there is no receiver.
-  /// - Parameter membership: nil = this server is alone.
+  /// - Parameters:
+  ///   - membership: nil = this server is alone.
+  ///   - spans: gets those of requests; nil = nothing is traced.
   init?(
-    _ settings: Settings, store: any ServerStore, membership: (any ClusterMembership)?, alarms: any Alarms, logger: Logger
+    _ settings: Settings, store: any ServerStore, membership: (any ClusterMembership)?, alarms: any Alarms,
+    spans: (any SpanRecorder)?, logger: Logger
   ) async throws(StartError) {
     let maxContentBytes = settings.limits.text.message
     let clocks = store.clocks
@@ -36,7 +39,7 @@ struct WebhookComposition: Sendable {
       configuration.maxWait = settings.timeout
       configuration.niceness = niceness
       let http = try StartError.translating { () throws(HTTPError) in try HTTPClient(configuration) }
-      return WebhookClient(http, url: url, secret: secret, clocks: clocks)
+      return WebhookClient(http, url: url, secret: secret, clocks: clocks, spans: spans)
     }
     // Somebody waits for the answer to a before-event, so after-events have other connections.
     let asked = types.asks ? (settings.connections + 1) / 2 : 0
