@@ -281,6 +281,9 @@ extension Settings {
     /// The requests that may wait.
     public var maxPending: Int
 
+    /// `url` as others may see it.
+    public var shownURL: String { url.map(URLSecrets.shown) ?? "" }
+
     init(_ values: Resolution) {
       url = values[WebhookKeys.url]
       secret = values[WebhookKeys.secret]

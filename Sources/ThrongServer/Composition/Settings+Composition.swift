@@ -160,6 +160,7 @@ extension GatewayConfiguration {
     requiresKnownUsers = settings.users.requireKnown
     searchesMessages = settings.search.messages
     refusesUnknownParameters = settings.strictParameters
+    traceSampling = settings.tracing.sampling
     showsPresence = settings.presence.visibility == .everyone
     presenceGrace = settings.presence.grace
     statusSubscriptions = settings.limits.statusSubscriptions
