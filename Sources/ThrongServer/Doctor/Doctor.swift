@@ -84,10 +84,12 @@ public struct Doctor: Sendable {
         try settings.hasSecret()
         ? "the keys for tokens can be read" : "there is no secret for tokens yet; the first start makes it"
       let warning = await occupant == .throng ? settings.warningOfRunningServer() : nil
-      return [
-        warning.map { .warning("keys", $0, RunningServer.remedy) } ?? .ok("keys", words), await keysAtURL(),
+      let own = [
+        warning.map { .warning("keys", $0, RunningServer.remedy) } ?? .ok("keys", words),
         MachineChecks.certificate(try settings.certificateExpiry(), now: now),
-      ].compactMap { $0 }
+      ]
+      guard let remote = await keysAtURL() else { return own }
+      return own + [remote]
     } catch {
       return [
         .failure(

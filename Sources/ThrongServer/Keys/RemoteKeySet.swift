@@ -71,7 +71,7 @@ final class RemoteKeySet: Sendable {
     self.init(
       url, shownURL: settings.auth.shownJWKSURL, refresh: settings.auth.jwksRefresh, http: try RemoteKeySet.client(),
       clocks: clocks, alarms: alarms, logger: logger
-    ) { contents throws(AuthenticationError) in
+    ) { (contents: Data) async throws(AuthenticationError) -> Int in
       try await tokens.replaceKeySet(contents)
       return tokens.current.setKeyCount
     }
