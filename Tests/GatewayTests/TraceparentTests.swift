@@ -29,7 +29,7 @@ private final class Application: WebhookAsking, WebhookPoster {
   func retryFailures() async throws(StoreError) -> Int { 0 }
 }
 
-/// The trace of a request in what the request causes (Protocol.md, "Traces").
+/// The trace of a request in what the request causes (Protocol.md, "Trace context").
 @Suite struct TraceparentTests {
   private let application = Application()
   private let log = RecordingLog()

@@ -1,5 +1,5 @@
 """Traces of several services: `traceparent` on the application interface and in webhooks, and the spans that the
-server sends to a collector (Protocol.md, "Traces"; Operations.md, "Tracing")."""
+server sends to a collector (Protocol.md, "Trace context"; Operations.md, "Tracing")."""
 import asyncio
 import json
 import secrets
