@@ -117,9 +117,9 @@ public struct TokenVerifier: Sendable {
       throw TokenHeader.fault(in: token.members(of: .header))
     }
     guard header.crit == nil else { throw .unsigned(.malformed, "its header has crit, and this server knows no extensions") }
-    let algorithm = TokenAlgorithm(rawValue: header.alg)
-    let namesUnknownKey = algorithm.map { isUnknown(header.kid, of: $0) } ?? false
-    guard let algorithm, let keys = keys[algorithm] else {
+    let named = TokenAlgorithm(rawValue: header.alg)
+    let namesUnknownKey = named.map { isUnknown(header.kid, of: $0) } ?? false
+    guard let algorithm = named, let keys = keys[algorithm] else {
       let accepted = algorithms.map(\.rawValue).joined(separator: ", ")
       let reason = awaitsKeySet ? "the keys of auth.jwksURL were not read yet" : "this server accepts \(accepted)"
       throw .unsigned(

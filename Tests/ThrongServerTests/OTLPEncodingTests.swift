@@ -2,7 +2,6 @@ import GroupModel
 import ServerConfiguration
 import Testing
 import ThrongTestKit
-import WireProtocol
 
 @testable import ThrongServer
 

@@ -24,7 +24,10 @@ final class CurrentTokenVerifier: Sendable {
   func onUnknownKey(_ read: @escaping @Sendable () async -> Bool) { keyReading.withLock { $0 = read } }
 
   /// See `TokenChecking.readKeys`.
-  func readKeys() async -> Bool { await keyReading.withLock(\.self)() }
+  func readKeys() async -> Bool {
+    let read = keyReading.withLock { $0 }
+    return await read()
+  }
 
   /// Takes another key set for tokens that are checked from now on; all else stays.
   func replaceKeySet(_ keySet: Data) async throws(AuthenticationError) {

@@ -240,7 +240,10 @@ extension Server {
     metrics.describe(RemoteKeySet.readsName, help: "Readings of auth.jwksURL, by result.", type: .counter)
     metrics.collect(
       "throng_jwks_age_seconds", help: "Since the last good reading of auth.jwksURL; no sample before the first.", type: .gauge
-    ) { keySet.age.map { [(labels: [], value: $0 / .seconds(1))] } ?? [] }
+    ) {
+      guard let age = keySet.age else { return [] }
+      return [(labels: [], value: age / .seconds(1))]
+    }
     metrics.collect("throng_jwks_keys", help: "The keys of auth.jwksURL that are in use.", type: .gauge) {
       [(labels: [], value: Double(keySet.keyCount))]
     }
