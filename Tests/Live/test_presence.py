@@ -313,6 +313,11 @@ async def test_where_nobody_may_see_it_administrators_may_not_either(make_server
     denied(world.server, 10007, "getUsersStatus", userIDList=[alice.user], asUser=alice.user)
     denied(world.server, 10007, "setSelfStatus", customStatus="x", asUser=alice.user)
     denied(world.server, -32601, "subscribeUsersStatus", userIDList=[alice.user])
+    # "Signals stay."
+    bob = await world.user("bob")
+    group = await world.group(alice, members=[bob])
+    await alice.call("sendGroupSignal", groupID=group, name="typing")
+    assert (await bob.expect("onGroupSignal", groupID=group))["sender"] == alice.user
 
 
 async def test_without_a_grace_the_end_is_the_end(make_server, make_world):

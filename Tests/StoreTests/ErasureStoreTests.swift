@@ -255,6 +255,27 @@ import ThrongTestKit
     }
   }
 
+  /// Also where many were notified in one instant.
+  @Test(arguments: [Backing.sqlite, .postgresql]) func aChunkOfNotificationsIsSmall(backing: Backing) async throws {
+    try await backing.withStore { store in
+      let users = (0..<120).map { UserID("user\($0)")! }
+      try await store.store([.notify(notice(by: alice), .users(users)), .notify(notice(by: bob), .users(users))])
+      let erasure = try #require(store as? any UserErasureStore)
+      var deletion = UserDeletion(userID: alice, messages: .keep, step: .notifications, requestTime: 1)
+      var counts: [Int] = []
+      while counts.count < 10 {
+        let chunk = try await erasure.erasable(deletion, scanning: 2000)
+        counts.append(chunk.rows.count)
+        try await store.store([.erase(chunk.rows)])
+        guard let next = chunk.next else { break }
+        deletion.place = next
+      }
+      #expect(counts == [50, 50, 20])
+      let notices = try await store.notifications(of: users[7], since: 0, before: 0, limit: 10).map(\.notification)
+      #expect(notices.count == 2 && notices.allSatisfy { ($0.reason == nil) == $0.opUser.contains("alice") })
+    }
+  }
+
   /// A page of an export looks at a bounded number of rows, too.
   @Test(arguments: [Backing.sqlite, .postgresql]) func otherPeoplesMessagesArePassedOver(backing: Backing) async throws {
     try await backing.withStore { store in

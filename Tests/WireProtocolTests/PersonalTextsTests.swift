@@ -42,6 +42,14 @@ import WireProtocol
     #expect(erased(decided) == #"{"fromUser":"adam","toUser":"","requestMsg":"please","handledMsg":"","handledBy":"mary"}"#)
   }
 
+  @Test func theReasonOfARemovalGoesWithWhoHasGivenIt() {
+    let removal = #"{"memberList":[{"userID":"adam","nameCard":"a"}],"reason":"rude","opUser":{"userID":"mary","role":"Owner"}}"#
+    #expect(erased(removal) == removal.replacing(#""rude""#, with: #""""#))
+    let removed = #"{"memberList":[{"userID":"mary","nameCard":""}],"reason":"rude","opUser":{"userID":"adam","role":"Owner"}}"#
+    #expect(erased(removed) == nil, "another's words")
+    #expect(erased(#"{"reason":"rude","opUser":{"userID":"mary2"},"x":"mary"}"#) == nil)
+  }
+
   @Test func aReportAboutTheUserKeepsTheWordsOfItsReporter() {
     let about = #"{"report":{"reporter":"adam","message":{"sender":"mary","text":"x"},"category":"c","text":"t"}}"#
     #expect(erased(about) == nil)
