@@ -1,6 +1,7 @@
 """Connections of the internal listener are kept (Protocol.md, "Internal listener"); an answer of the public listener
 closes its own. The first test shows why a request that comes before the answer to the last one is not answered: such a
 client makes the library loop. When it fails, the library can do more, and so can the server."""
+import contextlib
 import http.client
 import json
 import os
@@ -63,6 +64,12 @@ class Kept:
         answer = self.http.getresponse()
         return answer, answer.read()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.http.close()
+
     @property
     def is_kept(self):
         return self.http.sock is self.socket
@@ -73,41 +80,35 @@ class Kept:
 
 
 def test_ten_thousand_calls_go_over_one_connection(make_server):
-    own = make_server()
-    backend = Kept(own)
-    for number in range(10_000):
-        backend.call(number)
-    backend.http.close()
+    with Kept(make_server()) as backend:
+        for number in range(10_000):
+            backend.call(number)
 
 
 def test_calls_of_all_kinds_go_over_one_connection(make_server):
-    own = make_server()
-    backend, statuses = Kept(own), []
     big = json.dumps({**PING, "params": {"x": "y" * 500_000}})
-    for _ in range(20):
-        for method, path, body, headers in (
-            ("GET", "/healthz", None, None), ("HEAD", "/healthz", None, None), ("POST", "/rpc", json.dumps(PING), None),
-            ("POST", "/rpc", json.dumps({"jsonrpc": "2.0", "method": "ping"}), None), ("POST", "/rpc", big, None),
-            ("POST", "/rpc", "", None), ("POST", "/rpc", json.dumps(PING), {}), ("GET", "/openrpc.json", None, None),
-            ("GET", "/nowhere", None, None), ("DELETE", "/rpc", None, None), ("GET", "/metrics", None, None)):
+    calls = (
+        ("GET", "/healthz", None, None, 200), ("HEAD", "/healthz", None, None, 200), ("POST", "/rpc", json.dumps(PING), None, 200),
+        ("POST", "/rpc", json.dumps({"jsonrpc": "2.0", "method": "ping"}), None, 204), ("POST", "/rpc", big, None, 200),
+        ("POST", "/rpc", "", None, 200), ("POST", "/rpc", json.dumps(PING), {}, 401), ("GET", "/openrpc.json", None, None, 200),
+        ("GET", "/nowhere", None, None, 404), ("DELETE", "/rpc", None, None, 405), ("GET", "/metrics", None, None, 200))
+    with Kept(make_server()) as backend:
+        for method, path, body, headers, status in calls * 20:
             answer, _ = backend.ask(method, path, body, headers)
-            assert backend.is_kept and answer.getheader("keep-alive") == "timeout=120", (method, path, answer.headers.items())
-            statuses.append(answer.status)
-    assert statuses[:11] == [200, 200, 200, 204, 200, 200, 401, 200, 404, 405, 200] and statuses == statuses[:11] * 20
+            assert answer.status == status and backend.is_kept, (method, path, answer.status, answer.headers.items())
+            assert answer.getheader("keep-alive") == "timeout=120" and answer.getheader("connection") is None
 
 
 @pytest.mark.parametrize("headers", [{"Connection": "close"}, {"Connection": "Close"}, {"Connection": "x, close"}])
 def test_a_client_may_end_it(server, headers):
-    backend = Kept(server)
-    answer, _ = backend.ask("GET", "/healthz", headers=headers)
-    assert answer.status == 200 and answer.getheader("connection") == "close" and not backend.is_kept
+    with Kept(server) as backend:
+        answer, _ = backend.ask("GET", "/healthz", headers=headers)
+        assert answer.status == 200 and answer.getheader("connection") == "close" and not backend.is_kept
 
 
 def test_the_public_listener_keeps_none(server):
-    connection = http.client.HTTPConnection(server.address, timeout=20)
-    connection.request("GET", "/nowhere")
-    answer = connection.getresponse()
-    assert answer.status == 404 and answer.getheader("connection") == "close"
+    answer = server.http("GET", "/nowhere", public=True)
+    assert answer.status == 404 and answer.headers["connection"] == "close"
 
 
 def test_a_request_that_comes_early_ends_the_connection_behind_the_answer(make_server):
@@ -124,31 +125,38 @@ def test_a_request_that_comes_early_ends_the_connection_behind_the_answer(make_s
                 answer += got
         assert answer.count(b"HTTP/1.1 ") == 1 and answer.startswith(b"HTTP/1.1 401"), size
     # The loop goes on.
-    Kept(own).call(1)
+    with Kept(own) as backend:
+        backend.call(1)
 
 
 def test_so_many_idle_connections_are_kept_and_no_more(make_server):
-    own = make_server({"loops": 1, "limits.connectionsPerAddress": 1000})
-    backends = [Kept(own) for _ in range(300)]
-    kept = [backend.ask("GET", "/healthz")[0].getheader("connection") != "close" for backend in backends]
-    assert kept.count(True) == 256 and all(kept[:256])
-    # Who is among them goes on, and when one has gone another one may stay.
-    for backend in backends[:256]:
-        backend.call(1)
-    backends[0].http.close()
+    own = make_server({"loops": 1})
 
-    def another_is_kept():
-        return Kept(own).ask("GET", "/healthz")[0].getheader("connection") != "close"
+    def stays(backend):
+        return backend.ask("GET", "/healthz")[0].getheader("connection") != "close"
 
-    own.wait_until(another_is_kept, "a place")
+    with contextlib.ExitStack() as stack:
+        backends = [stack.enter_context(Kept(own)) for _ in range(300)]
+        kept = [stays(backend) for backend in backends]
+        assert kept.count(True) == 256 and all(kept[:256])
+        # Who is among them goes on, and when one has gone another one may stay.
+        for backend in backends[:256]:
+            backend.call(1)
+        backends[0].http.close()
+
+        def another_stays():
+            with Kept(own) as another:
+                return stays(another)
+
+        own.wait_until(another_stays, "a place")
 
 
 def test_the_end_of_the_server_does_not_wait_for_them(make_server):
     own = make_server()
-    backend = Kept(own)
-    backend.call(1)
-    assert own.stop() == 0
-    assert backend.socket.recv(1) == b""
+    with Kept(own) as backend:
+        backend.call(1)
+        assert own.stop() == 0
+        assert backend.socket.recv(1) == b""
 
 
 def test_a_backend_on_a_unix_socket_takes_no_ports(make_server, tmp_path):
@@ -160,9 +168,9 @@ def test_a_backend_on_a_unix_socket_takes_no_ports(make_server, tmp_path):
         status, answer = ask(f"{tmp_path}/i", "POST", "/rpc", body, Authorization=credential)
         assert status == 200 and b"result" in answer
     assert own.internal_address == f"unix:{tmp_path}/i"
-    backend = Kept(own, Connection(f"{tmp_path}/i"))
-    for number in range(1000):
-        backend.call(number)
+    with Kept(own, Connection(f"{tmp_path}/i")) as backend:
+        for number in range(1000):
+            backend.call(number)
 
 
 def can_connect(port):

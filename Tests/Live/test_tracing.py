@@ -129,7 +129,7 @@ async def test_a_failure_that_is_retried_keeps_it(make_server, receiver):
 
     await asyncio.to_thread(own.wait_until, has_failed, "the failure")
     receiver.answer = lambda request: None
-    call(own, "retryWebhookFailures")
+    call(own, "retryWebhooks")
     assert trace_of((await receiver.expect("messageSent"))[0]) == (trace.id, "01")
 
 
