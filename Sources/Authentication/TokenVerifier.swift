@@ -56,23 +56,27 @@ public struct TokenVerifier: Sendable {
     if let secret = configuration.secret {
       for secret in [secret, configuration.previousSecret].compactMap({ $0 }) { found.append(try await TokenKey(secret: secret)) }
     }
-    source = configuration.keySetSource
-    if let keySet = configuration.keySet { found += try await JSONWebKeySet.tokenKeys(in: keySet, of: source) }
+    let (origin, isRemote) = (configuration.keySetSource, configuration.keySetSource == .url)
+    if let keySet = configuration.keySet { found += try await JSONWebKeySet.tokenKeys(in: keySet, of: origin) }
     let byAlgorithm = Dictionary(grouping: found, by: \.algorithm)
     let accepted = configuration.algorithms ?? TokenAlgorithm.allCases
-    remoteAlgorithms = source == .url ? Set(accepted.filter { $0 != .hs256 }) : []
-    awaitsKeySet = source == .url && configuration.keySet == nil
-    for algorithm in configuration.algorithms ?? [] where byAlgorithm[algorithm] == nil && !remoteAlgorithms.contains(algorithm) {
+    let remote: Set<TokenAlgorithm> = isRemote ? Set(accepted.filter { $0 != .hs256 }) : []
+    for algorithm in configuration.algorithms ?? [] where byAlgorithm[algorithm] == nil && !remote.contains(algorithm) {
       let source = algorithm == .hs256 ? "there is no secret" : "the JWKS file has no such key"
       throw AuthenticationError("auth.algorithms names \(algorithm.rawValue), but \(source)")
     }
-    keys = byAlgorithm.filter { configuration.algorithms?.contains($0.key) ?? true }
-    if source == .url, configuration.keySet != nil, remoteAlgorithms.isDisjoint(with: keys.keys) {
+    let usable = byAlgorithm.filter { configuration.algorithms?.contains($0.key) ?? true }
+    let isAwaited = isRemote && configuration.keySet == nil
+    if isRemote, !isAwaited, remote.isDisjoint(with: usable.keys) {
       throw AuthenticationError("auth.jwksURL holds no key for the algorithms of auth.algorithms")
     }
-    guard !keys.isEmpty || awaitsKeySet else {
+    guard !usable.isEmpty || isAwaited else {
       throw AuthenticationError("no algorithm is left that a token could be signed with")
     }
+    keys = usable
+    source = origin
+    remoteAlgorithms = remote
+    awaitsKeySet = isAwaited
     audience = configuration.audience
     issuer = configuration.issuer
   }
