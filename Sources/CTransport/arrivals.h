@@ -24,6 +24,11 @@ void arrival_begin(arrivals *all, int descriptor, const peer *p, bool has_proxy_
 void arrival_set_wsi(arrival *a, struct lws *wsi);
 // It is closed, unless it has become a WebSocket by then, or the deadline is replaced.
 void arrival_set_deadline(arrival *a, uint32_t ms);
+// Whether it may be kept for further requests when it has been answered: not too many are.
+bool arrival_may_idle(const arrival *a);
+// It has been answered, and is kept for its next request, so long at most; `arrival_set_deadline` ends
+// that.
+void arrival_set_idle(arrival *a, uint32_t ms);
 // The library has closed it, or it is a WebSocket.
 void arrival_free(arrival *a);
 // Closes a few of those whose time is over. Returns whether there are more.

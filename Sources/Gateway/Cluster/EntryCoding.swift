@@ -48,6 +48,7 @@ struct EntryWriter {
     platform(caller.platform)
     optionalKey(caller.session)
     profile(caller.profile)
+    bytes.optional(caller.trace) { $0.text($1.traceparent) }
   }
 }
 
@@ -138,9 +139,11 @@ struct EntryReader {
     let isUser = try bytes.flag()
     let user = isUser ? try user() : nil
     let (platform, session, profile) = (try platform(), try optionalKey(), try profile())
-    guard let user else { return .administrator }
+    let traceparent = try bytes.optional { (reader) throws(MalformedMessage) in try reader.text() }
+    let trace = traceparent.flatMap { TraceContext(traceparent: $0) }
+    guard let user else { return .administrator.with(trace: trace) }
     // Its own requester: whether the client still waits is known on its node alone.
-    return .user(user, platform: platform, session: session, requester: nil, profile: profile)
+    return .user(user, platform: platform, session: session, requester: nil, profile: profile).with(trace: trace)
   }
 }
 

@@ -136,6 +136,21 @@ import WireProtocol
     #expect(back.bytes(from: ClusterEntryTests.one) == entry.bytes(from: ClusterEntryTests.one))
   }
 
+  @Test(arguments: [
+    nil, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00",
+  ] as [String?])
+  func aCallerKeepsItsTrace(traceparent: String?) throws {
+    let trace = traceparent.flatMap { TraceContext(traceparent: $0) }
+    for caller in [Caller.administrator, .user("mary", platform: .iOS, session: nil)] {
+      let entry = ClusterEntry.request(number: 1, .rows([], by: caller.with(trace: trace)))
+      guard case .request(_, .rows(_, let back))? = try sent(entry).first else {
+        #expect(Bool(false), "another entry")
+        continue
+      }
+      #expect(back.trace == trace && back.userID == caller.userID)
+    }
+  }
+
   @Test func theEntriesOfAFrameKeepTheirOrder() throws {
     let entries = try sent(.attach("g", "mary", .receive), .publish("g", .control, except: nil, frame: [1]), .close("g"))
     #expect(entries.count == 3)
