@@ -22,7 +22,8 @@ void ct_loop_use_tls(ct_loop *loop, const ct_tls *tls) { certificate_use(&loop->
 ct_counters ct_loop_counters(const ct_loop *loop) {
   ct_counters counters = {
     .connections_open = connections_open_count(&loop->connections), .deliveries = connections_deliveries(&loop->connections),
-    .event_streams = connections_event_stream_count(&loop->connections), .connections_waiting = (uint64_t)arrivals_waiting_count(loop->arrivals), .flushes = loop->flushes,
+    .event_streams = connections_event_stream_count(&loop->connections),
+    .connections_waiting = (uint64_t)arrivals_waiting_count(loop->arrivals), .flushes = loop->flushes,
     .lags = lateness_lags(&loop->lateness)};
   topics_count(&loop->topics, &counters);
   return counters;
@@ -37,6 +38,11 @@ uint32_t ct_loop_add_waiting(const ct_loop *loop, uint32_t position, ct_waiting 
 // -- Connections
 
 bool ct_connection_is_open(const ct_loop *loop, ct_connection_id id) { return connection_find_open(&loop->connections, id); }
+
+bool ct_connection_is_event_stream(const ct_loop *loop, ct_connection_id id) {
+  const connection *c = connection_find(&loop->connections, id);
+  return c && connection_is_event_stream(c);
+}
 
 void ct_connection_send(ct_loop *loop, ct_connection_id id, const void *data, size_t count, bool is_text) {
   connection *c = connection_find_open(&loop->connections, id);

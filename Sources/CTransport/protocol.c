@@ -21,7 +21,7 @@ static bool open_connection(accepted_socket *socket, connection *c, const ct_req
   const ct_callbacks *callbacks = socket->protocol->callbacks;
   socket->connection = c;
   pings_start(c);
-  void *handler = callbacks->opened(callbacks->context, connection_id(c), head, connection_is_event_stream(c));
+  void *handler = callbacks->opened(callbacks->context, connection_id(c), head);
   connection_set_handler(c, handler);
   arrival_free(socket->arrival);
   socket->arrival = NULL;

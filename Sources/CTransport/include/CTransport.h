@@ -61,8 +61,7 @@ typedef struct {
   void (*refused)(
     void *context, const ct_request_head *head, int status, const char *reason, bool is_upgrade);
   // A connection is open. The result is given to received and closed.
-  void *(*opened)(
-    void *context, ct_connection_id connection, const ct_request_head *head, bool is_event_stream);
+  void *(*opened)(void *context, ct_connection_id connection, const ct_request_head *head);
   // A whole message; CT_RECEIVE_PADDING bytes behind it may be read.
   void (*received)(void *handler, const uint8_t *bytes, size_t count, bool is_text);
   // The last callback of a connection. code: the peer's (by_peer; 1005 where it has hung up an event
@@ -272,6 +271,7 @@ void ct_connection_drop_queued(ct_loop *loop, ct_connection_id connection);
 void ct_connection_set_deadline(ct_loop *loop, ct_connection_id connection, uint64_t in_ms);
 void ct_connection_clear_deadline(ct_loop *loop, ct_connection_id connection);
 bool ct_connection_is_open(const ct_loop *loop, ct_connection_id connection);
+bool ct_connection_is_event_stream(const ct_loop *loop, ct_connection_id connection);
 
 // -- Topics: a log of encoded frames, and the connections that receive it.
 
@@ -285,8 +285,8 @@ void ct_topic_subscribe(ct_topic *topic, ct_connection_id connection, uint8_t ma
 void ct_topic_unsubscribe(ct_topic *topic, ct_connection_id connection);
 // Lets no entry from the next one on be compressed with a reference to earlier ones.
 void ct_topic_reset_stream(ct_topic *topic);
-// Appends one text frame, which holds JSON text where event streams subscribe, for every subscriber whose mask shares a bit with kind, but not for except
-// (0: no exception).
+// Appends one text frame, which is JSON text where event streams subscribe, for every subscriber
+// whose mask shares a bit with kind, but not for except (0: no exception).
 void ct_topic_publish(
   ct_topic *topic, const void *bytes, size_t count, bool skippable, uint8_t kind, ct_connection_id except);
 // Sends one text frame to one connection, in order with the published entries.
