@@ -95,10 +95,11 @@ extension Session {
         unknownParameters: trace.unknownParameters?.text))
   }
 
-  private func deliver(_ text: [UInt8], to receiver: PendingRequest.Receiver) {
+  func deliver(_ text: [UInt8], to receiver: PendingRequest.Receiver) {
     switch receiver {
     case .session(let slot): sendInOrder(text, at: slot)
     case .batch(let next): next(self, text)
+    case .post(let call): answer(call, text.isEmpty ? .nothing : .text(text))
     }
   }
 
@@ -106,12 +107,11 @@ extension Session {
 
   /// Handles a batch: its requests one after the other, answered by one array.
   /// - Parameter text: of the batch; nil on one node.
-  func handle(_ calls: [Call], _ text: [UInt8]?) {
-    let slot = replies.open()
+  func handle(_ calls: [Call], _ text: [UInt8]?, for receiver: PendingRequest.Receiver) {
     waits.insert(.batch)
     handle(calls[...], text, BatchReply(maxBytes: readyReplyBytes * 3 / 2)) { session, batch in
       session.waits.remove(.batch)
-      session.sendInOrder(batch.text, at: slot)
+      session.deliver(batch.text, to: receiver)
       session.drainReceiveQueue()
     }
   }
@@ -127,10 +127,9 @@ extension Session {
   }
 
   /// A batch with no or too many requests counts as one request.
-  func refuseBatch() {
-    let slot = replies.open()
+  func refuseBatch(for receiver: PendingRequest.Receiver) {
     if case .flood = checkRate(at: context.clocks.monotonic) { closeAfterReplies(.requestFlood) }
-    sendInOrder(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), at: slot)
+    deliver(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), to: receiver)
   }
 }
 
@@ -163,6 +162,8 @@ final class PendingRequest: Sendable {
   /// The consumer of the response's text.
   enum Receiver: Sendable {
     case session(ReplyQueue.Slot)
+    /// Is answered by itself, whatever the order.
+    case post(PostedCall)
     /// Gets an empty text for a request without an id.
     case batch(@Sendable (isolated Session, [UInt8]) -> Void)
   }
