@@ -127,6 +127,9 @@ public final class EventStreams: Sendable {
     }
   }
 
+  /// How many requests are under way or wait.
+  var underWay: Int { queue.withLock { $0.count } }
+
   private static func respond(_ answer: PostedCall.Answer, to post: Post) {
     let headers = post.headers + [("Cache-Control", "no-store")]
     switch answer {

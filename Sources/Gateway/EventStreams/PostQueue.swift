@@ -29,6 +29,8 @@ struct PostQueue<Work: Sendable>: Sendable {
   init() {}
 
   var isEmpty: Bool { streams.isEmpty }
+  /// How many there are, waiting ones included.
+  var count: Int { streams.values.reduce(0) { $0 + $1.inService + $1.waiting.count } }
 
   /// A request has come. Where it begins or waits, `end` follows when it is over.
   /// - Parameter work: is kept where it has to wait.

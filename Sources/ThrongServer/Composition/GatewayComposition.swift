@@ -21,6 +21,8 @@ struct GatewayComposition: Sendable {
   let upgrades: UpgradePolicy
   let signInPolicy: SignInPolicy
   let sessions: SessionFactory
+  /// The event streams of this node.
+  let streams: StreamDirectory
   let eventStreams: EventStreams
   /// This process as a node; nil = it is alone.
   let node: ClusterNode?
@@ -62,7 +64,7 @@ struct GatewayComposition: Sendable {
     signInPolicy = SignInPolicy(
       configuration, tokens: tokens, sessions: delivery.sessions, budgets: limits.budgets, limiter: limits.signIns,
       connectionLimiter: limits.connections, links: network?.links)
-    let streams = StreamDirectory(cluster)
+    streams = StreamDirectory(cluster)
     eventStreams = EventStreams(
       streams, upgrades: upgrades, proxies: proxies, refusals: telemetry.refusals, requests: network?.requests)
     sessions = SessionFactory(
@@ -72,7 +74,7 @@ struct GatewayComposition: Sendable {
         profiles: delivery.profiles, quotas: limits.quotas, clocks: clocks, observer: telemetry.stores,
         grace: rules.limits.offlineGrace),
       connectionLimiter: limits.connections, streams: streams, readyReplyBytes: configuration.readyReplyBytes)
-    node = network.flatMap { [telemetry, limits, delivery, dispatcher] network in
+    node = network.flatMap { [telemetry, limits, delivery, dispatcher, streams] network in
       ClusterNode(
         network, dispatcher, methods, delivery, limits, telemetry, streams, poster: webhooks?.poster, clocks: clocks,
         grace: rules.limits.offlineGrace, logger: logger)

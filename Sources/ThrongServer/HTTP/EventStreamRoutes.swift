@@ -10,12 +10,17 @@ struct EventStreamPaths: Sendable, Equatable {
   let events: String
   let rpc: String
 
+  /// - Parameter path: of the WebSocket.
+  init(besides path: String) {
+    let directory = DemoPage.directory(of: path)
+    events = directory + "events"
+    rpc = directory + "rpc"
+  }
+
   /// Nil where they are off.
   init?(_ settings: Settings) {
     guard settings.eventStream else { return nil }
-    let directory = DemoPage.directory(of: settings.path)
-    events = directory + "events"
-    rpc = directory + "rpc"
+    self.init(besides: settings.path)
   }
 }
 
