@@ -29,7 +29,8 @@ enum {
   PROXY_HEADER_MS = 5000,
   EVENTS_PER_TURN = 64, ADOPTIONS_PER_TURN = 4,  // new clients must not delay the connected ones for long
   DROPS_PER_TURN = 64,
-  LEAST_WAITING = 32, MOST_WAITING = 4096, LEAST_IN_LIBRARY = 64, MOST_IN_LIBRARY = 512
+  LEAST_WAITING = 32, MOST_WAITING = 4096, LEAST_IN_LIBRARY = 64, MOST_IN_LIBRARY = 512,
+  MOST_IDLE = 256
 };
 
 enum { SOURCE_KEY = 16, SOURCE_BUCKETS = 1024 };
@@ -62,6 +63,7 @@ struct arrival {
   arrival_stage stage;
   bool is_expired;   // its time is over: a turn soon closes it
   bool is_watched;   // by the set
+  bool is_idle;   // it has been answered, and waits for its next request
   peer peer;
 };
 
@@ -74,7 +76,7 @@ struct arrivals {
   TAILQ_HEAD(arrival_list, arrival) waiting[2];  // by is_internal, the oldest first
   struct arrival_list in_library;                // of the public listener, the oldest first
   struct arrival_list expired[2];                // by whether they are in it, in order of expiry
-  int waiting_count[2], max_waiting, in_library_count, max_in_library;
+  int waiting_count[2], max_waiting, in_library_count, max_in_library, idle_count;
   LIST_HEAD(source_bucket, source) sources[SOURCE_BUCKETS];
   slot_table slots;
   int set;  // the epoll set of those that wait
@@ -182,10 +184,17 @@ static void uncount(arrival *a) {
 
 // -- The end
 
+static void end_idle(arrival *a) {
+  if (!a->is_idle) return;
+  a->is_idle = false;
+  a->all->idle_count--;
+}
+
 // Takes it out of everything but the library.
 static void leave(arrival *a) {
   arrivals *all = a->all;
   if (a->stage == ARRIVAL_GONE) return;
+  end_idle(a);
   if (a->is_expired) {
     TAILQ_REMOVE(&all->expired[is_in_library(a)], a, of_stage);
   } else if (!is_in_library(a)) {
@@ -222,9 +231,10 @@ static void close_now(arrival *a) {
   }
 }
 
+// The end of one that was only kept is nobody's loss.
 static void drop(arrival *a, ct_drop reason) {
   const ct_callbacks *callbacks = a->all->callbacks;
-  if (callbacks->dropped) callbacks->dropped(callbacks->context, peer_address(&a->peer), reason);
+  if (callbacks->dropped && !a->is_idle) callbacks->dropped(callbacks->context, peer_address(&a->peer), reason);
   close_now(a);
 }
 
@@ -310,6 +320,7 @@ static bool take_place(arrival *a) {
 // From now on, and not from the tick that the wheel has reached: right after a jump of its clock, all that
 // has passed would be taken from a connection that has just come.
 void arrival_set_deadline(arrival *a, uint32_t ms) {
+  end_idle(a);
   if (!a->is_expired && a->stage != ARRIVAL_GONE) wheel_set(a->all->wheel, &a->timer, tick_now(a->all->wheel) + ticks(ms) + 1);
 }
 
@@ -321,6 +332,15 @@ void arrival_serve(arrival *a) {
   }
   a->stage = ARRIVAL_SERVED;
   uncount(a);
+}
+
+bool arrival_may_idle(const arrival *a) { return a->all->idle_count < MOST_IDLE; }
+
+void arrival_set_idle(arrival *a, uint32_t ms) {
+  arrival_set_deadline(a, ms);
+  if (a->stage == ARRIVAL_GONE) return;
+  a->is_idle = true;
+  a->all->idle_count++;
 }
 
 static void begin_head(arrival *a) {

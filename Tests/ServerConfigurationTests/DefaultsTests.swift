@@ -25,6 +25,8 @@ import Testing
 
   @Test func credentials() {
     #expect(settings.auth.secret == nil && settings.auth.jwksFile == nil && settings.auth.algorithms == nil)
+    #expect(settings.auth.jwksURL == nil && settings.auth.jwksRefresh == .seconds(600))
+    #expect(settings.tracing.otlpEndpoint == nil && settings.tracing.sampling == 0.01)
     #expect(settings.auth.previousSecret == nil && settings.admin.previousAPIKey == nil)
     #expect(settings.auth.audience == nil && settings.auth.issuer == nil && settings.admin.apiKey == nil)
     #expect(settings.auth.failureDelay == .seconds(1))

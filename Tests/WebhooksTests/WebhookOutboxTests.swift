@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 import ThrongTestKit
 
+@testable import OutgoingHTTP
 @testable import Webhooks
 
 /// All lanes are another process's, until they are gained at once.

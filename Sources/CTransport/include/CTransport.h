@@ -29,7 +29,7 @@ typedef struct {
 // A request without its body. The path is decoded and normalised, the query is percent-encoded.
 typedef struct {
   ct_text method, path, query, host, origin, authorization, forwarded_for, forwarded_host, forwarded, subprotocols,
-    peer_address;
+    traceparent, peer_address;
   bool is_tls, is_internal;
 } ct_request_head;
 

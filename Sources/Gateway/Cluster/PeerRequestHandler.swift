@@ -97,10 +97,10 @@ package final class PeerRequestHandler: Sendable {
     case .administratorActions(let count, let instant):
       answer(.administratorActions(observation.actionsHere(count, through: instant)))
     case .uptime: answer(.count(observation.uptimeHere))
-    case .post(let body, let key):
+    case .post(let body, let key, let trace):
       let session = streams.name(in: key).flatMap { streams.session(of: $0) }
       guard let session else { return answer(.posted(.gone)) }
-      session.post(body, PostedCall { answer(.posted($0)) })
+      session.post(body, PostedCall(in: trace) { answer(.posted($0)) })
     case .metrics: Task { answer(.reply(.success(.encoded(await metrics.withLock { $0 }())))) }
     }
   }

@@ -40,8 +40,8 @@ enum RemoteRequest: Sendable {
   case uptime
   /// The receiver's metrics, as the text of Prometheus.
   case metrics
-  /// A request, or a batch, that came by HTTP for an event stream of the receiver.
-  case post([UInt8], key: String)
+  /// A request, or a batch, that came by HTTP for an event stream of the receiver, and its trace.
+  case post([UInt8], key: String, TraceContext?)
 }
 
 extension RemoteRequest {
@@ -193,9 +193,10 @@ extension RemoteRequest {
       writer.instant(instant)
     case .uptime: writer.bytes.byte(Tag.uptime.rawValue)
     case .metrics: writer.bytes.byte(Tag.metrics.rawValue)
-    case .post(let body, let key):
+    case .post(let body, let key, let trace):
       writer.bytes.byte(Tag.post.rawValue)
       writer.bytes.text(key)
+      writer.trace(trace)
       writer.bytes.data(body)
     }
   }
@@ -255,8 +256,8 @@ extension RemoteRequest {
     case .uptime: self = .uptime
     case .metrics: self = .metrics
     case .post:
-      let key = try reader.bytes.text()
-      self = .post(try reader.bytes.data(), key: key)
+      let (key, trace) = (try reader.bytes.text(), try reader.trace())
+      self = .post(try reader.bytes.data(), key: key, trace)
     }
   }
 }

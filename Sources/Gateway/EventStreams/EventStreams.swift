@@ -1,4 +1,5 @@
 import Cluster
+import GroupModel
 import Synchronization
 import WebSocketTransport
 
@@ -18,6 +19,7 @@ public final class EventStreams: Sendable {
     let name: StreamName
     let key: String
     let body: [UInt8]
+    let trace: TraceContext?
     let exchange: HTTPExchange
     let headers: [(String, String)]
   }
@@ -86,10 +88,14 @@ public final class EventStreams: Sendable {
 
   /// Has a request performed by the session that its key names, and answers it. On the loop of the
   /// exchange.
-  /// - Parameter headers: of the answer.
-  public func post(_ body: [UInt8], key: String, _ exchange: HTTPExchange, headers: [(String, String)]) -> Outcome {
+  /// - Parameters:
+  ///   - trace: that the request tells of; nil = none.
+  ///   - headers: of the answer.
+  public func post(
+    _ body: [UInt8], key: String, in trace: TraceContext?, _ exchange: HTTPExchange, headers: [(String, String)]
+  ) -> Outcome {
     guard mayHave(key), let name = directory.name(in: key) else { return .unknownKey }
-    let post = Post(name: name, key: key, body: body, exchange: exchange, headers: headers)
+    let post = Post(name: name, key: key, body: body, trace: trace, exchange: exchange, headers: headers)
     let verdict = queue.withLock { $0.add(post, bytes: body.count, to: name) }
     switch verdict {
     case .begin: begin(post)
@@ -113,10 +119,10 @@ public final class EventStreams: Sendable {
   }
 
   private func perform(_ post: Post) {
-    let call = PostedCall { answer in EventStreams.respond(answer, to: post) }
+    let call = PostedCall(in: post.trace) { answer in EventStreams.respond(answer, to: post) }
     if let node = directory.otherNode(of: post.name) {
       guard let requests else { return call.answer(.gone) }
-      requests.send(.post(post.body, key: post.key), to: node, timeout: EventStreams.answerTime) { outcome in
+      requests.send(.post(post.body, key: post.key, post.trace), to: node, timeout: EventStreams.answerTime) { outcome in
         // Where the node is not heard, its streams break as well, or this one's client connects anew.
         if case .reply(.posted(let answer)) = outcome { call.answer(answer) } else { call.answer(.gone) }
       }

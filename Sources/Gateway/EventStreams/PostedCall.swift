@@ -1,3 +1,5 @@
+import GroupModel
+
 /// A request, or a batch, of an event stream's session, which waits for its own answer. A class, so that
 /// a session can tell one from another.
 final class PostedCall: Sendable {
@@ -11,10 +13,15 @@ final class PostedCall: Sendable {
     case gone
   }
 
+  /// The trace that the request tells of; nil = none.
+  let trace: TraceContext?
   private let body: @Sendable (Answer) -> Void
 
   /// - Parameter body: is told the answer, on any thread.
-  init(_ body: @escaping @Sendable (Answer) -> Void) { self.body = body }
+  init(in trace: TraceContext?, _ body: @escaping @Sendable (Answer) -> Void) {
+    self.trace = trace
+    self.body = body
+  }
 
   func answer(_ answer: Answer) { body(answer) }
 }

@@ -27,7 +27,6 @@ extension Session {
   /// The session has ended: what is under way is not answered, as with a connection that is lost.
   func endPosts() {
     if let stream { streams.remove(stream) }
-    stream = nil
     let unanswered = posts.values
     posts = [:]
     for call in unanswered { call.answer(.gone) }

@@ -225,10 +225,10 @@ package actor Session: ConnectionHandler {
     case .single(let call):
       invalidTexts = 0
       let text = dispatcher.isAlone ? nil : RequestText(text: Array(text), index: 0, servesApplication: false)
-      handle(call, text, for: receiver(of: post))
+      handle(call, text, in: post?.trace, for: receiver(of: post))
     case .batch(let calls):
       invalidTexts = 0
-      handle(calls, dispatcher.isAlone ? nil : Array(text), for: receiver(of: post))
+      handle(calls, dispatcher.isAlone ? nil : Array(text), in: post?.trace, for: receiver(of: post))
     }
   }
 

@@ -72,6 +72,8 @@ public struct Settings: Sendable {
   public var strictParameters: Bool
   /// `webhook.…`
   public var webhook: Webhook
+  /// `tracing.…`
+  public var tracing: Tracing
   /// Every key with its value and source, secrets masked.
   public let entries: [Entry]
 
@@ -123,6 +125,7 @@ public struct Settings: Sendable {
     drain = Drain(duration: values[Keys.drainDuration])
     strictParameters = values[Keys.strictParameters]
     webhook = Webhook(values)
+    tracing = Tracing(otlpEndpoint: values[TracingKeys.otlpEndpoint], sampling: values[TracingKeys.sampling])
     entries = values.shown
   }
 }

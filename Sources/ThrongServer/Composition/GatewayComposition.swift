@@ -32,19 +32,21 @@ struct GatewayComposition: Sendable {
   /// - Parameters:
   ///   - webhooks: nil = they are off.
   ///   - recent: what live rooms remember; nil = nothing.
+  ///   - spans: gets those of traces; nil = nothing is traced.
   ///   - cluster: nil = this process is alone.
   init(
     _ configuration: GatewayConfiguration, stores: GatewayStores, tokens: any TokenChecking, clocks: any Clocks,
     alarms: any Alarms, rules: GroupRules, product: Product, logger: Logger, webhooks: WebhookServices? = nil,
-    recent: RecentMessages? = nil, cluster: ClusterPorts? = nil
+    recent: RecentMessages? = nil, spans: (any SpanRecorder)? = nil, cluster: ClusterPorts? = nil
   ) {
     let network = cluster.map { ClusterNetwork($0, clocks: clocks, logger: logger) }
     let methods = MethodTable(textLimits: configuration.textLimits)
-    telemetry = TelemetryComposition(configuration, methods, clocks: clocks, logger: logger, otherNodes: network?.otherNodes)
+    telemetry = TelemetryComposition(
+      configuration, methods, spans: spans, clocks: clocks, logger: logger, otherNodes: network?.otherNodes)
     limits = LimitComposition(configuration, groups: stores.groups, network: network)
     delivery = DeliveryComposition(
       configuration, stores, rules: rules, recent: recent, clocks: clocks, alarms: alarms, poster: webhooks?.poster,
-      network: network, tracer: telemetry.tracer, observer: telemetry.stores)
+      network: network, tracer: telemetry.tracer, observer: telemetry.stores, spans: spans)
     documents = InterfaceDocuments(methods, path: configuration.path, version: product.version)
     deletions = UserDeletions(
       stores: stores, registry: delivery.registry, sessions: delivery.sessions, network: network, clocks: clocks,
@@ -109,14 +111,18 @@ struct TelemetryComposition: Sendable {
   let actions = AdministratorActions()
   let observation: Observation
 
-  /// - Parameter otherNodes: nil = this process is alone.
+  /// - Parameters:
+  ///   - spans: nil = nothing is traced.
+  ///   - otherNodes: nil = this process is alone.
   init(
-    _ configuration: GatewayConfiguration, _ methods: MethodTable, clocks: any Clocks, logger: Logger, otherNodes: OtherNodes?
+    _ configuration: GatewayConfiguration, _ methods: MethodTable, spans: (any SpanRecorder)?, clocks: any Clocks,
+    logger: Logger, otherNodes: OtherNodes?
   ) {
     tracer = Tracer(clocks: clocks)
     refusals = RefusalLog(clocks: clocks, logger: logger)
     requests = RequestTelemetry(
       metrics: RequestMetrics(methods), refusals: refusals, tracer: tracer,
+      tracing: RequestTracing(recorder: spans, sampling: configuration.traceSampling),
       unknownParameters: UnknownParameterPolicy(
         isStrict: configuration.refusesUnknownParameters, logger: logger, tracer: tracer))
     stores = StoreObserver(logger: logger)

@@ -1,4 +1,5 @@
 import Gateway
+import GroupModel
 import ServerConfiguration
 import WebSocketTransport
 
@@ -101,7 +102,8 @@ struct EventStreamRoutes: Sendable {
       return refuse(request, exchange, .streamGone, headers)
     }
     guard !request.bodyTooLarge else { return refuse(request, exchange, .postTooLarge, headers) }
-    switch streams.post(request.body, key: key, exchange, headers: headers) {
+    let trace = request.head.traceparent.flatMap { TraceContext(traceparent: $0) }
+    switch streams.post(request.body, key: key, in: trace, exchange, headers: headers) {
     case .accepted: break
     case .unknownKey: refuse(request, exchange, .streamGone, headers)
     case .tooMany: refuse(request, exchange, .tooManyPosts, headers)

@@ -103,9 +103,8 @@ struct Routes: HTTPHandling {
     case .asyncAPI: exchange.respond(status: 200, contentType: "application/json", body: documents.asyncAPI.bytes)
     case .console: exchange.page(ConsolePage.load())
     case .cluster where request.head.method != "POST": cluster.status(exchange)
-    case .cluster:
-      if mayCommand(request, exchange) != nil { cluster.command(request.body, exchange) }
-    case .rpc: call(request, exchange)
+    case .cluster: Task { if await mayCommand(request, exchange) != nil { cluster.command(request.body, exchange) } }
+    case .rpc: Task { await call(request, exchange) }
     }
   }
 
@@ -156,10 +155,10 @@ struct Routes: HTTPHandling {
   }
 
   /// The administrator behind a request; nil where it was refused.
-  private func mayCommand(_ request: HTTPRequest, _ exchange: HTTPExchange) -> String? {
+  private func mayCommand(_ request: HTTPRequest, _ exchange: HTTPExchange) async -> String? {
     let administrator: String
     do throws(HTTPRefusal) {
-      administrator = try credential.holder(request.head.authorization, at: clocks.wall)
+      administrator = try await credential.holder(request.head.authorization, clocks)
     } catch {
       unauthorized.log(from: proxies.clientAddress(of: request.head), error.loggedSentence ?? error.sentence, user: error.user)
       refuse(request, exchange, error)
@@ -170,14 +169,13 @@ struct Routes: HTTPHandling {
     return nil
   }
 
-  private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-    guard let administrator = mayCommand(request, exchange) else { return }
-    Task {
-      guard let answer = await administration.answer(request.body, from: administrator) else {
-        return exchange.respond(status: 204, contentType: nil, body: [])
-      }
-      exchange.respond(status: 200, contentType: "application/json", body: answer)
+  private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) async {
+    guard let administrator = await mayCommand(request, exchange) else { return }
+    let trace = request.head.traceparent.flatMap { TraceContext(traceparent: $0) }
+    guard let answer = await administration.answer(request.body, from: administrator, in: trace) else {
+      return exchange.respond(status: 204, contentType: nil, body: [])
     }
+    exchange.respond(status: 200, contentType: "application/json", body: answer)
   }
 
   /// - Parameter host: the one that is refused, for the log.
@@ -212,11 +210,17 @@ struct AdministratorCredential: Sendable {
     }
   }
 
-  /// The name of the credential's holder in the log.
-  func holder(_ authorization: String?, at now: WallInstant) throws(HTTPRefusal) -> String {
+  /// The name of the credential's holder in the log. A token that names an unknown key waits for a
+  /// reading of `auth.jwksURL`, as a sign-in does.
+  func holder(_ authorization: String?, _ clocks: any Clocks) async throws(HTTPRefusal) -> String {
     guard let token = BearerCredential.token(authorization), !token.isEmpty else { throw .unauthorized }
     if let own = apiKeys.first(where: { $0.key.matches(token) }) { return own.holder }
-    switch tokens.current.verify(token, now: now) {
+    var result = tokens.current.verify(token, now: clocks.wall)
+    for _ in 0..<2 {
+      guard case .failure(let fault) = result, fault.namesUnknownKey, await tokens.readKeys() else { break }
+      result = tokens.current.verify(token, now: clocks.wall)
+    }
+    switch result {
     case .success(let verified):
       guard verified.isAdministrator else { throw .notAnAdministrator(verified.userID) }
       return verified.userID.rawValue

@@ -59,6 +59,8 @@ extension Server {
     collectStatuses()
     collectWords()
     collectDeletions()
+    collectKeySet()
+    collectSpans()
     collectCluster()
     if let node {
       collectLinks(node)
@@ -235,6 +237,32 @@ extension Server {
   private func collectDeletions() {
     metrics.collect("throng_user_deletions", help: "Deletions of users that this server works on.", type: .gauge) {
       [deletions] in [(labels: [], value: Double(deletions.runningCount))]
+    }
+  }
+
+  private func collectKeySet() {
+    guard let keySet else { return }
+    metrics.describe(RemoteKeySet.readsName, help: "Readings of auth.jwksURL, by result.", type: .counter)
+    metrics.collect(
+      "throng_jwks_age_seconds", help: "Since the last good reading of auth.jwksURL; no sample before the first.", type: .gauge
+    ) { keySet.age.map { [(labels: [], value: $0 / .seconds(1))] } ?? [] }
+    metrics.collect("throng_jwks_keys", help: "The keys of auth.jwksURL that are in use.", type: .gauge) {
+      [(labels: [], value: Double(keySet.keyCount))]
+    }
+  }
+
+  private func collectSpans() {
+    guard let spans else { return }
+    metrics.collect("throng_spans_total", help: "Spans by what became of them.", type: .counter) {
+      let counts = spans.counts
+      return [
+        (labels: [("result", "sent")], value: Double(counts.sent)),
+        (labels: [("result", "overflowed")], value: Double(counts.overflowed)),
+        (labels: [("result", "refused")], value: Double(counts.refused)),
+      ]
+    }
+    metrics.collect("throng_spans_waiting", help: "Spans on their way to the collector.", type: .gauge) {
+      [(labels: [], value: Double(spans.counts.waiting))]
     }
   }
 

@@ -20,9 +20,11 @@ struct LiveGateway {
   /// Runs `body` with a server, and stops it.
   static func with(
     world: World = World(), loops: Int = 1, sendQueueBytes: Int = 1 << 20, log: RecordingLog = RecordingLog(),
+    tokens: any TokenChecking = NamedTokens(), spans: (any SpanRecorder)? = nil,
     _ configure: (inout GatewayConfiguration) -> Void = { _ in }, _ body: (LiveGateway) async throws -> Void
   ) async throws {
-    let live = try LiveGateway(world, loops: loops, sendQueueBytes: sendQueueBytes, log: log, configure)
+    let live = try LiveGateway(
+      world, loops: loops, sendQueueBytes: sendQueueBytes, log: log, tokens: tokens, spans: spans, configure)
     await live.start()
     let result: Result<Void, any Error>
     do { result = .success(try await body(live)) } catch { result = .failure(error) }
@@ -34,9 +36,12 @@ struct LiveGateway {
 
   init(
     _ world: World, loops: Int, sendQueueBytes: Int = 1 << 20, log: RecordingLog = RecordingLog(),
-    rules: GroupRules = GroupRules(), cluster: ClusterPorts? = nil, _ configure: (inout GatewayConfiguration) -> Void
+    rules: GroupRules = GroupRules(), cluster: ClusterPorts? = nil, tokens: any TokenChecking = NamedTokens(),
+    spans: (any SpanRecorder)? = nil, _ configure: (inout GatewayConfiguration) -> Void
   ) throws {
-    backend = Backend(world: world, rules: rules, executors: [], logger: log.logger, cluster: cluster) { configuration in
+    backend = Backend(
+      world: world, rules: rules, executors: [], logger: log.logger, cluster: cluster, tokens: tokens, spans: spans
+    ) { configuration in
       // A machine that is busy elsewhere may keep a test from signing in for longer than a client
       // would take.
       configuration.signInTime = .seconds(3600)
