@@ -13,14 +13,12 @@ import WireProtocol
   private let group = GroupID("g")!  // A plain word.
   private static let begin = MonotonicInstant(nanoseconds: 5_000_000_123)
   private static let end = MonotonicInstant(nanoseconds: 6_000_000_456)
-  /// Half a second behind the end.
-  private static let now = ClockReading(
-    wall: WallInstant(milliseconds: 1_700_000_000_000), monotonic: MonotonicInstant(nanoseconds: 6_500_000_456))
+  private static let origin: Int64 = 1_700_000_000_000_000_000
 
   private func encoded(_ operations: [Span.Operation], _ flags: [(String, String)] = []) throws -> JSON {
     let settings = try Settings.load(flags: flags.map { (key: $0.0, value: $0.1) })
     let spans = operations.map { Span($0, causedBy: Self.parent, from: Self.begin, to: Self.end) }
-    return try JSON(OTLPEncoding(settings).body(spans, at: Self.now))
+    return try JSON(OTLPEncoding(settings).body(spans, since: Self.origin))
   }
 
   private func span(_ operation: Span.Operation, _ flags: [(String, String)] = []) throws -> JSON {
@@ -50,14 +48,28 @@ import WireProtocol
     #expect(span["traceId"] == "4bf92f3577b34da6a3ce929d0e0e4736" && span["parentSpanId"] == "00f067aa0ba902b7")
     let id = try #require(span["spanId"].string)
     #expect(id.utf8.count == 16 && id != "00f067aa0ba902b7")
-    // 64 bits are texts in this encoding; the wall clock's time of both.
-    #expect(span["endTimeUnixNano"] == "1699999999500000000" && span["startTimeUnixNano"] == "1699999998499999667")
+    // 64 bits are texts in this encoding.
+    #expect(span["endTimeUnixNano"] == "1700000006000000456" && span["startTimeUnixNano"] == "1700000005000000123")
+  }
+
+  /// The wall clock is read in milliseconds, and the order of spans is finer.
+  @Test func theTimeOfDayFollowsTheWallClockInSteps() {
+    func reading(_ milliseconds: Int64, _ nanoseconds: Int64) -> ClockReading {
+      ClockReading(wall: WallInstant(milliseconds: milliseconds), monotonic: MonotonicInstant(nanoseconds: nanoseconds))
+    }
+    var origin = SpanOrigin()
+    #expect(origin.nanoseconds(at: reading(1000, 400_000_000)) == 600_000_000)
+    #expect(origin.nanoseconds(at: reading(1000, 400_999_999)) == 600_000_000)
+    #expect(origin.nanoseconds(at: reading(1002, 400_000_000)) == 600_000_000)
+    #expect(origin.nanoseconds(at: reading(1002, 399_999_999)) == 602_000_001, "somebody has set the clock")
+    #expect(origin.nanoseconds(at: reading(1000, 399_999_999)) == 602_000_001)
+    #expect(origin.nanoseconds(at: reading(0, 400_000_000)) == -400_000_000)
   }
 
   @Test func aSpanThatBeginsATraceHasNoParent() throws {
     let settings = try Settings.load(flags: [])
     let span = Span(.decide(group: group), in: .begin(), parentID: nil, from: Self.begin, to: Self.end)
-    let body = try JSON(OTLPEncoding(settings).body([span], at: Self.now))
+    let body = try JSON(OTLPEncoding(settings).body([span], since: Self.origin))
     #expect(body["resourceSpans"][0]["scopeSpans"][0]["spans"][0].names.contains("parentSpanId") == false)
   }
 

@@ -46,8 +46,8 @@ struct OTLPEncoding: Sendable {
   }
 
   /// The body of a request.
-  /// - Parameter now: by which the clock of spans becomes the time of day.
-  func body(_ spans: [Span], at now: ClockReading) -> [UInt8] {
+  /// - Parameter origin: of the clock of spans, in Unix nanoseconds.
+  func body(_ spans: [Span], since origin: Int64) -> [UInt8] {
     JSONWriter.text(capacity: 512 + spans.count * 640) { writer in
       writer.object { writer in
         writer.key("resourceSpans")
@@ -64,7 +64,7 @@ struct OTLPEncoding: Sendable {
                   writer.member("version", Release.version)
                 }
                 writer.key("spans")
-                writer.array(spans) { writer, span in write(span, at: now, to: &writer) }
+                writer.array(spans) { writer, span in write(span, since: origin, to: &writer) }
               }
             }
           }
@@ -73,7 +73,7 @@ struct OTLPEncoding: Sendable {
     }
   }
 
-  private func write(_ span: Span, at now: ClockReading, to writer: inout JSONWriter) {
+  private func write(_ span: Span, since origin: Int64, to writer: inout JSONWriter) {
     let description = description(of: span.operation)
     writer.object { writer in
       writer.member("traceId", span.context.traceID)
@@ -81,8 +81,8 @@ struct OTLPEncoding: Sendable {
       if let parent = span.parentID { writer.member("parentSpanId", TraceContext.text(parent)) }
       writer.member("name", description.name)
       writer.member("kind", description.kind.rawValue)
-      writer.member("startTimeUnixNano", OTLPEncoding.time(span.start, at: now))
-      writer.member("endTimeUnixNano", OTLPEncoding.time(span.end, at: now))
+      writer.member("startTimeUnixNano", OTLPEncoding.time(span.start, since: origin))
+      writer.member("endTimeUnixNano", OTLPEncoding.time(span.end, since: origin))
       OTLPEncoding.write(description.attributes, to: &writer)
       writer.key("status")
       writer.object { writer in
@@ -94,9 +94,7 @@ struct OTLPEncoding: Sendable {
   }
 
   /// Nanoseconds since 1970. JSON has numbers of 64 bits as texts.
-  private static func time(_ instant: MonotonicInstant, at now: ClockReading) -> String {
-    String(now.wall.milliseconds * 1_000_000 - now.monotonic.nanoseconds(since: instant))
-  }
+  private static func time(_ instant: MonotonicInstant, since origin: Int64) -> String { String(origin &+ instant.nanoseconds) }
 
   private static func write(_ attributes: [Attribute], to writer: inout JSONWriter) {
     writer.key("attributes")
@@ -151,5 +149,22 @@ struct OTLPEncoding: Sendable {
       if let error { attributes.append(.text("error.type", error)) }
       return Description(name: "POST", kind: .client, attributes: attributes, failure: error)
     }
+  }
+}
+
+/// The time of day in which the instants of spans are told. It follows the wall clock in steps: that is read
+/// in milliseconds, and the spans of a trace keep their order, whichever batches they are in.
+struct SpanOrigin {
+  private static let tolerance: UInt64 = 2_000_000
+
+  private var current: Int64?
+
+  /// The start of the monotonic clock, in Unix nanoseconds.
+  mutating func nanoseconds(at now: ClockReading) -> Int64 {
+    // A clock may be set to any year.
+    let measured = now.wall.milliseconds &* 1_000_000 &- now.monotonic.nanoseconds
+    if let current, (measured &- current).magnitude <= SpanOrigin.tolerance { return current }
+    current = measured
+    return measured
   }
 }

@@ -28,6 +28,7 @@ final class SpanExporter: SpanRecorder {
 
   private struct State {
     var queue = SpanQueue()
+    var origin = SpanOrigin()
     /// Whether the log has told that the collector takes nothing.
     var isDown = false
     var isStopped = false
@@ -101,8 +102,9 @@ final class SpanExporter: SpanRecorder {
   /// On a thread of Dispatch: loops must not encode.
   private func send() {
     DispatchQueue.global().async { [self] in
-      let spans = state.withLock { $0.queue.batch }
-      let body = encoding.body(spans, at: clocks.now)
+      let now = clocks.now
+      let (spans, origin) = state.withLock { ($0.queue.batch, $0.origin.nanoseconds(at: now)) }
+      let body = encoding.body(spans, since: origin)
       http.post(body, to: url, headers: [HTTPHeader("content-type", "application/json")]) { [self] in didEnd($0) }
     }
   }
