@@ -42,7 +42,8 @@ struct request {
   const peer *peer;
   ct_exchange_id id;
   bytes body, response;
-  bool is_head, keeps_body, is_too_large, is_answered, is_delivered;
+  size_t body_max;  // of a body that is kept; 0: it is read and dropped
+  bool is_head, is_too_large, is_answered, is_delivered, is_served;
   bool keeps_connection;
 };
 
@@ -101,8 +102,6 @@ static request *request_open(exchanges *all, struct lws *wsi, arrival *a, const 
   r->peer = p;
   r->id = slot_put(&all->slots, r);
   r->is_head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
-  // No public request needs a body.
-  r->keeps_body = p->is_internal;
   return r;
 }
 
@@ -114,7 +113,9 @@ void http_free(request **of_socket) {
     r->all->answers_in_flight--;
     if (r->all->answers_left) r->all->answers_left--;
   }
+  const ct_callbacks *callbacks = r->all->callbacks;
   slot_remove(&r->all->slots, r->id);
+  if (r->is_served) callbacks->exchange_ended(callbacks->context, r->id);
   bytes_free(&r->body);
   bytes_free(&r->response);
   free(r);
@@ -147,10 +148,19 @@ static int deliver_request(request *r) {
   arrival_set_deadline(r->arrival, ANSWER_MS);
   lws_rx_flow_control(r->wsi, 0);
   const ct_callbacks *callbacks = r->all->callbacks;
+  bytes body = bytes_take(&r->body);  // an event stream takes the request's place
   callbacks->requested(
-    callbacks->context, r->id, &head, bytes_first(&r->body), bytes_count(&r->body), r->is_too_large);
-  bytes_free(&r->body);
+    callbacks->context, r->id, &head, bytes_first(&body), bytes_count(&body), r->is_too_large);
+  bytes_free(&body);
   return 0;
+}
+
+static size_t body_limit(const exchanges *all, const ct_request_head *head) {
+  const ct_options *options = all->options;
+  if (head->is_internal) return options->max_body_bytes;
+  const char *path = options->public_body_path;
+  bool is_kept = path && head->path.count == strlen(path) && !memcmp(head->path.bytes, path, head->path.count);
+  return is_kept ? options->max_public_body_bytes : 0;
 }
 
 // What the client sends on is read as far as it has come: the system would send a reset before the
@@ -184,8 +194,9 @@ int http_begin(exchanges *all, struct lws *wsi, arrival *a, const peer *p, reque
     return refuse(r, 411, "a body needs a Content-Length, and no Transfer-Encoding");
   }
   if (length < 0) return refuse(r, 400, "the Content-Length is not one number");
+  r->body_max = body_limit(all, &head);
   r->keeps_connection = p->is_internal && length <= DISCARD_MAX && may_keep(wsi);
-  r->is_too_large = (uint64_t)length > all->options->max_body_bytes;
+  r->is_too_large = (uint64_t)length > (r->body_max ? r->body_max : all->options->max_body_bytes);
   if (length == 0 || length > DISCARD_MAX) return deliver_request(r);
   if (header_is(wsi, WSI_TOKEN_HTTP_EXPECT, "100-continue")) {
     static const char continue_line[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -195,7 +206,7 @@ int http_begin(exchanges *all, struct lws *wsi, arrival *a, const peer *p, reque
 }
 
 int http_body(request *r, const void *data, size_t count) {
-  if (r && r->keeps_body && !r->is_delivered && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
+  if (r && r->body_max && !r->is_delivered && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
   return 0;
 }
 
@@ -225,6 +236,19 @@ void exchange_respond(
   bytes_append(to, line, (size_t)snprintf(line, sizeof line, format, KEPT_S));
   if (!r->is_head && status != 204) bytes_append(to, body, count);
   lws_callback_on_writable(r->wsi);
+}
+
+struct lws *exchange_socket(const exchanges *all, ct_exchange_id exchange) {
+  const request *r = slot_get(&all->slots, exchange);
+  return r && !r->is_answered ? r->wsi : NULL;
+}
+
+bool exchange_serve(exchanges *all, ct_exchange_id exchange) {
+  request *r = slot_get(&all->slots, exchange);
+  if (!r || r->is_answered) return false;
+  r->is_served = true;
+  arrival_serve(r->arrival);
+  return true;
 }
 
 // The answer has left.

@@ -181,6 +181,27 @@ private final class Application: WebhookAsking, WebhookPoster {
     }
   }
 
+  @Test func aRequestOfAnEventStreamBelongsToTheTraceThatItTells() async throws {
+    try await LiveGateway.with(spans: spans, { $0.traceSampling = 0 }) { live in
+      let (_, key) = try await live.openStream("olga")
+      let made = call("createGroup", #"{"groupType":"Work","groupName":"g","groupID":"g"}"#)
+      let pings = "[\(call("ping", "{}")),\(call("ping", "{}"))]"
+      let (sampled, others) = (parent.traceparent, [unsampled.traceparent, "00-0-0-01"])
+      for (body, header) in [(made, sampled), (pings, sampled)] + others.map({ (pings, $0) }) {
+        #expect(try await live.post(body, key: key, headers: ["traceparent: \(header)"]).status == 200)
+      }
+      let requests = spans.spans.filter { $0.method != nil }
+      #expect(requests.map(\.method) == ["createGroup", "ping", "ping"])
+      for request in requests {
+        #expect(request.context.traceID == parent.traceID && request.parentID == parent.spanID)
+        guard case .request(_, 0, _, .http) = request.operation else {
+          Issue.record("\(request.operation)")
+          continue
+        }
+      }
+    }
+  }
+
   @Test func aSessionIsNotTracedByDefault() async throws {
     try await LiveGateway.with(spans: spans, { $0.traceSampling = 0 }) { live in
       let olga = try await live.signIn("olga")

@@ -12,7 +12,7 @@ import Testing
   @Test func listenersAndPlaces() {
     #expect(settings.listen.description == "0.0.0.0:8080")
     #expect(settings.internalListen.description == "127.0.0.1:8081")
-    #expect(settings.path == "/ws" && !settings.proxyProtocol)
+    #expect(settings.path == "/ws" && settings.eventStream && !settings.proxyProtocol)
     #expect(settings.dataDir == "./throng-data")
     #expect(settings.store.url == "sqlite:")
     #expect(settings.store.sync == .full)

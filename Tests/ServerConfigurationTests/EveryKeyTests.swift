@@ -58,7 +58,7 @@ struct Sample: CustomTestStringConvertible {
     files + [
       Sample("listen", "127.0.0.1:0"), Sample("internalListen", "[::1]:9", yaml: #""[::1]:9""#),
       Sample("internalHosts", "throng.example.com,*.corp.example", yaml: "[Throng.example.com., '*.corp.example']"),
-      Sample("path", "/chat/ws"), Sample("dataDir", "/var/lib/throng"),
+      Sample("path", "/chat/ws"), Sample("eventStream", "false"), Sample("dataDir", "/var/lib/throng"),
       Sample("demo", "true"), Sample("loops", "3"), Sample("log.level", "debug"), Sample("log.format", "text"),
       Sample("auth.secret", "a-secret-of-the-tests-0123456789", shown: "********"), Sample("auth.jwksFile", existingFile),
       Sample("auth.previousSecret", "a-former-secret-of-the-tests-012", shown: "********"),

@@ -92,7 +92,7 @@ import Testing
     #expect(settings.forwardedHeader == .xForwardedFor && settings.internalHosts == ["throng.example.com", "*.corp.example"])
     #expect(settings.attributes.groupTypes == ["AVChatRoom", "Meeting"])
     #expect(settings.demo && settings.users.requireKnown && settings.strictParameters && settings.avChatRoom.moderation)
-    #expect(settings.work.ownerMayDisband)
+    #expect(settings.work.ownerMayDisband && !settings.eventStream)
   }
 
   @Test func presenceWordsAndReports() {

@@ -52,6 +52,50 @@ import WebSocketTransport
     }
   }
 
+  @Test func onePathOfThePublicListenerHasBodies() async throws {
+    let configure = { (configuration: inout TransportConfiguration) in configuration.publicBody = ("/rpc", 1000) }
+    try await TestServer.with(configure, behaviour: Self.describe) { running in
+      func ask(_ path: String, _ count: Int, port: Int) throws -> String {
+        try HTTPClient(port: port).ask("POST", path, body: [UInt8](repeating: 0x61, count: count)).text
+      }
+      #expect(try ask("/rpc", 1000, port: running.port) == "POST /rpc  1000 false false")
+      #expect(try ask("/rpc", 1001, port: running.port) == "POST /rpc  0 true false")
+      #expect(try ask("/a/../rpc", 7, port: running.port) == "POST /rpc  7 false false", "as it is resolved")
+      #expect(try ask("/rpc/", 1001, port: running.port) == "POST /rpc/  0 false false")
+      #expect(try ask("/rpc", 1001, port: running.internalPort) == "POST /rpc  1001 false true", "another listener")
+    }
+  }
+
+  /// Requests that a session has taken give way to nobody, and their end is told, whatever it is.
+  @Test func theEndOfAServedExchangeIsTold() async throws {
+    let ended = EventQueue<String>()
+    let serve = TestServer.Behaviour(request: { request, exchange in
+      let path = request.head.path
+      let isServed = exchange.serve { ended.add(path) }
+      #expect(isServed)
+      if path == "/now" { exchange.respond(status: 204, contentType: nil, body: []) }
+    })
+    try await TestServer.with(behaviour: serve) { running in
+      #expect(try HTTPClient(port: running.port).ask("GET", "/now").status == 204)
+      #expect(try ended.next() == "/now")
+      #expect(try running.server.left.next() == "127.0.0.1")
+      _ = try running.server.requests.next()
+      let late = try HTTPClient(port: running.port)
+      try late.send("GET", "/late")
+      let exchange = try running.server.requests.next().exchange
+      #expect(ended.isEmpty)
+      exchange.respond(status: 200, contentType: nil, body: Array("late".utf8))
+      #expect(try late.receive().text == "late")
+      #expect(try ended.next() == "/late")
+      let isServed = try running.onLoop { exchange.serve { ended.add("again") } }
+      #expect(!isServed)
+      try HTTPClient(port: running.port).send("GET", "/never")
+      _ = try running.server.requests.next()
+    }
+    #expect(try ended.next() == "/never", "at the end of the loop at the latest")
+    #expect(ended.isEmpty)
+  }
+
   @Test func chunkedBodiesAreRefused() async throws {
     try await TestServer.with(behaviour: Self.describe) { running in
       let client = try HTTPClient(port: running.internalPort)

@@ -41,12 +41,12 @@ public final class RefusalLog: Sendable {
       .temporary, .requestRate,
     ]
     signIns = RefusalCounters("throng_sign_ins_refused_total", by: "code", codes.map { "\($0.rawValue)" })
-    let statuses = [400, 401, 403, 404, 405, 411, 413, 421, 426, 431, 500, 503]
+    let statuses = [400, 401, 403, 404, 405, 411, 413, 421, 426, 429, 431, 500, 503]
     arrivals = RefusalCounters("throng_connections_dropped_total", by: "reason", EarlyEnd.allCases.map(\.rawValue))
     http = RefusalCounters("throng_http_refused_total", by: "status", statuses.map { "\($0)" })
   }
 
-  /// An upgrade was answered with a status.
+  /// An upgrade, or a request for an event stream or of one, was answered with a status.
   func upgrade(
     _ refusal: UpgradeRefusal, _ head: borrowing RequestHead, from client: ForwardedClient
   ) {

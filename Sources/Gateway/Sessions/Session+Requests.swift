@@ -96,7 +96,7 @@ extension Session {
 
   private func end(_ span: RequestSpan, of pending: PendingRequest, _ reply: Reply) {
     telemetry.tracing.end(
-      span, of: pending.method?.name ?? "unknown", reply, over: .webSocket, from: pending.start,
+      span, of: pending.method?.name ?? "unknown", reply, over: stream == nil ? .webSocket : .http, from: pending.start,
       to: context.clocks.monotonic)
   }
 
@@ -109,10 +109,11 @@ extension Session {
         unknownParameters: trace.unknownParameters?.text))
   }
 
-  private func deliver(_ text: [UInt8], to receiver: PendingRequest.Receiver) {
+  func deliver(_ text: [UInt8], to receiver: PendingRequest.Receiver) {
     switch receiver {
     case .session(let slot): sendInOrder(text, at: slot)
     case .batch(let next): next(self, text)
+    case .post(let call): answer(call, text.isEmpty ? .nothing : .text(text))
     }
   }
 
@@ -122,12 +123,11 @@ extension Session {
   /// - Parameters:
   ///   - text: of the batch; nil on one node.
   ///   - parent: see the other `handle`.
-  func handle(_ calls: [Call], _ text: [UInt8]?, in parent: TraceContext? = nil) {
-    let slot = replies.open()
+  func handle(_ calls: [Call], _ text: [UInt8]?, in parent: TraceContext? = nil, for receiver: PendingRequest.Receiver) {
     waits.insert(.batch)
     handle(calls[...], text, BatchReply(maxBytes: readyReplyBytes * 3 / 2), in: parent) { session, batch in
       session.waits.remove(.batch)
-      session.sendInOrder(batch.text, at: slot)
+      session.deliver(batch.text, to: receiver)
       session.drainReceiveQueue()
     }
   }
@@ -146,10 +146,9 @@ extension Session {
   }
 
   /// A batch with no or too many requests counts as one request.
-  func refuseBatch() {
-    let slot = replies.open()
+  func refuseBatch(for receiver: PendingRequest.Receiver) {
     if case .flood = checkRate(at: context.clocks.monotonic) { closeAfterReplies(.requestFlood) }
-    sendInOrder(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), at: slot)
+    deliver(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), to: receiver)
   }
 }
 
@@ -182,6 +181,8 @@ final class PendingRequest: Sendable {
   /// The consumer of the response's text.
   enum Receiver: Sendable {
     case session(ReplyQueue.Slot)
+    /// Is answered by itself, whatever the order.
+    case post(PostedCall)
     /// Gets an empty text for a request without an id.
     case batch(@Sendable (isolated Session, [UInt8]) -> Void)
   }

@@ -12,16 +12,18 @@ extension Session {
   /// Starts the connection. A token of the upgrade signs in at once; its errors close with 4500,
   /// and the reason begins with the code (Protocol.md, "Ways to sign in").
   func start(with credential: UpgradeCredential?) {
-    guard let credential else {
-      deadlines[.signIn] = context.clocks.monotonic + signInPolicy.signInTime
-      return schedule()
+    if let credential { return enqueueSignIn(credential.login) { session, reply in session.finishUpgrade(reply) } }
+    // Nobody could sign in on an event stream later.
+    guard !connection.isEventStream else {
+      return refuseToken(.noneOnStream) { session, reply in session.finishUpgrade(reply) }
     }
-    enqueueSignIn(credential.login) { session, reply in session.finishUpgrade(reply) }
+    deadlines[.signIn] = context.clocks.monotonic + signInPolicy.signInTime
+    schedule()
   }
 
   private func finishUpgrade(_ reply: Reply) {
     switch reply {
-    case .success(.session(let result)): send(SessionEvent.onConnectSuccess(result).frame)
+    case .success(.session(let result)): send(SessionEvent.onConnectSuccess(result, streamKey: beginStream()).frame)
     case .success: assertionFailure("a sign-in answers a session")
     // After an invalid token or a failure of the store, the close is pending already.
     case .failure(let error):
@@ -341,6 +343,10 @@ extension TokenRefusal {
   fileprivate static func revoked(of user: UserID) -> TokenRefusal {
     TokenRefusal(WireError(.tokenRevoked), userID: user)
   }
+
+  /// 70003.
+  fileprivate static let noneOnStream = TokenRefusal(
+    WireError(.tokenMalformed, "An event stream is opened with a token"), reason: "an event stream without a token")
 }
 
 extension WireError {

@@ -5,7 +5,7 @@ enum Keys {
   static let sections = [
     KeySection(
       "Listeners", isDeployment: true,
-      [listen, internalListen, internalHosts, demo, path, loops, tlsCertificateFile, tlsKeyFile]),
+      [listen, internalListen, internalHosts, demo, path, eventStream, loops, tlsCertificateFile, tlsKeyFile]),
     KeySection("Browsers and proxies", isDeployment: true, [allowedOrigins, trustedProxies, forwardedHeader, proxyProtocol]),
     KeySection("Store", isDeployment: true, [dataDir, storeURL, storeSync]),
     // Before other sections with a secret: `secret` alone means `auth.secret`.
@@ -63,6 +63,9 @@ enum Keys {
   static let demo = Key(
     "demo", .boolean, false, example: "true", since: "0.1.0",
     "Serve a small demo chat page on the public listener, in the directory of path: at / for /ws.")
+  static let eventStream = Key(
+    "eventStream", .boolean, true, example: "false", since: "0.2.0",
+    "Serve clients whose network lets no WebSocket pass, in the directory of path: GET /events and POST /rpc for /ws.")
   static let loops = Key(
     "loops", .integer(1...1024, of: "event loops"), max(1, ProcessInfo.processInfo.activeProcessorCount - 1),
     computedFallback: "the number of cores less one, at least 1", example: "4", since: "0.1.0",

@@ -14,6 +14,8 @@ public struct Settings: Sendable {
   public var dataDir: String
   /// Whether the demo chat page is served.
   public var demo: Bool
+  /// Whether clients may connect by event streams.
+  public var eventStream: Bool
   /// The number of event loops, at least 1.
   public var loops: Int
   /// `log.…`
@@ -92,6 +94,7 @@ public struct Settings: Sendable {
     path = values[Keys.path]
     dataDir = values[Keys.dataDir]
     demo = values[Keys.demo]
+    eventStream = values[Keys.eventStream]
     loops = values[Keys.loops]
     log = Log(values)
     auth = Auth(values)

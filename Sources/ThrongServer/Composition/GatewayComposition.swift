@@ -21,6 +21,9 @@ struct GatewayComposition: Sendable {
   let upgrades: UpgradePolicy
   let signInPolicy: SignInPolicy
   let sessions: SessionFactory
+  /// The event streams of this node.
+  let streams: StreamDirectory
+  let eventStreams: EventStreams
   /// This process as a node; nil = it is alone.
   let node: ClusterNode?
   private let clocks: any Clocks
@@ -63,16 +66,19 @@ struct GatewayComposition: Sendable {
     signInPolicy = SignInPolicy(
       configuration, tokens: tokens, sessions: delivery.sessions, budgets: limits.budgets, limiter: limits.signIns,
       connectionLimiter: limits.connections, links: network?.links)
+    streams = StreamDirectory(cluster)
+    eventStreams = EventStreams(
+      streams, upgrades: upgrades, proxies: proxies, refusals: telemetry.refusals, requests: network?.requests)
     sessions = SessionFactory(
       methods: methods, dispatcher: dispatcher, telemetry: telemetry.requests, signInPolicy: signInPolicy,
       registration: SessionRegistration(
         sessions: delivery.sessions, groups: stores.groups, users: stores.users, access: stores.access,
         profiles: delivery.profiles, quotas: limits.quotas, clocks: clocks, observer: telemetry.stores,
         grace: rules.limits.offlineGrace),
-      connectionLimiter: limits.connections, readyReplyBytes: configuration.readyReplyBytes)
-    node = network.flatMap { [telemetry, limits, delivery, dispatcher] network in
+      connectionLimiter: limits.connections, streams: streams, readyReplyBytes: configuration.readyReplyBytes)
+    node = network.flatMap { [telemetry, limits, delivery, dispatcher, streams] network in
       ClusterNode(
-        network, dispatcher, methods, delivery, limits, telemetry, poster: webhooks?.poster, clocks: clocks,
+        network, dispatcher, methods, delivery, limits, telemetry, streams, poster: webhooks?.poster, clocks: clocks,
         grace: rules.limits.offlineGrace, logger: logger)
     }
     (self.clocks, self.logger) = (clocks, logger)
@@ -147,15 +153,15 @@ extension ClusterNode {
   /// This process among others; nil where it is alone.
   fileprivate convenience init?(
     _ network: ClusterNetwork, _ dispatcher: Dispatcher, _ methods: MethodTable, _ delivery: DeliveryComposition,
-    _ limits: LimitComposition, _ telemetry: TelemetryComposition, poster: (any WebhookPoster)?, clocks: any Clocks,
-    grace: Duration, logger: Logger
+    _ limits: LimitComposition, _ telemetry: TelemetryComposition, _ streams: StreamDirectory,
+    poster: (any WebhookPoster)?, clocks: any Clocks, grace: Duration, logger: Logger
   ) {
     guard let users = delivery.clusterUsers else { return nil }
     let (directory, registry) = (delivery.directory, delivery.registry)
     let topics = RemoteTopics(directory: directory)
     let requests = PeerRequestHandler(
       dispatcher: dispatcher, observation: telemetry.observation, router: network.router, registry: registry, users: users,
-      directory: directory, budgets: limits.budgets, methods: methods, clocks: clocks)
+      directory: directory, budgets: limits.budgets, streams: streams, methods: methods, clocks: clocks)
     let entries = PeerEntryHandler(
       network, handler: requests, users: users, topics: topics, directory: directory, statuses: delivery.statuses,
       budgets: limits.budgets, connectionLimiter: limits.connections, poster: poster, clocks: clocks)

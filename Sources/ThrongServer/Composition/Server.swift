@@ -98,7 +98,10 @@ public final class Server: Sendable {
       administration: composed.administration, documents: composed.documents, proxies: composed.proxies,
       upgrades: composed.upgrades, refusals: composed.telemetry.refusals, metrics: metrics, readiness: readiness,
       credential: AdministratorCredential(tokens: tokens, settings.admin), hosts: InternalHosts(settings),
-      demo: try await Server.demoPage(settings, logger), cluster: ClusterRoute(engines: engines, node: node),
+      demo: try await Server.demoPage(settings, logger),
+      eventStreams: EventStreamPaths(settings).map {
+        EventStreamRoutes($0, composed.eventStreams, proxies: composed.proxies, refusals: composed.telemetry.refusals)
+      }, cluster: ClusterRoute(engines: engines, node: node),
       clocks: clocks, logger: logger)
     gateway = composed.gateway(http: routes)
     let delegate = gateway

@@ -94,6 +94,7 @@ extension TransportConfiguration {
     listenFile = settings.listen.file
     internalListenFile = settings.internalListen.file
     if settings.proxyProtocol { announcesClients = settings.isTrustedProxy }
+    publicBody = EventStreamPaths(settings).map { (path: $0.rpc, maxBytes: EventStreamPaths.maxBodyBytes) }
     sendQueueBytes = settings.limits.sendQueueBytes
     ipv6PrefixLength = settings.limits.ipv6PrefixLength
     flushWindow = settings.fanout.flushWindow

@@ -20,16 +20,18 @@ struct Routes: HTTPHandling {
   private let credential: AdministratorCredential
   private let hosts: InternalHosts
   private let demo: DemoPage?
+  private let eventStreams: EventStreamRoutes?
   private let cluster: ClusterRoute
   private let unauthorized: UnauthorizedCalls
   private let clocks: any Clocks
   private let logger: Logger
 
-  /// `demo` is nil where the demo page is off.
+  /// `demo` is nil where the demo page is off, and `eventStreams` where these are.
   init(
     administration: AdministratorRPC, documents: InterfaceDocuments, proxies: TrustedProxies, upgrades: UpgradePolicy,
     refusals: RefusalLog, metrics: PrometheusRegistry, readiness: Readiness, credential: AdministratorCredential,
-    hosts: InternalHosts, demo: DemoPage?, cluster: ClusterRoute, clocks: any Clocks, logger: Logger
+    hosts: InternalHosts, demo: DemoPage?, eventStreams: EventStreamRoutes?, cluster: ClusterRoute, clocks: any Clocks,
+    logger: Logger
   ) {
     self.administration = administration
     self.documents = documents
@@ -41,6 +43,7 @@ struct Routes: HTTPHandling {
     self.credential = credential
     self.hosts = hosts
     self.demo = demo
+    self.eventStreams = eventStreams
     self.cluster = cluster
     unauthorized = UnauthorizedCalls(metrics: metrics, clocks: clocks, logger: logger)
     self.clocks = clocks
@@ -119,12 +122,13 @@ struct Routes: HTTPHandling {
     return MetricsOfNodes.text([(number, own)] + (await node.metricsOfOthers()).map { ($0.node, $0.text) })
   }
 
-  /// The public listener has the path of the WebSocket, the client library beside it, and the demo
-  /// page where that is on.
+  /// The public listener has the path of the WebSocket, the client library and event streams beside it,
+  /// and the demo page where that is on.
   private func handlePublic(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     if let demo, request.head.path == demo.path { return show(demo, request, exchange) }
     let path = upgrades.path
     if let file = ClientFile(at: request.head.path, besides: path) { return serve(file, request, exchange) }
+    if let eventStreams, eventStreams.handle(request, exchange) { return }
     guard request.head.path == path else { return refuse(request, exchange, .noSuchPath(besides: path)) }
     if let obstacle = upgrades.obstacle(of: request.head) {
       return refuse(request, exchange, HTTPRefusal(status: obstacle.status, sentence: obstacle.sentence))
@@ -187,9 +191,7 @@ struct Routes: HTTPHandling {
       refusals.httpRequest(
         refusal.status, refusal.sentence, request.head, from: address, isToldElsewhere: refusal.status == 401)
     }
-    exchange.respond(
-      status: refusal.status, contentType: "text/plain; charset=utf-8", headers: refusal.headers,
-      body: Array("\(refusal.status): \(refusal.sentence)\n".utf8))
+    exchange.refuse(refusal)
   }
 }
 
@@ -228,6 +230,13 @@ struct AdministratorCredential: Sendable {
 }
 
 extension HTTPExchange {
+  /// - Parameter headers: beside those of the refusal.
+  func refuse(_ refusal: HTTPRefusal, _ headers: [(String, String)] = []) {
+    respond(
+      status: refusal.status, contentType: "text/plain; charset=utf-8", headers: refusal.headers + headers,
+      body: Array("\(refusal.status): \(refusal.sentence)\n".utf8))
+  }
+
   fileprivate func text(_ status: Int, _ text: String) {
     respond(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
   }

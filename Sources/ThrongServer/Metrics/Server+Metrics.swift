@@ -72,7 +72,12 @@ extension Server {
         help: "When the first certificate of the chain expires, in Unix seconds.", type: .gauge
       ) { [transport] in transport.certificateExpiry.map { [(labels: [], value: Double($0))] } ?? [] }
     }
-    collectTransport("throng_connections", "Open WebSocket connections.", .gauge) { [([], Double($0.connections))] }
+    collectTransport("throng_connections", "Open connections: WebSockets and event streams.", .gauge) {
+      [([], Double($0.connections))]
+    }
+    collectTransport("throng_event_streams", "Open connections that are event streams.", .gauge) {
+      [([], Double($0.eventStreams))]
+    }
     collectTransport(
       "throng_connections_waiting", "Connections that have not sent their request, or TLS ClientHello, yet.", .gauge
     ) { [([], Double($0.waitingConnections))] }
