@@ -2,10 +2,24 @@ import Authentication
 import GroupModel
 import Testing
 
+/// Readings that an expectation may change.
+@dynamicMemberLookup private final class Readings {
+  private var value: KeySetReadings
+
+  init(refresh: Duration) { value = KeySetReadings(refresh: refresh) }
+
+  subscript<Value>(dynamicMember path: KeyPath<KeySetReadings, Value>) -> Value { value[keyPath: path] }
+
+  func timeHasCome(at now: MonotonicInstant) -> Bool { value.timeHasCome(at: now) }
+  func sawUnknownKey(at now: MonotonicInstant) -> KeySetReadings.Verdict { value.sawUnknownKey(at: now) }
+  func isWanted() -> Bool { value.isWanted() }
+  func didEnd(isGood: Bool, at now: MonotonicInstant) -> Bool { value.didEnd(isGood: isGood, at: now) }
+}
+
 /// When the key set of `auth.jwksURL` is read.
-@Suite final class KeySetReadingsTests {
+@Suite struct KeySetReadingsTests {
   private static let start = MonotonicInstant(nanoseconds: 1_000_000_000)
-  private var readings = KeySetReadings(refresh: .seconds(600))
+  private let readings = Readings(refresh: .seconds(600))
 
   private static func after(_ seconds: Int64) -> MonotonicInstant { start + .seconds(seconds) }
 
@@ -38,7 +52,7 @@ import Testing
   }
 
   @Test func noFailureIsRepeatedLaterThanTheRefresh() {
-    var readings = KeySetReadings(refresh: .seconds(10))
+    let readings = Readings(refresh: .seconds(10))
     var now = Self.start
     for _ in 0..<100 {
       #expect(readings.timeHasCome(at: now))
@@ -85,7 +99,7 @@ import Testing
   @Test func atAnyTime() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<200 {
-      var readings = KeySetReadings(refresh: .seconds(30))
+      let readings = Readings(refresh: .seconds(30))
       var (now, isReading, lastForToken) = (Self.start, false, MonotonicInstant?.none)
       for _ in 0..<200 {
         now = now + .milliseconds(Int64.random(in: 0...4000, using: &generator))

@@ -54,7 +54,7 @@ import WebSocketTransport
 
   @Test func onePathOfThePublicListenerHasBodies() async throws {
     let configure = { (configuration: inout TransportConfiguration) in configuration.publicBody = ("/rpc", 1000) }
-    try await TestServer.with(configure, behaviour: Self.describe) { running in
+    try await TestServer.with(configure, behaviour: Self.describe) { running throws in
       func ask(_ path: String, _ count: Int, port: Int) throws -> String {
         try HTTPClient(port: port).ask("POST", path, body: [UInt8](repeating: 0x61, count: count)).text
       }
@@ -212,7 +212,7 @@ import WebSocketTransport
     let behaviour = TestServer.Behaviour(request: { request, exchange in
       exchange.respond(status: 200, contentType: nil, body: Array((request.head.traceparent ?? "none").utf8))
     })
-    try await TestServer.with(behaviour: behaviour) { running in
+    try await TestServer.with(behaviour: behaviour) { running throws in
       for port in [running.port, running.internalPort] {
         #expect(try HTTPClient(port: port).ask("GET", "/", headers: ["traceparent: \(sent)"]).text == arrived)
         #expect(try HTTPClient(port: port).ask("GET", "/").text == "none")

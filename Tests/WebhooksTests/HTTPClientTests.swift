@@ -439,7 +439,8 @@ import Testing
 
   @Test func aGetFollowsNoRedirect() async throws {
     try await Receiver.run(reply: { _ in .answer(status: "302 Found", headers: "Location: /elsewhere\r\n") }) { receiver in
-      #expect(try await client().get(receiver.url, headers: []).get().status == 302)
+      let status = try await client().get(receiver.url, headers: []).get().status
+      #expect(status == 302)
       #expect(receiver.log.requests.count == 1)
     }
   }

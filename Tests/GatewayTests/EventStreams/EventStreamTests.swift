@@ -45,7 +45,7 @@ import WireProtocol
       #expect(try await live.post("", key: key).json["error"]["code"] == -32700)
       #expect(try await live.call("nonsense", key: key)["error"]["code"] == -32601)
       // None of them came over the stream.
-      alice.cut()
+      await alice.cut()
       await #expect(throws: Client.Failed.self) { try await alice.next() }
       #expect(await alice.events.isEmpty)
     }
@@ -132,7 +132,7 @@ import WireProtocol
         #expect(answer.status == 401 && answer.head.contains("WWW-Authenticate: Bearer"), "\(wrong ?? "none")")
       }
       #expect(try await live.post(ping, key: key).status == 200)
-      alice.cut()
+      await alice.cut()
       #expect(await live.remains().isEmpty)
       #expect(try await live.post(ping, key: key).status == 401)
     }
@@ -159,7 +159,7 @@ import WireProtocol
       try await live.waitForReads(2)
       async let third = live.post(ping, key: key)
       try await waitUntil("three requests are under way") { live.services.eventStreams.underWay == 3 }
-      alice.cut()
+      await alice.cut()
       let statuses = try await [read.status, second.status, third.status]
       #expect(statuses == [401, 401, 401])
       live.store.release()
@@ -270,7 +270,7 @@ import WireProtocol
       let (alice, _) = try await live.openStream("alice")
       let sessions = await live.openSessions().flatMap { $0 }
       #expect(sessions.count == 1 && live.services.streams.count == 1)
-      alice.cut()
+      await alice.cut()
       for session in sessions { try await session.waitUntilReleased() }
       #expect(live.services.streams.count == 0)
     }

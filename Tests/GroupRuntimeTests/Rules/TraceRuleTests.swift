@@ -7,7 +7,8 @@ import ThrongTestKit
 /// The trace of a request is that of the after-events which it causes, then or later (Protocol.md,
 /// "Trace context").
 @Suite struct TraceRuleTests {
-  private let (one, two) = (TraceContext.begin(), TraceContext.begin())
+  private let one = TraceContext.begin()
+  private let two = TraceContext.begin()
 
   private func ask(
     _ scene: Scene, _ method: String, _ params: String, by name: String = "mary", in trace: TraceContext?
