@@ -2,6 +2,7 @@ import GroupModel
 import GroupRuntime
 import Testing
 import ThrongTestKit
+import WebSocketTransport
 import WireProtocol
 
 @testable import Gateway
