@@ -19,7 +19,7 @@ import Testing
   }
 
   /// A far name would lead astray.
-  @Test(arguments: ["", "foo", "x", "tracing", "limits.tea"])
+  @Test(arguments: ["", "foo", "x", "weather", "limits.tea"])
   func noKeyIsNear(name: String) {
     let found = problems(flags: [(name, "value-of-it")])
     #expect(found.count == 1 && found[0].contains("no such key; throng config example lists the keys"), "\(found)")
@@ -46,7 +46,7 @@ import Testing
         "limits.avchatrom: no such section; the nearest is limits.avChatRoom ("
       ),
       ("demo: {page: true, port: 1}", "demo: a key, not a section ("),
-      ("tracing: {host: a, port: 1}", "tracing: no such section; throng config example lists the keys ("),
+      ("weather: {host: a, port: 1}", "weather: no such section; throng config example lists the keys ("),
     ]
     for (yaml, beginning) in cases {
       let found = problems(try scratch.file(yaml))

@@ -114,7 +114,8 @@ private struct Running {
   func ask(_ method: String, _ path: String, _ listener: Listener) throws -> Answer {
     let descriptor = try connected(to: ports[listener] ?? 0)
     let connection = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    try connection.write(contentsOf: Data("\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n".utf8))
+    let head = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    try connection.write(contentsOf: Data(head.utf8))
     let text = String(decoding: try connection.readToEnd() ?? Data(), as: UTF8.self)
     let end = try #require(text.range(of: "\r\n\r\n"))
     let status = try #require(text.split(separator: " ").dropFirst().first.flatMap { Int($0) })

@@ -22,9 +22,10 @@ import Testing
       #expect(try client.receiveLines() == [#"data: {"a":1}"#])
       let (isStream, counters) = try running.onLoop { (connection.isEventStream, running.loop.counters()) }
       #expect(isStream && counters.connections == 1 && counters.eventStreams == 1)
-      let (_, other) = try running.connect()
+      let (webSocket, other) = try running.connect()
+      defer { withExtendedLifetime((client, webSocket)) {} }
       let (isOther, both) = try running.onLoop { (other.isEventStream, running.loop.counters()) }
-      #expect(!isOther && both.connections == 2 && both.eventStreams == 1)
+      #expect(!isOther && both.connections == 2 && both.eventStreams == 1, "\(isOther) \(both.connections) \(both.eventStreams)")
     }
   }
 

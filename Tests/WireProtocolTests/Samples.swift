@@ -146,7 +146,7 @@ struct Samples {
         opTime: instant())
     case .onUsersStatusChanged:
       return SessionEvent.onUsersStatusChanged(list { Encoded($0.status()) }, opTime: instant())
-    case .onConnectSuccess: return SessionEvent.onConnectSuccess(session())
+    case .onConnectSuccess: return SessionEvent.onConnectSuccess(session(), streamKey: optional { $0.text() })
     case .onKickedOffline: return SessionEvent.onKickedOffline(reason: text(), message: optional { $0.text() })
     case .onUserSigExpired: return SessionEvent.onUserSigExpired(expiresAt: instant())
     case .onServerDraining: return SessionEvent.onServerDraining(retryAfterMs: number())

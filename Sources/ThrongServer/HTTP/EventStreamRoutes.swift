@@ -128,7 +128,7 @@ extension HTTPRefusal {
   fileprivate static let streamGone = HTTPRefusal(
     status: 401, sentence: EventStreams.goneSentence, headers: EventStreams.challenge)
   fileprivate static let postTooLarge = HTTPRefusal(
-    status: 413, sentence: "the body is over \(EventStreamPaths.maxBodyBytes) bytes")
+    status: 413, sentence: "the body is over 64 KiB")
   fileprivate static let tooManyPosts = HTTPRefusal(
     status: 429, sentence: "too many requests of this event stream wait; send fewer at a time",
     headers: [("Retry-After", "1")])

@@ -48,7 +48,8 @@ import WebSocketTransport
 
   @Test func aRequestForTheStreamOfANodeThatHasGoneIs401() async throws {
     try await LiveCluster.with { cluster in
-      let (_, key) = try await cluster[0].live.openStream("alice")
+      let (alice, key) = try await cluster[0].live.openStream("alice")
+      defer { withExtendedLifetime(alice) {} }
       #expect(try await cluster[1].live.post(ping, key: key).status == 200)
       try await cluster.kill(0)
       #expect(try await cluster[1].live.post(ping, key: key).status == 401)

@@ -54,7 +54,8 @@ import WireProtocol
 
   @Test func answersDoNotWaitForEachOther() async throws {
     try await LiveGateway.with { live in
-      let (_, key) = try await live.openStream("alice")
+      let (alice, key) = try await live.openStream("alice")
+      defer { withExtendedLifetime(alice) {} }
       live.store.hold()
       async let slow = live.call("getJoinedGroupList", key: key)
       try await live.store.arrival()
@@ -92,7 +93,8 @@ import WireProtocol
     try await LiveGateway.with { live in
       let socket = try await Client.open(port: live.port, query: "token=alice")
       #expect(try await socket.next()["params"]["streamKey"] == .null)
-      let (_, key) = try await live.openStream("alice")
+      let (alice, key) = try await live.openStream("alice")
+      defer { withExtendedLifetime(alice) {} }
       #expect(try await live.call("login", #"{"token":"alice"}"#, key: key)["result"].names.contains("streamKey") == false)
     }
   }
@@ -184,7 +186,8 @@ import WireProtocol
       configuration.requestsPerSecond = 1
       configuration.requestBurst = 3
     } _: { live in
-      let (_, key) = try await live.openStream("alice")
+      let (alice, key) = try await live.openStream("alice")
+      defer { withExtendedLifetime(alice) {} }
       let codes = [
         try await live.call("ping", key: key)["error"]["code"], try await live.call("ping", key: key)["error"]["code"],
         try await live.call("ping", key: key)["error"]["code"],
@@ -196,8 +199,10 @@ import WireProtocol
 
   @Test func aStreamIsAConnectionAndItsRequestsAreNone() async throws {
     try await LiveGateway.with { $0.connections = 2 } _: { live in
-      let (_, key) = try await live.openStream("alice")
-      _ = try await live.openStream("bob")
+      let (alice, key) = try await live.openStream("alice")
+      defer { withExtendedLifetime(alice) {} }
+      let bob = try await live.openStream("bob")
+      defer { withExtendedLifetime(bob) {} }
       #expect(try await live.post(ping, key: key).status == 200)
       let third = try await Client.openStream(port: live.port, query: "token=carl")
       #expect(try await third.closed().code == 4005)
@@ -208,7 +213,8 @@ import WireProtocol
 
   @Test func refusalsComeInTheirOrder() async throws {
     try await LiveGateway.with { live in
-      let (_, key) = try await live.openStream("alice")
+      let (alice, key) = try await live.openStream("alice")
+      defer { withExtendedLifetime(alice) {} }
       func ask(_ method: String, _ path: String, _ headers: [String] = [], bytes: Int = 0) async throws -> HTTPAnswer {
         try await HTTPAnswer.to(
           method, path, port: live.port, headers: headers, body: [UInt8](repeating: 0x20, count: bytes))
@@ -232,7 +238,8 @@ import WireProtocol
 
   @Test func pagesOfAllowedOriginsMayAsk() async throws {
     try await LiveGateway.with { $0.allowedOrigins = ["https://page.example"] } _: { live in
-      let (_, key) = try await live.openStream("alice")
+      let (alice, key) = try await live.openStream("alice")
+      defer { withExtendedLifetime(alice) {} }
       let page = "Origin: https://page.example"
       for path in ["/events", "/rpc"] {
         let allowed = try await HTTPAnswer.to("OPTIONS", path, port: live.port, headers: [page])
