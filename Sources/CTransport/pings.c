@@ -43,7 +43,8 @@ static void ping(connection *c) {
   c->liveness.has_received = false;
   c->liveness.ping_tick = wheel_tick(w);
   c->liveness.received_at_ping = received_bytes(c);
-  wheel_set_in(w, &c->own_timer, c->of_loop->options->ping_timeout_ms);
+  uint32_t interval = c->of_loop->options->ping_interval_ms, timeout = c->of_loop->options->ping_timeout_ms;
+  wheel_set_in(w, &c->own_timer, interval < timeout ? interval : timeout);
   if (c->is_blocked || c->is_writing_paused) return;  // the peer's reading counts as an answer, too
   if (c->is_event_stream) event_append_comment(&c->send_queue);
   else frame_append(&c->send_queue, OPCODE_PING, PING, sizeof PING - 1);
@@ -61,11 +62,20 @@ static void on_timer(timer *timer) {
     connection_cut(c);
   } else if (!c->liveness.awaits_pong) {
     ping(c);
-  } else if (is_alive(c)) {
-    c->liveness.awaits_pong = false;
-    wheel_set(c->of_loop->wheel, &c->own_timer, c->liveness.ping_tick + ticks(c->of_loop->options->ping_interval_ms));
   } else {
-    connection_fail(c, 4003, "no sign of life");
+    // The interval may be shorter than the time for an answer.
+    wheel *w = c->of_loop->wheel;
+    uint64_t next = c->liveness.ping_tick + ticks(c->of_loop->options->ping_interval_ms);
+    uint64_t end = c->liveness.ping_tick + ticks(c->of_loop->options->ping_timeout_ms);
+    if (is_alive(c)) {
+      c->liveness.awaits_pong = false;
+      if (next <= wheel_tick(w)) ping(c);
+      else wheel_set(w, &c->own_timer, next);
+    } else if (end > wheel_tick(w)) {
+      wheel_set(w, &c->own_timer, end);
+    } else {
+      connection_fail(c, 4003, "no sign of life");
+    }
   }
 }
 

@@ -178,7 +178,7 @@ async def test_a_start_goes_on_without_them_and_is_not_ready(make_server, make_w
         assert lines(own, "the server starts without the keys of auth.jwksURL")
         ready = own.http("GET", "/readyz")
         assert ready.status == 503 and NOT_YET in ready.text
-        assert own.http("GET", "/livez").status == 200
+        assert own.http("GET", "/healthz").status == 200
         client = await world.open()
         frame = await client.exchange({"jsonrpc": "2.0", "id": "v", "method": "login", "params": {"token": key.token("alice")}})
         assert frame["error"]["code"] == 10002 and frame["error"]["data"]["temporary"]

@@ -17,7 +17,10 @@ async def connect(server, source=None):
     """A connection to a server's public listener, or to the proxy before it; gives its Host, too."""
     options = {"local_addr": (source, 0)} if source else {}
     if front := server.front:
-        return *await asyncio.open_connection(front.address, front.port, ssl=trusting(), **options), front.host
+        # Caddy chooses its certificate by the name.
+        opened = await asyncio.open_connection(
+            front.address, front.port, ssl=trusting(), server_hostname=front.host.rsplit(":", 1)[0], **options)
+        return *opened, front.host
     if server.address.startswith("unix:"):
         return *await asyncio.open_unix_connection(server.address[5:]), "localhost"
     host, port = server.address.rsplit(":", 1)
@@ -125,6 +128,9 @@ class EventSocket:
             pass
         finally:
             self.close_code = self.close_code or 1006
+            # What is under way is answered by HTTP, also behind the close.
+            if self._last:
+                await asyncio.wait([self._last])
             self._texts.put_nowait(None)
             # The server waits for it.
             self.writer.close()
