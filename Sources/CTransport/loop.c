@@ -156,7 +156,7 @@ static void make_parts(ct_loop *loop) {
   p->hangups = hangups_create(&loop->connections);
   p->exchanges = exchanges_create(options, callbacks, &p->head_text);
   receiver_init(&p->receiver, options);
-  p->upgrades = (upgrades){.options = options, .callbacks = callbacks, .head_text = &p->head_text};
+  p->upgrades = (upgrades){.options = options, .callbacks = callbacks};
   p->adoption.protocol = p;
 }
 
@@ -237,6 +237,7 @@ void ct_loop_destroy(ct_loop *loop) {
   receiver_free(&loop->protocol.receiver);
   hangups_free(loop->protocol.hangups);
   bytes_free(&loop->protocol.head_text);
+  bytes_free(&loop->protocol.upgrades.head_text);
   if (loop->listeners) listeners_free(loop->listeners);
   arrivals_free(loop->arrivals);
   topics_free(&loop->topics);

@@ -14,6 +14,6 @@ typedef enum {
   FIELDS_MISREAD      // the library took two lines for one field, and the second matters
 } other_fields;
 
-// Appends the values of all fields of that name (in small letters, with its colon), joined by
-// commas.
-other_fields other_fields_append(struct lws *wsi, bytes *to, const char *name);
+// Appends the values of all fields of each name (in small letters, with its colon), joined by commas.
+// ends: where those of each name end; what is there for any is complete where the result is FIELDS_READ.
+other_fields other_fields_append(struct lws *wsi, bytes *to, const char *const *names, size_t count, size_t *ends);

@@ -12,19 +12,21 @@
 
 static accepted_socket *socket_of(struct lws *wsi) { return lws_get_opaque_user_data(wsi); }
 
-static bool read_head(struct lws *wsi, const accepted_socket *socket, ct_request_head *head) {
-  return head_read(wsi, &socket->peer, &socket->protocol->head_text, head);
+// The library tells of the connection right behind the decision, which has read the head.
+static const ct_request_head *upgraded_head(struct lws *wsi, const accepted_socket *socket) {
+  upgrades *u = &socket->protocol->upgrades;
+  if (u->last != wsi) head_read(wsi, &socket->peer, &u->head_text, &u->head);
+  return &u->head;
 }
 
 static int establish(struct lws *wsi, accepted_socket *socket) {
   protocol *p = socket->protocol;
-  ct_request_head head;
-  read_head(wsi, socket, &head);
+  const ct_request_head *head = upgraded_head(wsi, socket);
   http_free(&socket->request);
   connection *c = socket->connection = connection_open(p->connections, wsi, deflate_keeps_window(&p->upgrades.terms));
   pings_start(c);
   hangups_watch(p->hangups, c);
-  void *handler = p->callbacks->opened(p->callbacks->context, connection_id(c), &head);
+  void *handler = p->callbacks->opened(p->callbacks->context, connection_id(c), head);
   connection_set_handler(c, handler);
   arrival_free(socket->arrival);
   socket->arrival = NULL;
