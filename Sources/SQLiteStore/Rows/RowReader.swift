@@ -102,7 +102,7 @@ extension Database {
   @discardableResult
   func run(_ sql: String, _ arguments: [(any DatabaseValueConvertible)?]) throws -> Int {
     try step(sql, arguments) { _ in true }
-    return changesCount
+    return Int(sqlite3_changes(sqliteConnection))
   }
 
   /// The rows of a query that stays prepared, each converted into a value.

@@ -79,7 +79,7 @@ extension Database {
   func run(_ sql: String, binding bind: (inout StatementBinding) throws -> Void) throws -> Int {
     let outcome = try step(sql, bind)
     guard outcome == SQLITE_DONE else { throw lastError(sql) }
-    return changesCount
+    return Int(sqlite3_changes(sqliteConnection))
   }
 
   /// Whether a query that stays prepared finds anything.
