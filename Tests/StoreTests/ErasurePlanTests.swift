@@ -1,6 +1,7 @@
 import GRDB
 import GroupModel
 import GroupRuntime
+import StoreTables
 import Testing
 import ThrongTestKit
 
