@@ -164,7 +164,7 @@ static void make_parts(ct_loop *loop) {
   p->event_streams = event_streams_create(&loop->connections);
   p->exchanges = exchanges_create(options, callbacks, &p->head_text);
   receiver_init(&p->receiver, options);
-  p->upgrades = (upgrades){.options = options, .callbacks = callbacks, .head_text = &p->head_text};
+  p->upgrades = (upgrades){.options = options, .callbacks = callbacks};
   p->adoption.protocol = p;
 }
 
@@ -248,6 +248,7 @@ void ct_loop_destroy(ct_loop *loop) {
   hangups_free(loop->protocol.hangups);
   event_streams_free(loop->protocol.event_streams);
   bytes_free(&loop->protocol.head_text);
+  bytes_free(&loop->protocol.upgrades.head_text);
   if (loop->listeners) listeners_free(loop->listeners);
   arrivals_free(loop->arrivals);
   topics_free(&loop->topics);

@@ -112,11 +112,9 @@ static bool hides_a_field(const ct_text *name) {
   return false;
 }
 
-other_fields other_fields_append(struct lws *wsi, bytes *to, const char *name) {
-  field_walk walk;
+static other_fields append_fields(field_walk walk, bytes *to, const char *name) {
   field found;
   size_t start = bytes_count(to), count = strlen(name);
-  if (!values_are_plain(wsi) || !walk_begin(&walk, wsi, to)) return FIELDS_UNREADABLE;
   while (walk_next(&walk, &found)) {
     if (!is_one_name(&found.name) && hides_a_field(&found.name)) return FIELDS_MISREAD;
     if (found.name.count != count || memcmp(found.name.bytes, name, count)) continue;
@@ -125,4 +123,14 @@ other_fields other_fields_append(struct lws *wsi, bytes *to, const char *name) {
     bytes_append(to, value.bytes, value.count);
   }
   return is_at_end(&walk) ? FIELDS_READ : FIELDS_UNREADABLE;
+}
+
+other_fields other_fields_append(struct lws *wsi, bytes *to, const char *const *names, size_t count, size_t *ends) {
+  field_walk walk = {0};
+  other_fields outcome = values_are_plain(wsi) && walk_begin(&walk, wsi, to) ? FIELDS_READ : FIELDS_UNREADABLE;
+  for (size_t i = 0; i < count; i++) {
+    if (outcome == FIELDS_READ) outcome = append_fields(walk, to, names[i]);
+    ends[i] = bytes_count(to);
+  }
+  return outcome;
 }
