@@ -44,12 +44,11 @@ bool protocol_open_stream(protocol *p, ct_exchange_id exchange, ct_text headers)
   struct lws *wsi = exchange_socket(p->exchanges, exchange);
   if (!wsi) return false;
   accepted_socket *socket = socket_of(wsi);
-  ct_request_head head;
-  head_read(wsi, &socket->peer, &p->head_text, &head);
+  const ct_request_head *head = exchange_head(p->exchanges, exchange);
   http_free(&socket->request);
   connection *c = connection_open(p->connections, wsi, false, true);
   event_stream_begin(p->event_streams, c, headers);
-  if (!open_connection(socket, c, &head)) connection_cut(c);
+  if (!open_connection(socket, c, head)) connection_cut(c);
   return true;
 }
 
