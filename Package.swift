@@ -119,7 +119,7 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "NATSBus", dependencies: ["CNATS", "Cluster", "GroupModel", logging], swiftSettings: strict),
-    .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
+    .target(name: "Authentication", dependencies: ["GroupModel", crypto, jwt], swiftSettings: strict),
     .target(
       name: "Webhooks",
       dependencies: ["GroupModel", "GroupRuntime", "OutgoingHTTP", "WireProtocol", collections, crypto, heap, logging, metrics],

@@ -12,11 +12,14 @@ enum Base64URL {
 
   /// Whether every byte is a digit of the alphabet; padding is not.
   static func isAlphabetic(_ text: ArraySlice<UInt8>) -> Bool {
-    text.allSatisfy { values[Int($0)] != 255 }
+    // Once: each access of a global asks whether it is there.
+    let values = values
+    return text.allSatisfy { values[Int($0)] != 255 }
   }
 
   /// The decoded bytes; nil for other characters, an impossible length or stray last bits.
   static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    let values = values
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count * 3 / 4)
     var bits: UInt32 = 0

@@ -42,13 +42,25 @@ struct CompactToken {
   /// A part; nil where it is no JSON object, or a member is not of the type's kind. `members` tells
   /// the caller which.
   func read<T: Decodable>(_ part: Part, as type: T.Type) -> T? {
-    let text =
-      switch part {
-      case .header: header
-      case .payload: payload
-      }
-    guard let bytes = Base64URL.decode(text), CompactToken.isPlainJSON(bytes) else { return nil }
-    return try? CompactToken.decoder.decode(type, from: Data(bytes))
+    Base64URL.decode(text(of: part)).flatMap { CompactToken.decode($0, as: type) }
+  }
+
+  /// The same for a part that may be plain.
+  func read<T: PlainPart>(_ part: Part, as type: T.Type) -> T? {
+    guard let bytes = Base64URL.decode(text(of: part)) else { return nil }
+    return T(plain: bytes) ?? CompactToken.decode(bytes, as: type)
+  }
+
+  private func text(of part: Part) -> ArraySlice<UInt8> {
+    switch part {
+    case .header: header
+    case .payload: payload
+    }
+  }
+
+  private static func decode<T: Decodable>(_ bytes: [UInt8], as type: T.Type) -> T? {
+    guard isPlainJSON(bytes) else { return nil }
+    return try? decoder.decode(type, from: Data(bytes))
   }
 
   /// The members of a part, whatever they are; nil where it is no JSON object.

@@ -25,6 +25,8 @@ struct TokenClaims: Decodable {
   struct AnyDate: Decodable {
     let seconds: Double?
 
+    init(seconds: Double?) { self.seconds = seconds }
+
     init(from decoder: any Decoder) throws {
       seconds = try? decoder.singleValueContainer().decode(Double.self)
     }

@@ -10,7 +10,7 @@ public struct TokenIssuer: Sendable {
 
   /// An issuer with the secret (at least 32 bytes); every token has the `audience` and `issuer`.
   public init(secret: [UInt8], audience: String? = nil, issuer: String? = nil) async throws(AuthenticationError) {
-    key = try await TokenKey(secret: secret)
+    key = try TokenKey(secret: secret)
     self.audience = audience
     self.issuer = issuer
   }

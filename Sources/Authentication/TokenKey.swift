@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import JWTKit
 
@@ -7,18 +8,23 @@ struct TokenKey: Sendable {
   let algorithm: TokenAlgorithm
   /// The key's `kid`; the secret has none.
   let identifier: String?
-  private let implementation: any JWTAlgorithm
+  private let implementation: Implementation
+
+  private enum Implementation {
+    /// A code of no bytes yet: to prepare it takes as long as to verify a token.
+    case secret(HMAC<SHA256>)
+    case publicKey(any JWTAlgorithm)
+  }
 
   /// Fewer bytes would be weaker than the hash (RFC 7518 section 3.2).
   static let minimumSecretBytes = 32
 
   /// The shared secret.
-  init(secret: [UInt8]) async throws(AuthenticationError) {
+  init(secret: [UInt8]) throws(AuthenticationError) {
     guard secret.count >= TokenKey.minimumSecretBytes else {
       throw AuthenticationError("the secret has \(secret.count) bytes; it needs at least \(TokenKey.minimumSecretBytes)")
     }
-    let keys = await JWTKeyCollection().add(hmac: HMACKey(from: secret), digestAlgorithm: .sha256)
-    do { implementation = try await keys.getKey() } catch { throw AuthenticationError("the secret is unusable: \(error)") }
+    implementation = .secret(HMAC<SHA256>(key: SymmetricKey(data: secret)))
     algorithm = .hs256
     identifier = nil
   }
@@ -28,20 +34,35 @@ struct TokenKey: Sendable {
     // The collection needs a name for its only key.
     var named = key
     named.keyIdentifier = "key"
-    implementation = try await JWTKeyCollection().add(jwk: named).getKey(for: "key")
+    implementation = .publicKey(try await JWTKeyCollection().add(jwk: named).getKey(for: "key"))
     self.algorithm = algorithm
     self.identifier = identifier
   }
 
   /// Whether the key made this signature of these bytes.
   func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
+    switch implementation {
+    // The comparison takes as long wherever they differ.
+    case .secret(let code): TokenKey.finish(code, bytes) == signature
     // jwt-kit throws for a signature of another length (ES256: 64 bytes): it is wrong like any
     // other.
-    (try? implementation.verify(signature, signs: bytes)) ?? false
+    case .publicKey(let key): (try? key.verify(signature, signs: bytes)) ?? false
+    }
   }
 
   /// The signature of these bytes; only the secret can sign.
-  func sign(_ bytes: [UInt8]) throws -> [UInt8] { try implementation.sign(bytes) }
+  func sign(_ bytes: [UInt8]) throws -> [UInt8] {
+    switch implementation {
+    case .secret(let code): Array(TokenKey.finish(code, bytes))
+    case .publicKey(let key): try key.sign(bytes)
+    }
+  }
+
+  private static func finish(_ code: HMAC<SHA256>, _ bytes: [UInt8]) -> HMAC<SHA256>.MAC {
+    var code = code
+    code.update(data: bytes)
+    return code.finalize()
+  }
 }
 
 /// A signature algorithm of tokens; the raw value is the JWT's `alg`.

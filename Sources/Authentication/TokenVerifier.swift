@@ -54,7 +54,7 @@ public struct TokenVerifier: Sendable {
     var found: [TokenKey] = []
     // Without a secret HS256 is not in use, and a former one brings it not back.
     if let secret = configuration.secret {
-      for secret in [secret, configuration.previousSecret].compactMap({ $0 }) { found.append(try await TokenKey(secret: secret)) }
+      for secret in [secret, configuration.previousSecret].compactMap({ $0 }) { found.append(try TokenKey(secret: secret)) }
     }
     let (origin, isRemote) = (configuration.keySetSource, configuration.keySetSource == .url)
     if let keySet = configuration.keySet { found += try await JSONWebKeySet.tokenKeys(in: keySet, of: origin) }

@@ -32,9 +32,14 @@ static size_t step_limit(const connection *c) {
   return limit > STEP_MAX ? STEP_MAX : limit < STEP_MIN ? STEP_MIN : limit;
 }
 
+// The way of most deliveries is put together in one function, and the others stay out of it: each call
+// saves and restores six registers.
+#define IN_PLACE inline __attribute__((always_inline))
+#define OUT_OF_PLACE __attribute__((noinline))
+
 // All or nothing: where the socket does not take the last record, OpenSSL wants the same bytes again,
 // which the library then keeps.
-static ssize_t send_over_tls(connection *c, const uint8_t *frames, size_t count) {
+static OUT_OF_PLACE ssize_t send_over_tls(connection *c, const uint8_t *frames, size_t count) {
   SSL *tls = lws_get_ssl(c->wsi);
   ERR_clear_error();
   int sent = SSL_write(tls, frames, (int)count);
@@ -45,27 +50,31 @@ static ssize_t send_over_tls(connection *c, const uint8_t *frames, size_t count)
 
 // Does what the library's raw write does while its buffer is empty. That one takes 200 instructions
 // and a dozen cache misses per subscriber of a large topic. Returns the bytes sent, or -1 when the
-// connection is lost. In each delivery, so its caller for event streams has it for itself, too.
-static inline __attribute__((always_inline)) ssize_t send_directly(connection *c, const uint8_t *frames, size_t count) {
+// connection is lost.
+static IN_PLACE ssize_t send_directly(connection *c, const uint8_t *frames, size_t count) {
   if (c->is_tls) return send_over_tls(c, frames, count);
   ssize_t sent = send(c->descriptor, frames, count, MSG_NOSIGNAL | MSG_DONTWAIT);
   return sent >= 0 ? sent : errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -1;
 }
 
-// Whole frames only: the library may put a PONG between two writes, and never inside one. Its
-// buffer is empty here, and keeps the bytes that the socket does not accept now.
-static void write_frames(connection *c, const uint8_t *frames, size_t count) {
-  ssize_t sent = send_directly(c, frames, count);
-  if (sent >= 0 && (size_t)sent < count &&
+// What the socket has not accepted; sent < 0: the connection is lost.
+static OUT_OF_PLACE void write_unsent(connection *c, const uint8_t *frames, size_t count, ssize_t sent) {
+  if (sent >= 0 &&
       lws_write(c->wsi, (unsigned char *)frames + sent, count - (size_t)sent, LWS_WRITE_RAW) < 0) sent = -1;
   if (sent < 0) {
     connection_cut(c);
     return;
   }
-  if ((size_t)sent == count) return;
   if (!lws_partial_buffered(c->wsi)) return;
   c->is_blocked = true;
   c->unsent = count;
+}
+
+// Whole frames only: the library may put a PONG between two writes, and never inside one. Its
+// buffer is empty here, and keeps the bytes that the socket does not accept now.
+static IN_PLACE void write_frames(connection *c, const uint8_t *frames, size_t count) {
+  ssize_t sent = send_directly(c, frames, count);
+  if (sent != (ssize_t)count) write_unsent(c, frames, count, sent);
 }
 
 static bool can_write(connection *c) {
@@ -83,7 +92,7 @@ static void write_send_queue(connection *c) {
 }
 
 // write_log for a follower of the topic's stream: it gets the compressed frames.
-static bool write_stream(connection *c, ct_topic *topic, recipient *r, size_t limit) {
+static OUT_OF_PLACE bool write_stream(connection *c, ct_topic *topic, recipient *r, size_t limit) {
   size_t plain = topic_lag(topic, r->cursor), count = stream_lag(topic, r->cursor);
   if (count > limit) return false;
   c->of_loop->deliveries += topic_end(topic) - r->cursor;
@@ -95,7 +104,7 @@ static bool write_stream(connection *c, ct_topic *topic, recipient *r, size_t li
 
 // The way without a copy: everything from the cursor on is for the recipient, and it fits. An event
 // stream's part of the log is copied.
-static inline bool write_log(connection *c, ct_topic *topic, recipient *r, size_t limit) {
+static IN_PLACE bool write_log(connection *c, ct_topic *topic, recipient *r, size_t limit) {
   if (!recipient_gets_all(topic, r)) return false;
   if (r->form) return r->form == FORM_DEFLATED && write_stream(c, topic, r, limit);
   size_t count = topic_lag(topic, r->cursor);
@@ -107,7 +116,7 @@ static inline bool write_log(connection *c, ct_topic *topic, recipient *r, size_
   return true;
 }
 
-static void write_joined(connection *c) {
+static OUT_OF_PLACE void write_joined(connection *c) {
   bytes *scratch = connections_scratch(c->of_loop);
   size_t limit = step_limit(c);
   if (bytes_count(&c->send_queue)) {
@@ -136,7 +145,7 @@ static void write_step(connection *c) {
 
 // The library reports no room in the socket of an event stream, so what that does not take stays
 // in the queue, and event_stream.c hears when there is room. Apart from the way of frames.
-static __attribute__((noinline)) void write_events(connection *c) {
+static OUT_OF_PLACE void write_events(connection *c) {
   while (!c->is_dead && !c->is_writing_paused && !c->is_blocked) {
     size_t limit = step_limit(c);
     while (!c->unsent && c->first_pending && bytes_count(&c->send_queue) < limit) {
@@ -240,7 +249,7 @@ static void flush_connection(connection *c) {
   if (may_owe_pong && can_write(c)) write_behind_pong(c); else connection_write(c);
 }
 
-static void flush_later(recipient *r) {
+static OUT_OF_PLACE void flush_later(recipient *r) {
   subscription_set_pending(r->subscription);
   subscription_count_lag(r->subscription);
   connection_mark_dirty(r->connection);

@@ -18,12 +18,13 @@ static bool is_plain(unsigned char c) {
 static void append_encoded(bytes *to, const unsigned char *text, size_t count) {
   static const char digits[] = "0123456789ABCDEF";
   for (size_t i = 0; i < count; i++) {
-    if (is_plain(text[i])) {
-      bytes_append(to, text + i, 1);
-    } else {
-      const char code[] = {'%', digits[text[i] >> 4], digits[text[i] & 15]};
-      bytes_append(to, code, sizeof code);
-    }
+    // A token in the query is plain.
+    size_t first = i;
+    while (i < count && is_plain(text[i])) i++;
+    bytes_append(to, text + first, i - first);
+    if (i == count) return;
+    const char code[] = {'%', digits[text[i] >> 4], digits[text[i] & 15]};
+    bytes_append(to, code, sizeof code);
   }
 }
 
@@ -82,13 +83,7 @@ bool head_read(struct lws *wsi, const peer *p, bytes *text, ct_request_head *hea
     append_header(wsi, text, tokens[i]);
     *end++ = bytes_count(text);
   }
-  bool is_whole = true, is_misread = false;
-  for (int i = 0; i < NAMES; i++) {
-    other_fields read = other_fields_append(wsi, text, names[i]);
-    if (read != FIELDS_READ) is_whole = false;
-    if (read == FIELDS_MISREAD) is_misread = true;
-    *end++ = bytes_count(text);
-  }
+  other_fields others = other_fields_append(wsi, text, names, NAMES, end);
 
   *head = (ct_request_head){.is_tls = lws_is_ssl(wsi), .is_internal = p->is_internal};
   ct_text *parts[PARTS] = {&head->path, &head->query, &head->host, &head->origin, &head->authorization,
@@ -99,10 +94,12 @@ bool head_read(struct lws *wsi, const peer *p, bytes *text, ct_request_head *hea
     *parts[i] = (ct_text){.bytes = (const char *)bytes_first(text) + start, .count = ends[i] - start};
   }
   // A field that the library has swallowed may be the one that the last proxy wrote.
-  if (!is_whole) head->forwarded_for = head->forwarded_host = head->forwarded = head->traceparent = (ct_text){0};
+  if (others != FIELDS_READ) {
+    head->forwarded_for = head->forwarded_host = head->forwarded = head->traceparent = (ct_text){0};
+  }
   if (method >= 0) head->method = (ct_text){.bytes = methods[method].name, .count = strlen(methods[method].name)};
   head->peer_address = peer_address(p);
-  return !is_misread;
+  return others != FIELDS_MISREAD;
 }
 
 bool head_is_too_long(struct lws *wsi) {

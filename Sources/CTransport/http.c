@@ -28,7 +28,11 @@ enum {
 struct exchanges {
   const ct_options *options;
   const ct_callbacks *callbacks;
-  bytes *head_text;
+  // The head that was read last, of a request that is there still; the text of the head.
+  const request *last;
+  ct_request_head head;
+  bytes head_text;
+  bool is_head_sound;
   slot_table slots;
   size_t answers_in_flight;  // requests from their delivery, or refusal, to the end of the answer
   size_t answers_left;       // that are still waited for before the end
@@ -47,14 +51,15 @@ struct request {
   bool keeps_connection;
 };
 
-exchanges *exchanges_create(const ct_options *options, const ct_callbacks *callbacks, bytes *head_text) {
+exchanges *exchanges_create(const ct_options *options, const ct_callbacks *callbacks) {
   exchanges *all = ct_allocate(1, sizeof *all);
-  *all = (exchanges){.options = options, .callbacks = callbacks, .head_text = head_text};
+  *all = (exchanges){.options = options, .callbacks = callbacks};
   return all;
 }
 
 void exchanges_free(exchanges *all) {
   slot_table_free(&all->slots);
+  bytes_free(&all->head_text);
   free(all);
 }
 
@@ -109,6 +114,7 @@ void http_free(request **of_socket) {
   request *r = *of_socket;
   if (!r) return;
   *of_socket = NULL;
+  if (r->all->last == r) r->all->last = NULL;
   if (r->is_delivered || r->is_answered) {
     r->all->answers_in_flight--;
     if (r->all->answers_left) r->all->answers_left--;
@@ -121,13 +127,17 @@ void http_free(request **of_socket) {
   free(r);
 }
 
-static bool read_head(const request *r, ct_request_head *head) { return head_read(r->wsi, r->peer, r->all->head_text, head); }
+// Read once, where no other request comes between. Its bytes stay until another is read.
+static const ct_request_head *head_of(const request *r) {
+  exchanges *all = r->all;
+  if (all->last != r) all->is_head_sound = head_read(r->wsi, r->peer, &all->head_text, &all->head);
+  all->last = r;
+  return &all->head;
+}
 
 static int refuse(request *r, int status, const char *reason) {
   const ct_callbacks *callbacks = r->all->callbacks;
-  ct_request_head head;
-  read_head(r, &head);
-  callbacks->refused(callbacks->context, &head, status, reason, false);
+  callbacks->refused(callbacks->context, head_of(r), status, reason, false);
   r->all->answers_in_flight++;
   static const char plain[] = "text/plain; charset=utf-8";
   char body[REASON_MAX];
@@ -143,14 +153,13 @@ static int deliver_request(request *r) {
   if (r->all->has_finished) return -1;
   r->is_delivered = true;
   r->all->answers_in_flight++;
-  ct_request_head head;
-  read_head(r, &head);
+  const ct_request_head *head = head_of(r);
   arrival_set_deadline(r->arrival, ANSWER_MS);
   lws_rx_flow_control(r->wsi, 0);
   const ct_callbacks *callbacks = r->all->callbacks;
   bytes body = bytes_take(&r->body);  // an event stream takes the request's place
   callbacks->requested(
-    callbacks->context, r->id, &head, bytes_first(&body), bytes_count(&body), r->is_too_large);
+    callbacks->context, r->id, head, bytes_first(&body), bytes_count(&body), r->is_too_large);
   bytes_free(&body);
   return 0;
 }
@@ -188,13 +197,13 @@ int http_begin(exchanges *all, struct lws *wsi, arrival *a, const peer *p, reque
   arrival_set_deadline(a, BODY_MS);
   int64_t length = body_length(wsi);
   if (head_is_too_long(wsi)) return refuse(r, 431, HEADERS_TOO_LONG);
-  ct_request_head head;
-  if (!read_head(r, &head)) return refuse(r, 400, HEADERS_MISREAD);
+  const ct_request_head *head = head_of(r);
+  if (!all->is_head_sound) return refuse(r, 400, HEADERS_MISREAD);
   if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) {
     return refuse(r, 411, "a body needs a Content-Length, and no Transfer-Encoding");
   }
   if (length < 0) return refuse(r, 400, "the Content-Length is not one number");
-  r->body_max = body_limit(all, &head);
+  r->body_max = body_limit(all, head);
   r->keeps_connection = p->is_internal && length <= DISCARD_MAX && may_keep(wsi);
   r->is_too_large = (uint64_t)length > (r->body_max ? r->body_max : all->options->max_body_bytes);
   if (length == 0 || length > DISCARD_MAX) return deliver_request(r);
@@ -241,6 +250,11 @@ void exchange_respond(
 struct lws *exchange_socket(const exchanges *all, ct_exchange_id exchange) {
   const request *r = slot_get(&all->slots, exchange);
   return r && !r->is_answered ? r->wsi : NULL;
+}
+
+const ct_request_head *exchange_head(const exchanges *all, ct_exchange_id exchange) {
+  const request *r = slot_get(&all->slots, exchange);
+  return r ? head_of(r) : NULL;
 }
 
 bool exchange_serve(exchanges *all, ct_exchange_id exchange) {

@@ -9,8 +9,7 @@
 typedef struct request request;
 typedef struct exchanges exchanges;
 
-// head_text: where heads are read to.
-exchanges *exchanges_create(const ct_options *options, const ct_callbacks *callbacks, bytes *head_text);
+exchanges *exchanges_create(const ct_options *options, const ct_callbacks *callbacks);
 void exchanges_free(exchanges *all);
 void exchange_respond(
   exchanges *all, ct_exchange_id exchange, int status, ct_text content_type, ct_text headers, const uint8_t *body,
@@ -20,6 +19,8 @@ void exchange_respond(
 bool exchange_serve(exchanges *all, ct_exchange_id exchange);
 // Of a request that waits for its answer; NULL where that is given, or the client has gone.
 struct lws *exchange_socket(const exchanges *all, ct_exchange_id exchange);
+// Of a request that is there; its bytes stay until another head is read.
+const ct_request_head *exchange_head(const exchanges *all, ct_exchange_id exchange);
 
 // A head has come. *r: the request of the same socket, which is replaced. These return 0, or -1 where
 // the library has to close.

@@ -162,9 +162,9 @@ static void make_parts(ct_loop *loop) {
   p->connections = &loop->connections;
   p->hangups = hangups_create(&loop->connections);
   p->event_streams = event_streams_create(&loop->connections);
-  p->exchanges = exchanges_create(options, callbacks, &p->head_text);
+  p->exchanges = exchanges_create(options, callbacks);
   receiver_init(&p->receiver, options);
-  p->upgrades = (upgrades){.options = options, .callbacks = callbacks, .head_text = &p->head_text};
+  p->upgrades = (upgrades){.options = options, .callbacks = callbacks};
   p->adoption.protocol = p;
 }
 
@@ -247,7 +247,7 @@ void ct_loop_destroy(ct_loop *loop) {
   receiver_free(&loop->protocol.receiver);
   hangups_free(loop->protocol.hangups);
   event_streams_free(loop->protocol.event_streams);
-  bytes_free(&loop->protocol.head_text);
+  bytes_free(&loop->protocol.upgrades.head_text);
   if (loop->listeners) listeners_free(loop->listeners);
   arrivals_free(loop->arrivals);
   topics_free(&loop->topics);

@@ -112,17 +112,41 @@ static bool hides_a_field(const ct_text *name) {
   return false;
 }
 
-other_fields other_fields_append(struct lws *wsi, bytes *to, const char *name) {
-  field_walk walk;
-  field found;
-  size_t start = bytes_count(to), count = strlen(name);
-  if (!values_are_plain(wsi) || !walk_begin(&walk, wsi, to)) return FIELDS_UNREADABLE;
-  while (walk_next(&walk, &found)) {
-    if (!is_one_name(&found.name) && hides_a_field(&found.name)) return FIELDS_MISREAD;
-    if (found.name.count != count || memcmp(found.name.bytes, name, count)) continue;
-    if (bytes_count(to) > start) bytes_append(to, ",", 1);
-    ct_text value = text_trimmed(found.value.bytes, found.value.count);
-    bytes_append(to, value.bytes, value.count);
+static bool is_named(const field *f, const char *name) {
+  return f->name.count == strlen(name) && !memcmp(f->name.bytes, name, f->name.count);
+}
+
+// Whether all fields can be read. found: a bit for each of the names that one of them has.
+static other_fields look(field_walk walk, const char *const *names, size_t count, uint32_t *found) {
+  field f;
+  while (walk_next(&walk, &f)) {
+    if (!is_one_name(&f.name) && hides_a_field(&f.name)) return FIELDS_MISREAD;
+    for (size_t i = 0; i < count; i++) {
+      if (is_named(&f, names[i])) *found |= UINT32_C(1) << i;
+    }
   }
   return is_at_end(&walk) ? FIELDS_READ : FIELDS_UNREADABLE;
+}
+
+static void append_values(field_walk walk, bytes *to, const char *name) {
+  size_t start = bytes_count(to);
+  for (field f; walk_next(&walk, &f);) {
+    if (!is_named(&f, name)) continue;
+    if (bytes_count(to) > start) bytes_append(to, ",", 1);
+    ct_text value = text_trimmed(f.value.bytes, f.value.count);
+    bytes_append(to, value.bytes, value.count);
+  }
+}
+
+other_fields other_fields_append(struct lws *wsi, bytes *to, const char *const *names, size_t count, size_t *ends) {
+  field_walk walk = {0};
+  uint32_t found = 0;
+  other_fields outcome = FIELDS_UNREADABLE;
+  if (values_are_plain(wsi) && walk_begin(&walk, wsi, to)) outcome = look(walk, names, count, &found);
+  for (size_t i = 0; i < count; i++) {
+    // As a rule there are none.
+    if (outcome == FIELDS_READ && found >> i & 1) append_values(walk, to, names[i]);
+    ends[i] = bytes_count(to);
+  }
+  return outcome;
 }

@@ -17,6 +17,6 @@ typedef enum {
 // Without the blanks around it, which are no part of a field's value (RFC 9110 section 5.5).
 ct_text text_trimmed(const char *text, size_t count);
 
-// Appends the values of all fields of that name (in small letters, with its colon), joined by
-// commas.
-other_fields other_fields_append(struct lws *wsi, bytes *to, const char *name);
+// Appends the values of all fields of each of up to 32 names (in small letters, with its colon), joined
+// by commas; none where the result is not FIELDS_READ. ends: where those of each name end.
+other_fields other_fields_append(struct lws *wsi, bytes *to, const char *const *names, size_t count, size_t *ends);

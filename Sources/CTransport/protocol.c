@@ -12,8 +12,11 @@
 
 static accepted_socket *socket_of(struct lws *wsi) { return lws_get_opaque_user_data(wsi); }
 
-static bool read_head(struct lws *wsi, const accepted_socket *socket, ct_request_head *head) {
-  return head_read(wsi, &socket->peer, &socket->protocol->head_text, head);
+// The library tells of the connection right behind the decision, which has read the head.
+static const ct_request_head *upgraded_head(struct lws *wsi, const accepted_socket *socket) {
+  upgrades *u = &socket->protocol->upgrades;
+  if (u->last != wsi) head_read(wsi, &socket->peer, &u->head_text, &u->head);
+  return &u->head;
 }
 
 // Returns whether the connection has a handler.
@@ -30,24 +33,22 @@ static bool open_connection(accepted_socket *socket, connection *c, const ct_req
 
 static int establish(struct lws *wsi, accepted_socket *socket) {
   protocol *p = socket->protocol;
-  ct_request_head head;
-  read_head(wsi, socket, &head);
+  const ct_request_head *head = upgraded_head(wsi, socket);
   http_free(&socket->request);
   connection *c = connection_open(p->connections, wsi, deflate_keeps_window(&p->upgrades.terms), false);
   hangups_watch(p->hangups, c);
-  return open_connection(socket, c, &head) ? 0 : -1;
+  return open_connection(socket, c, head) ? 0 : -1;
 }
 
 bool protocol_open_stream(protocol *p, ct_exchange_id exchange, ct_text headers) {
   struct lws *wsi = exchange_socket(p->exchanges, exchange);
   if (!wsi) return false;
   accepted_socket *socket = socket_of(wsi);
-  ct_request_head head;
-  read_head(wsi, socket, &head);
+  const ct_request_head *head = exchange_head(p->exchanges, exchange);
   http_free(&socket->request);
   connection *c = connection_open(p->connections, wsi, false, true);
   event_stream_begin(p->event_streams, c, headers);
-  if (!open_connection(socket, c, &head)) connection_cut(c);
+  if (!open_connection(socket, c, head)) connection_cut(c);
   return true;
 }
 

@@ -25,7 +25,6 @@ struct protocol {
   receiver receiver;
   upgrades upgrades;
   adoption adoption;
-  bytes head_text;
   certificate certificate;
 };
 

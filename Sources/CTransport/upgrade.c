@@ -95,19 +95,20 @@ int upgrade_decide(upgrades *all, struct lws *wsi, const peer *p, char *protocol
   const ct_callbacks *callbacks = all->callbacks;
   const char *fault;
   int status = handshake_fault(wsi, terms, &fault);
-  ct_request_head head;
-  if (!head_read(wsi, p, all->head_text, &head)) {
+  ct_request_head *head = &all->head;
+  all->last = wsi;
+  if (!head_read(wsi, p, &all->head_text, head)) {
     status = 400;
     fault = HEADERS_MISREAD;
   }
   if (status) {
-    callbacks->refused(callbacks->context, &head, status, fault, true);
+    callbacks->refused(callbacks->context, head, status, fault, true);
     return refuse(wsi, status, fault);
   }
   char reason[REASON_MAX] = "";
-  status = callbacks->upgrade(callbacks->context, &head, reason, sizeof reason);
+  status = callbacks->upgrade(callbacks->context, head, reason, sizeof reason);
   if (status) return refuse(wsi, status, reason);
-  const ct_text *offer = &head.subprotocols;
+  const ct_text *offer = &head->subprotocols;
   if (offer->count && !offers(offer, all->options->subprotocol)) register_first_name(all, offer);
   return 0;
 }

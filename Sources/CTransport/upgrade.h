@@ -10,9 +10,11 @@
 typedef struct {
   const ct_options *options;
   const ct_callbacks *callbacks;
-  bytes *head_text;
   char any_protocol[64];  // the name of a protocol of the library's; see upgrade.c
   deflate_terms terms;    // of the upgrade that is being answered
+  const struct lws *last;  // whose head was read last, with the head and its text
+  ct_request_head head;
+  bytes head_text;
 } upgrades;
 
 // 0 lets the library upgrade, -1 ends the connection after a refusal was sent.

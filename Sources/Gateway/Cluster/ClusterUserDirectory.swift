@@ -87,6 +87,9 @@ package final class ClusterUserDirectory: UserDirectory {
     presence.begin(entry.session.key, on: entry.platform, deviceID: entry.deviceID, of: user)
   }
 
+  /// The groups of everybody are known to their nodes alone.
+  package func hasGroups(in memberships: [Membership]) -> Bool { true }
+
   package func attachGroups(_ change: Group.Presence, in memberships: [Membership]) async {
     // Each node gets the whole list: it finds its groups, whatever this one knows of their nodes.
     let nodes = otherNodes.all
@@ -245,6 +248,8 @@ package final class ClusterUserDirectory: UserDirectory {
     statuses.statusChanged(of: user, to: customStatus)
     links.sendToAll(.statusChanged(user, customStatus))
   }
+
+  package var knowsAtOnce: Bool { false }
 
   package func makeKnown(_ user: UserID) async throws(StoreError) { try await store.makeKnown([user]) }
 

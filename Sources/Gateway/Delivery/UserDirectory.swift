@@ -15,6 +15,10 @@ package protocol UserDirectory: Sendable {
   /// A session begins to sign in: groups that its user joins from now on find it.
   func begin(_ entry: SessionEntry, of user: UserID)
 
+  /// Whether `attachGroups` has somebody to tell. A sign-in asks first: the way to another executor and
+  /// back costs it ten thousand instructions.
+  func hasGroups(in memberships: [Membership]) -> Bool
+
   /// Lets the groups of the user, and those of everybody, attach the session.
   func attachGroups(_ presence: Group.Presence, in memberships: [Membership]) async
 
@@ -51,6 +55,10 @@ package protocol UserDirectory: Sendable {
 
   /// A user's custom status has changed: the nodes tell those who watch the user.
   func showStatus(_ customStatus: String, of user: UserID)
+
+  /// Whether all nodes know a user as soon as the user has been remembered here: there is nothing for
+  /// `makeKnown` to wait for.
+  var knowsAtOnce: Bool { get }
 
   /// Returns when all nodes know a user who has been remembered here.
   func makeKnown(_ user: UserID) async throws(StoreError)
@@ -89,6 +97,8 @@ package final class LocalUserDirectory: UserDirectory {
   package func isPresent(_ user: UserID) -> Bool { directory.isPresent(user) }
 
   package func begin(_ entry: SessionEntry, of user: UserID) { directory.register(entry, of: user) }
+
+  package func hasGroups(in memberships: [Membership]) -> Bool { registry.hasGroups(in: memberships) }
 
   package func attachGroups(_ presence: Group.Presence, in memberships: [Membership]) async {
     await registry.presenceChanged(presence, in: memberships)
@@ -132,6 +142,8 @@ package final class LocalUserDirectory: UserDirectory {
   package func presences(of users: [UserID]) -> [UserPresence] { directory.presences(of: users) }
 
   package func showStatus(_ customStatus: String, of user: UserID) { statuses.statusChanged(of: user, to: customStatus) }
+
+  package var knowsAtOnce: Bool { true }
 
   package func makeKnown(_ user: UserID) async throws(StoreError) {}
 

@@ -19,20 +19,29 @@ struct Deadlines {
     case drain
   }
 
-  private var instants: [Deadline: MonotonicInstant] = [:]
+  // Few at once: a look at each costs less than a hash.
+  private var instants: [(deadline: Deadline, instant: MonotonicInstant)] = []
 
   subscript(deadline: Deadline) -> MonotonicInstant? {
-    get { instants[deadline] }
-    set { instants[deadline] = newValue }
+    get { instants.first { $0.deadline == deadline }?.instant }
+    set {
+      switch (instants.firstIndex { $0.deadline == deadline }, newValue) {
+      case (let index?, let instant?): instants[index].instant = instant
+      case (let index?, nil): instants.remove(at: index)
+      case (nil, let instant?): instants.append((deadline: deadline, instant: instant))
+      case (nil, nil): break
+      }
+    }
   }
 
   /// The earliest.
-  var next: MonotonicInstant? { instants.values.min() }
+  var next: MonotonicInstant? { instants.min { $0.instant < $1.instant }?.instant }
 
   /// Removes and returns the due deadlines, earliest first.
   mutating func popDue(at now: MonotonicInstant) -> [Deadline] {
-    let due = instants.filter { $0.value <= now }.sorted { ($0.value, $0.key.rawValue) < ($1.value, $1.key.rawValue) }.map(\.key)
-    for deadline in due { instants[deadline] = nil }
-    return due
+    let due = instants.filter { $0.instant <= now }
+    if due.isEmpty { return [] }
+    instants.removeAll { $0.instant <= now }
+    return due.sorted { ($0.instant, $0.deadline.rawValue) < ($1.instant, $1.deadline.rawValue) }.map { $0.deadline }
   }
 }

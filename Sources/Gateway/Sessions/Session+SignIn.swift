@@ -182,8 +182,10 @@ extension Session {
     guard let record else { return }
     // A change since the store was read has set it.
     if self.profileChanges == profileChanges { setProfile(record.profile) }
-    let user = identity.userID
-    await registration.sessions.attachGroups(registration.presence(of: user, record), in: record.memberships)
+    let presence = registration.presence(of: identity.userID, record)
+    if registration.sessions.hasGroups(in: record.memberships) {
+      await registration.sessions.attachGroups(presence, in: record.memberships)
+    }
     completeSignIn(identity, then: reply)
   }
 
@@ -205,6 +207,7 @@ extension Session {
       return nil
     }
     registration.admit(user)
+    if registration.knowsAtOnce(record) { return record }
     guard await registration.makeKnown(user, record) else {
       failSignIn(of: user, then: reply)
       return nil

@@ -37,6 +37,9 @@ package final class SessionRegistration: Sendable {
   /// The user may sign in, and is known from now on. A sign-in that is refused makes nobody known.
   func admit(_ user: UserID) { users.remember([user]) }
 
+  /// Whether all nodes know a user who was admitted, and `makeKnown` has nothing to wait for.
+  func knowsAtOnce(_ record: SignInRecord) -> Bool { sessions.knowsAtOnce && !record.hasDeletion }
+
   /// Returns when all nodes know a user who was admitted, as a new one where the former was deleted.
   /// - Returns: false = the store has failed.
   func makeKnown(_ user: UserID, _ record: SignInRecord) async -> Bool {

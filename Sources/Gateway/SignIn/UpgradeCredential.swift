@@ -23,17 +23,17 @@ struct UpgradeCredential {
 /// The parameters of a query string; the first of a name counts. It is read as bytes, because
 /// characters are costly in a long token.
 struct QueryString {
-  private let values: [String: String]
+  /// As a rule so few that hashing costs more than looking at each.
+  private let pairs: [(name: String, value: String)]
 
   init(_ query: String) {
-    let pairs = Array(query.utf8).split(separator: UInt8(ascii: "&")).map { pair in
+    pairs = Array(query.utf8).split(separator: UInt8(ascii: "&")).map { pair in
       let name = pair.prefix { $0 != UInt8(ascii: "=") }
-      return (QueryString.decoded(name), QueryString.decoded(pair.dropFirst(name.count + 1)))
+      return (name: QueryString.decoded(name), value: QueryString.decoded(pair.dropFirst(name.count + 1)))
     }
-    values = Dictionary(pairs) { first, _ in first }
   }
 
-  subscript(name: String) -> String? { values[name] }
+  subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
   /// Without percent-encoding; "+" is a space. An invalid escape stays as it is.
   private static func decoded(_ text: ArraySlice<UInt8>) -> String {

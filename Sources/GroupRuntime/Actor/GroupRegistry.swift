@@ -53,6 +53,11 @@ public final class GroupRegistry: Sendable {
     await notify(presence, to: groupsOfEveryone.withLock { Array($0.values) })
   }
 
+  /// Whether `presenceChanged` may have somebody to tell.
+  public func hasGroups(in memberships: [Membership]) -> Bool {
+    !memberships.isEmpty || groupsOfEveryone.withLock { !$0.isEmpty }
+  }
+
   private func notify(_ presence: Group.Presence, to groups: [Group]) async {
     for group in groups {
       await withCheckedContinuation { continuation in

@@ -13,9 +13,18 @@ struct FoldedText {
   /// - Parameter keepsOrigins: for `masking`.
   init(_ text: String, keepsOrigins: Bool = false, by table: FoldingTable = .shared) {
     var text = text
+    // One loop without a branch, which the compiler makes of vectors.
     let ascii: [UInt8]? = text.withUTF8 { utf8 in
-      guard utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-      return utf8.map { $0.foldedASCII }
+      var all: UInt8 = 0
+      let folded = [UInt8](unsafeUninitializedCapacity: utf8.count) { folded, count in
+        var bits: UInt8 = 0
+        for index in 0..<utf8.count {
+          bits |= utf8[index]
+          folded[index] = utf8[index].foldedASCII
+        }
+        (all, count) = (bits, utf8.count)
+      }
+      return all < 0x80 ? folded : nil
     }
     isASCII = ascii != nil
     if let ascii { bytes = ascii } else { fold(Array(text.unicodeScalars), keepsOrigins: keepsOrigins, by: table) }

@@ -1,5 +1,5 @@
 /// Finds all of many terms in a text in one pass over its bytes, however many terms there are: the
-/// automaton of Aho and Corasick.
+/// automaton of Aho and Corasick, which looks only where a term may begin.
 struct WordAutomaton: Sendable {
   /// A term, folded.
   struct Term: Sendable, Hashable {
@@ -25,9 +25,11 @@ struct WordAutomaton: Sendable {
   private var wholeWord: [State] = []
   /// The children of the root by their bytes; 0 = none.
   private var roots = [State](repeating: 0, count: 256)
+  private let starts: WordStarts
 
   /// - Parameter terms: of up to 65,535 bytes each.
   init(_ terms: Set<Term>) {
+    starts = WordStarts(terms)
     let terms = terms.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     addStates(of: terms)
     addFallbacks()
@@ -78,11 +80,41 @@ struct WordAutomaton: Sendable {
   }
 
   /// About the memory that it takes.
-  var byteCount: Int { byte.count * 17 + 1024 }
+  var byteCount: Int { byte.count * 17 + 1024 + starts.byteCount }
+
+  /// Goes through a text.
+  /// - Parameter found: gets each place where terms end, with the longest of them, and answers whether to
+  ///   go on.
+  func scan(_ text: FoldedText, _ found: (Range<Int>) -> Bool) {
+    let bytes = text.bytes
+    var state: State = 0
+    // No term that has not ended begins before.
+    var start = starts.next(in: bytes, from: 0)
+    var index = start
+    while index < bytes.count {
+      state = next(state, bytes[index])
+      index += 1
+      // A state's bytes that begin where no term does lead to none.
+      while state != 0 {
+        let first = index - Int(depth[Int(state)])
+        if first > start { start = starts.next(in: bytes, from: first) }
+        if first == start { break }
+        state = fallback[Int(state)]
+      }
+      if state == 0 {
+        if index > start { start = starts.next(in: bytes, from: index) }
+        index = start
+      } else if plainLength[Int(state)] != 0 || wholeWord[Int(state)] != 0,
+        let match = match(state, in: text, endingAt: index), !found(match)
+      {
+        return
+      }
+    }
+  }
 
   /// The state behind one more byte. A text costs less than two look-ups for each of its bytes: each
   /// fallback takes back a step forward.
-  func next(_ state: State, _ next: UInt8) -> State {
+  private func next(_ state: State, _ next: UInt8) -> State {
     var state = state
     while state != 0 {
       if let child = child(of: Int(state), next) { return child }
@@ -106,7 +138,7 @@ struct WordAutomaton: Sendable {
   /// - Parameters:
   ///   - end: of the state's bytes, in the text.
   /// - Returns: its place in the text; nil = none ends there.
-  func match(_ state: State, in text: FoldedText, endingAt end: Int) -> Range<Int>? {
+  private func match(_ state: State, in text: FoldedText, endingAt end: Int) -> Range<Int>? {
     let plain = Int(plainLength[Int(state)])
     var whole = Int(wholeWord[Int(state)])
     if whole != 0, text.isFree(behind: end) {

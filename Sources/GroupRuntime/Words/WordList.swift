@@ -42,7 +42,7 @@ public final class WordList: Sendable {
   /// Whether a text has one of the words.
   public func hasMatch(in text: String) -> Bool {
     var isFound = false
-    scan(FoldedText(text)) { _ in
+    automaton.scan(FoldedText(text)) { _ in
       isFound = true
       return false
     }
@@ -55,7 +55,7 @@ public final class WordList: Sendable {
     guard hasMatch(in: text) else { return nil }
     let folded = FoldedText(text, keepsOrigins: true)
     var matches: [Range<Int>] = []
-    scan(folded) { match in
+    automaton.scan(folded) { match in
       // They come by their ends.
       var start = match.lowerBound
       while let last = matches.last, last.upperBound >= start {
@@ -66,16 +66,6 @@ public final class WordList: Sendable {
       return true
     }
     return folded.masking(matches, of: text)
-  }
-
-  /// - Parameter found: gets each place where words end, with the longest of them, and answers whether
-  ///   to go on.
-  private func scan(_ text: FoldedText, _ found: (Range<Int>) -> Bool) {
-    var state: WordAutomaton.State = 0
-    for (index, byte) in text.bytes.enumerated() {
-      state = automaton.next(state, byte)
-      if let match = automaton.match(state, in: text, endingAt: index + 1), !found(match) { return }
-    }
   }
 }
 

@@ -1,25 +1,37 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import GroupModel
 import GroupRuntime
 import StoreTables
 
-/// Reads the columns of a row.
+/// Reads the columns of the row at which a statement stands by SQLite's C interface: GRDB's rows and
+/// arguments cost an edit a third of its instructions.
 struct RowReader: ColumnReader {
-  private let row: Row
-  private var index = 0
+  private let statement: SQLiteStatement
+  private var index: Int32 = 0
 
-  init(_ row: Row) { self.row = row }
+  /// - Parameter statement: stays at its row while this is used.
+  init(_ statement: SQLiteStatement) { self.statement = statement }
 
-  private mutating func next() -> DatabaseValue.Storage {
+  /// The next column and the type of its value.
+  private mutating func next() -> (column: Int32, type: Int32) {
     defer { index += 1 }
-    return (row[index] as DatabaseValue).storage
+    return (column: index, type: sqlite3_column_type(statement, index))
+  }
+
+  /// The bytes of a BLOB, until the statement goes on.
+  private func blob(_ column: Int32) -> UnsafeRawBufferPointer {
+    // The address first: the count is of what it points to. Where there are no bytes it is NULL.
+    guard let start = sqlite3_column_blob(statement, column) else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
   }
 
   mutating func optionalInteger() throws(StoreError) -> Int64? {
-    switch next() {
-    case .int64(let value): return value
-    case .null: return nil
+    let (column, type) = next()
+    switch type {
+    case SQLITE_INTEGER: return sqlite3_column_int64(statement, column)
+    case SQLITE_NULL: return nil
     default: throw unexpectedValue()
     }
   }
@@ -27,20 +39,26 @@ struct RowReader: ColumnReader {
   mutating func optionalFlag() throws(StoreError) -> Bool? { try optionalInteger().map { $0 != 0 } }
 
   mutating func optionalText() throws(StoreError) -> String? {
-    switch next() {
-    case .string(let value): return value
-    case .null: return nil
-    case .blob(let bytes):
-      guard let value = String(validating: bytes, as: UTF8.self) else { throw unexpectedValue() }
+    let (column, type) = next()
+    switch type {
+    case SQLITE_TEXT:
+      // Also an empty text has an address; without memory there is none.
+      guard let start = sqlite3_column_text(statement, column) else { throw unexpectedValue() }
+      let count = Int(sqlite3_column_bytes(statement, column))
+      return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    case SQLITE_NULL: return nil
+    case SQLITE_BLOB:
+      guard let value = String(validating: blob(column), as: UTF8.self) else { throw unexpectedValue() }
       return value
     default: throw unexpectedValue()
     }
   }
 
   mutating func optionalBytes() throws(StoreError) -> [UInt8]? {
-    switch next() {
-    case .blob(let bytes): return Array(bytes)
-    case .null: return nil
+    let (column, type) = next()
+    switch type {
+    case SQLITE_BLOB: return Array(blob(column))
+    case SQLITE_NULL: return nil
     default: throw unexpectedValue()
     }
   }
@@ -51,11 +69,13 @@ struct RowReader: ColumnReader {
     return block
   }
 
-  func isNext(_ name: StaticString) -> Bool { row.columnNames.dropFirst(index).first == "\(name)" }
+  /// The name of a column; nil where the statement has no such column.
+  private func name(of column: Int32) -> String? { sqlite3_column_name(statement, column).map { String(cString: $0) } }
+
+  func isNext(_ name: StaticString) -> Bool { self.name(of: index) == "\(name)" }
 
   func unexpectedValue() -> StoreError {
-    let name = row.columnNames.dropFirst(index - 1).first ?? "?"
-    return StoreError(.inconsistent, "column \(name) holds a value that does not belong there")
+    StoreError(.inconsistent, "column \(name(of: index - 1) ?? "?") holds a value that does not belong there")
   }
 }
 
@@ -81,8 +101,8 @@ extension Database {
   /// - Returns: how many rows it changed.
   @discardableResult
   func run(_ sql: String, _ arguments: [(any DatabaseValueConvertible)?]) throws -> Int {
-    try cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
-    return changesCount
+    try step(sql, arguments) { _ in true }
+    return Int(sqlite3_changes(sqliteConnection))
   }
 
   /// The rows of a query that stays prepared, each converted into a value.
@@ -103,12 +123,10 @@ extension Database {
   func visit(
     _ sql: String, _ arguments: [(any DatabaseValueConvertible)?], _ body: (inout RowReader) throws -> Bool
   ) throws -> Bool {
-    let cursor = try Row.fetchCursor(cachedStatement(sql: sql), arguments: StatementArguments(arguments))
-    while let row = try cursor.next() {
-      var columns = RowReader(row)
-      guard try body(&columns) else { return true }
+    try step(sql, arguments) { statement in
+      var columns = RowReader(statement)
+      return try body(&columns)
     }
-    return false
   }
 
   /// The single number that a query returns.

@@ -1,10 +1,11 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 import GroupModel
 import StoreTables
 
-/// Binds the arguments of a statement from left to right by SQLite's C interface. Statements of
-/// every message use it: GRDB's argument list costs seventy thousand instructions for a message.
+/// Binds the arguments of a statement from left to right by SQLite's C interface: GRDB's argument list
+/// costs seventy thousand instructions for a message.
 struct StatementBinding: ColumnWriter {
   private let statement: SQLiteStatement
   private var index: Int32 = 0
@@ -51,6 +52,17 @@ struct StatementBinding: ColumnWriter {
     }
   }
 
+  /// Appends a value of any type.
+  fileprivate mutating func append(argument: (any DatabaseValueConvertible)?) {
+    switch argument?.databaseValue.storage {
+    case .int64(let number)?: append(number)
+    case .string(let text)?: append(text)
+    case .blob(let data)?: append(bytes: Array(data))
+    case .double(let number)?: bind { sqlite3_bind_double($0, $1, number) }
+    case .null?, nil: bind { sqlite3_bind_null($0, $1) }
+    }
+  }
+
   mutating func append(_ block: SeqBlock) { append(bytes: block.bytes) }
 
   mutating func append(null kind: ColumnKind) { bind { sqlite3_bind_null($0, $1) } }
@@ -67,7 +79,7 @@ extension Database {
   func run(_ sql: String, binding bind: (inout StatementBinding) throws -> Void) throws -> Int {
     let outcome = try step(sql, bind)
     guard outcome == SQLITE_DONE else { throw lastError(sql) }
-    return changesCount
+    return Int(sqlite3_changes(sqliteConnection))
   }
 
   /// Whether a query that stays prepared finds anything.
@@ -79,19 +91,54 @@ extension Database {
     }
   }
 
+  /// Gives a body the rows of a statement that stays prepared, until it returns false.
+  /// - Returns: whether there may be more rows.
+  @discardableResult
+  func step(
+    _ sql: String, _ arguments: [(any DatabaseValueConvertible)?], _ body: (SQLiteStatement) throws -> Bool
+  ) throws -> Bool {
+    try withStatement(sql) { statement, binding in
+      assert(sqlite3_bind_parameter_count(statement) == arguments.count, "\(arguments.count) arguments of \(sql)")
+      for argument in arguments { binding.append(argument: argument) }
+    } body: { statement in
+      while true {
+        switch sqlite3_step(statement) {
+        case SQLITE_ROW: guard try body(statement) else { return true }
+        case SQLITE_DONE: return false
+        default: throw lastError(sql)
+        }
+      }
+    }
+  }
+
   private func step(_ sql: String, _ bind: (inout StatementBinding) throws -> Void) throws -> Int32 {
-    let statement = try cachedStatement(sql: sql).sqliteStatement
+    try withStatement(sql) { _, binding in
+      try bind(&binding)
+    } body: { statement in
+      let outcome = sqlite3_step(statement)
+      // Read before the reset, which clears the error.
+      if outcome != SQLITE_DONE, outcome != SQLITE_ROW { throw lastError(sql) }
+      return outcome
+    }
+  }
+
+  /// Binds a statement that stays prepared, and resets it behind the body.
+  private func withStatement<Value>(
+    _ sql: String, _ bind: (SQLiteStatement, inout StatementBinding) throws -> Void, body: (SQLiteStatement) throws -> Value
+  ) throws -> Value {
+    let prepared = try cachedStatement(sql: sql)
+    let statement = prepared.sqliteStatement
     defer {
-      sqlite3_reset(statement)
-      sqlite3_clear_bindings(statement)
+      // A change of the schema may empty the cache meanwhile.
+      withExtendedLifetime(prepared) {
+        sqlite3_reset(statement)
+        sqlite3_clear_bindings(statement)
+      }
     }
     var binding = StatementBinding(statement)
-    try bind(&binding)
+    try bind(statement, &binding)
     guard binding.code == SQLITE_OK else { throw lastError(sql) }
-    let outcome = sqlite3_step(statement)
-    // Read before the reset, which clears the error.
-    if outcome != SQLITE_DONE, outcome != SQLITE_ROW { throw lastError(sql) }
-    return outcome
+    return try body(statement)
   }
 
   private func lastError(_ sql: String) -> DatabaseError {

@@ -32,10 +32,9 @@ final class SQLiteTransaction: ChangeWriter {
     appends = WebhookAppends(numbers)
     defer { appends = others }
     do {
-      try db.inSavepoint {
+      try db.savepoint {
         try body()
         try finishAppends()
-        return .commit
       }
       return nil
     } catch {
@@ -51,5 +50,25 @@ final class SQLiteTransaction: ChangeWriter {
   func number(of group: GroupID, _ purpose: String) throws -> Int64 {
     guard let number = try db.number(of: group) else { throw StoreError(.inconsistent, "no group \(group) \(purpose)") }
     return number
+  }
+}
+
+extension Database {
+  /// Takes back what the body has written where it throws. By SQLite's C interface like the transaction
+  /// around it: GRDB forgets its savepoints at the end of a transaction that is its own, and would keep
+  /// those that an error of the disk has ended.
+  fileprivate func savepoint(_ body: () throws -> Void) throws {
+    try run("SAVEPOINT part") { _ in }
+    do {
+      try body()
+      try run("RELEASE SAVEPOINT part") { _ in }
+    } catch {
+      // The error may have ended the whole transaction.
+      if isInsideTransaction {
+        try run("ROLLBACK TRANSACTION TO SAVEPOINT part") { _ in }
+        try run("RELEASE SAVEPOINT part") { _ in }
+      }
+      throw error
+    }
   }
 }

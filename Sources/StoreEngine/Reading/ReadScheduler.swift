@@ -46,19 +46,29 @@ package final class ReadScheduler: Sendable {
     for requester: Requester?, _ body: @Sendable () async throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
     let party: Party = requester?.userID.map { .user($0) } ?? .server
-    guard await acquire(party, requester) else { throw StoreError(.cancelled, "whoever asked has gone") }
+    var isAdmitted = requester?.isGone != true
+    // As a rule there is nothing to wait for.
+    if isAdmitted, !beginAtOnce(party) { isAdmitted = await waitForTurn(of: party, requester) }
+    guard isAdmitted else { throw StoreError(.cancelled, "whoever asked has gone") }
     defer { release(party) }
     return try await body()
   }
 
-  private func acquire(_ party: Party, _ requester: Requester?) async -> Bool {
-    if requester?.isGone == true { return false }
-    return await withCheckedContinuation { continuation in
+  /// Begins a read that no other of its party waits before, where a reader is free.
+  private func beginAtOnce(_ party: Party) -> Bool { state.withLock { beginAtOnce(party, &$0) } }
+
+  private func beginAtOnce(_ party: Party, _ state: inout State) -> Bool {
+    guard state.queues[party] == nil, canRun(party, state) else { return false }
+    begin(party, &state)
+    return true
+  }
+
+  /// - Returns: false where the requester has gone before the turn came.
+  private func waitForTurn(of party: Party, _ requester: Requester?) async -> Bool {
+    await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
-        if state.queues[party] == nil, canRun(party, state) {
-          begin(party, &state)
-          return true
-        }
+        // Meanwhile one may have become free.
+        if beginAtOnce(party, &state) { return true }
         if state.queues[party] == nil { state.turns.append(party) }
         state.queues[party, default: []].append(Waiting(requester: requester, continuation: continuation))
         state.waitingCount += 1
