@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 LICENSES = json.loads((Path(__file__).parent / "components.json").read_text())
 # Parts of glibc: they belong to the kernel and the name services of a system, and every Linux system has its own.
-OF_GLIBC = re.compile(r"(ld-linux|libc|libm|libmvec|libpthread|libdl|librt|libresolv|libutil|libanl|libnss_\w+)[-.\w]*\.so\b.*")
+OF_GLIBC = re.compile(r"(ld-linux[-\w]*|libc|libm|libmvec|libpthread|libdl|librt|libresolv|libutil|libanl|libnss_\w+)\.so\.\d+")
 
 
 class SwiftPackage(NamedTuple):

@@ -21,6 +21,8 @@ class Service:
         lines = dict(line.split("=", 1) for line in system.file(unit).read_text().splitlines() if re.match(r"[A-Z]\w+=", line))
         self.user, self._words = lines["User"], lines["ExecStart"].split()
         (self.program,) = re.findall(r"until (\S+) health", lines["ExecStartPost"])
+        # Every command beside the service takes its file.
+        self.options = ["--config", *re.findall(r"--config (\S+)", lines["ExecStart"])]
         self._mask = lines["UMask"]
         self.port, self.internal = reserve_port(), reserve_port()
         self._process = None
@@ -28,29 +30,33 @@ class Service:
     def as_user(self, *words):
         return ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--clear-groups", *words]
 
-    def start(self):
+    def __enter__(self):
         variables = {"THRONG_LISTEN": f"127.0.0.1:{self.port}", "THRONG_INTERNAL_LISTEN": f"127.0.0.1:{self.internal}"}
         command = self.as_user("sh", "-c", f'umask {self._mask}; exec "$@"', "sh", *self._words)
         self._log = open(self.system.root.parent / "service.log", "a")
         self._process = self.system.start(*command, environment=variables, stdout=self._log, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + PATIENCE
-        health = [self.program, "health", "--config", CONFIGURATION, "--internal-listen", f"127.0.0.1:{self.internal}"]
+        health = [self.program, "health", *self.options, "--internal-listen", f"127.0.0.1:{self.internal}"]
         while self.system.try_to_run(*self.as_user(*health)).returncode != 0:
-            assert self._process.poll() is None and time.monotonic() < deadline, self.log()
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self._process.kill()
+                self._process.wait()
+                self._log.close()
+                raise AssertionError(self.log())
         return self
 
-    def stop(self):
-        self._process.send_signal(signal.SIGTERM)
-        # A second one ends it at once.
-        self._process.wait(PATIENCE)
-        self._log.close()
-        assert self._process.returncode == 0, self.log()
+    def __exit__(self, kind, *_):
+        """It ends as systemd ends it; behind a failed test just somehow."""
+        with self._log:
+            self._process.send_signal(signal.SIGTERM if kind is None else signal.SIGKILL)
+            status = self._process.wait(PATIENCE)
+        assert status == 0 or kind is not None, self.log()
 
     def log(self):
         return (self.system.root.parent / "service.log").read_text()[-5000:]
 
     def token(self, user):
-        return self.system.run(*self.as_user(self.program, "token", user, "--config", CONFIGURATION)).strip()
+        return self.system.run(*self.as_user(self.program, "token", user, *self.options)).strip()
 
     def sign_in(self, user):
         return Person(f"ws://127.0.0.1:{self.port}/ws?token={self.token(user)}")
@@ -58,9 +64,16 @@ class Service:
 
 class Person:
     def __init__(self, address):
-        self._socket = websockets.sync.client.connect(address, proxy=None, open_timeout=PATIENCE)
+        self._connection = websockets.sync.client.connect(address, proxy=None, open_timeout=PATIENCE)
         self._events, self._number = [], 0
+
+    def __enter__(self):
+        self._socket = self._connection.__enter__()
         self.event("onConnectSuccess")
+        return self
+
+    def __exit__(self, *error):
+        self._connection.__exit__(*error)
 
     def call(self, method, **params):
         self._number += 1
@@ -81,24 +94,18 @@ class Person:
     def _read(self):
         return json.loads(self._socket.recv(timeout=PATIENCE))
 
-    def close(self):
-        self._socket.close()
-
 
 def chat(service, group, text):
     """Alice and Bob come into a group, she says something, and he reads it."""
-    alice, bob = service.sign_in("alice"), service.sign_in("bob")
-    alice.call("createGroup", groupType="Meeting", groupName="g", groupID=group)
-    bob.call("joinGroup", groupID=group)
-    sent = alice.call("sendGroupTextMessage", groupID=group, text=text)
-    assert sent["status"] == "Stored"
-    assert bob.event("onRecvNewMessage")["message"]["text"] == text
-    for person in (alice, bob):
-        person.close()
+    with service.sign_in("alice") as alice, service.sign_in("bob") as bob:
+        alice.call("createGroup", groupType="Meeting", groupName="g", groupID=group)
+        bob.call("joinGroup", groupID=group)
+        sent = alice.call("sendGroupTextMessage", groupID=group, text=text)
+        assert sent["status"] == "Stored"
+        assert bob.event("onRecvNewMessage")["message"]["text"] == text
 
 
 def history(service, group):
-    alice = service.sign_in("alice")
-    messages = alice.call("getGroupHistoryMessageList", groupID=group, count=20)["messageList"]
-    alice.close()
+    with service.sign_in("alice") as alice:
+        messages = alice.call("getGroupHistoryMessageList", groupID=group, count=20)["messageList"]
     return [message["text"] for message in messages if message.get("text")]

@@ -66,12 +66,11 @@ def test_somebody_new_has_the_first_message_within_a_minute(make_chroot, deb):
     assert not list(system.file("/etc/systemd/system/multi-user.target.wants").glob("throng@*"))
     # dpkg finds each file as it was packed.
     assert system.run("dpkg", "--verify", "throng") == ""
-    service = Service(system).start()
-    chat(service, "first", "Hello!")
-    took = time.monotonic() - began
-    print(f"from the .deb to the first message: {took:.1f} s")
-    assert took < 60
-    service.stop()
+    with Service(system) as service:
+        chat(service, "first", "Hello!")
+        took = time.monotonic() - began
+        print(f"from the .deb to the first message: {took:.1f} s")
+        assert took < 60
     # Whoever is in the group may see the file, and others neither that nor the secret.
     assert system.try_to_run("setpriv", "--reuid=65534", "--clear-groups", "cat", CONFIGURATION).returncode != 0
     assert rights(system, f"{DATA}/auth-secret")[1] == "0o600"
@@ -104,9 +103,8 @@ def test_an_upgrade_keeps_the_data_and_a_changed_configuration(make_chroot, deb,
     system = make_chroot()
     install(system, before)
     assert status(system).split()[0] == "installed" and "0.0.1" in status(system)
-    service = Service(system).start()
-    chat(service, "kept", "said before the upgrade")
-    service.stop()
+    with Service(system) as service:
+        chat(service, "kept", "said before the upgrade")
     secret = system.file(f"{DATA}/auth-secret").read_bytes()
     changed = system.file(CONFIGURATION)
     changed.write_text(changed.read_text() + "log.level: debug\n")
@@ -120,9 +118,8 @@ def test_an_upgrade_keeps_the_data_and_a_changed_configuration(make_chroot, deb,
     assert not system.file("/lib/systemd/system/throng.service").read_text().startswith("# Of the version before.")
     assert system.file(f"{DATA}/auth-secret").read_bytes() == secret
     assert system.file("/etc/systemd/system/multi-user.target.wants/throng.service").is_symlink()
-    service = Service(system).start()
-    assert history(service, "kept") == ["said before the upgrade"]
-    service.stop()
+    with Service(system) as service:
+        assert history(service, "kept") == ["said before the upgrade"]
 
 
 def test_an_upgrade_renews_a_configuration_that_nobody_has_changed(make_chroot, deb, before):
@@ -140,9 +137,8 @@ def test_an_upgrade_renews_a_configuration_that_nobody_has_changed(make_chroot, 
 def test_removing_keeps_data_and_configuration_and_purging_the_data(make_chroot, deb):
     system = make_chroot()
     install(system, deb)
-    service = Service(system).start()
-    chat(service, "kept", "said before the removal")
-    service.stop()
+    with Service(system) as service:
+        chat(service, "kept", "said before the removal")
     system.run("apt-get", "remove", "-y", "-qq", "throng")
     assert not system.file("/usr/bin/throng").exists()
     assert system.file(CONFIGURATION).exists() and system.file(f"{DATA}/throng.db").exists()
@@ -151,9 +147,8 @@ def test_removing_keeps_data_and_configuration_and_purging_the_data(make_chroot,
     assert not system.file(CONFIGURATION).exists() and system.file(f"{DATA}/throng.db").exists()
     # A new installation goes on with it.
     install(system, deb)
-    service = Service(system).start()
-    assert history(service, "kept") == ["said before the removal"]
-    service.stop()
+    with Service(system) as service:
+        assert history(service, "kept") == ["said before the removal"]
 
 
 def test_purging_removes_the_data_where_somebody_says_so(make_chroot, deb):
@@ -182,8 +177,8 @@ def test_the_service_runs_for_a_second_application(make_chroot, deb):
     # As systemd fills it in.
     unit.with_name("throng@shop.service").write_text(unit.read_text().replace("%i", "shop"))
     system.run("install", "-d", "-o", "throng", "-g", "throng", "-m", "0700", "/var/lib/throng@shop")
-    service = Service(system, "/lib/systemd/system/throng@shop.service").start()
-    service.stop()
+    with Service(system, "/lib/systemd/system/throng@shop.service") as service:
+        chat(service, "shop", "Hello!")
     assert system.file("/var/lib/throng@shop/throng.db").exists() and not system.file(f"{DATA}/throng.db").exists()
 
 

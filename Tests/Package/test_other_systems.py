@@ -11,6 +11,18 @@ import pytest
 from service import PATIENCE, Service, chat
 
 
+class InImage(Service):
+    """What the image says is run, with its variables and without a file."""
+
+    def __init__(self, system, settings):
+        super().__init__(system)
+        self._words, self.options = [*settings["Entrypoint"], *settings["Cmd"]], []
+        self._variables = [line for line in settings["Env"] if line.startswith("THRONG_")]
+
+    def as_user(self, *words):
+        return super().as_user("env", *self._variables, *words)
+
+
 class Tarball(Service):
     """The program of a tarball at /srv/throng, as its README says."""
 
@@ -36,9 +48,8 @@ def test_the_tarball_runs_where_none_of_its_libraries_is(make_chroot, made, suit
     system.file("/usr/local/bin").mkdir(parents=True, exist_ok=True)
     system.run("ln", "-s", "/srv/throng/bin/throng", "/usr/local/bin/throng")
     assert system.run("throng", "version").startswith("throng ")
-    service = Tarball(system).start()
-    chat(service, "tarball", "Hello!")
-    service.stop()
+    with Tarball(system) as service:
+        chat(service, "tarball", "Hello!")
 
 
 def test_the_readme_of_the_tarball_names_the_glibc_that_it_needs(made, tmp_path):
@@ -77,22 +88,8 @@ def test_the_image_runs_by_its_root_file_system(layout, make_chroot, made):
     assert system.run("stat", "-c", "%U:%G %a", "/var/lib/throng") == "throng:throng 700\n"
     # The licences are in it, and what nobody needs in a container is not.
     assert system.file("/usr/share/doc/libwebsockets17/copyright").exists() and not system.file("/usr/bin/apt-get").exists()
-    service = InImage(system, environment).start()
-    chat(service, "image", "Hello!")
-    service.stop()
-
-
-class InImage(Service):
-    """What the image says is run, with its variables and no file."""
-
-    def __init__(self, system, environment):
-        super().__init__(system)
-        words = [f"{key}={value}" for key, value in environment.items() if key.startswith("THRONG_")]
-        self._words, self.program = ["env", *words, "throng", "serve"], "throng"
-        self._environment = words
-
-    def as_user(self, *words):
-        return super().as_user("env", *getattr(self, "_environment", []), *[word for word in words])
+    with InImage(system, settings) as service:
+        chat(service, "image", "Hello!")
 
 
 def test_docker_and_oci_agree_about_the_image(layout):
