@@ -27,7 +27,7 @@ FIRST = {
     "moderation": r"Protocol › Members › Removal and bans|Moderation.*",
     "webhook": r"(Protocol|Operations) › Webhooks.*",
     "ban": r"Protocol › Members › Removal and bans|Moderation.*",
-    "docker": r"Getting started › In a container|Operations › Running as a service",
+    "docker": r"Getting started › In a container|Operations › Running as a service( › The image)?",
     "tls": r"Operations › Listeners › TLS",
     "backup": r"Operations › Store › Copies",
 }
