@@ -126,8 +126,8 @@ def test_an_upgrade_renews_a_configuration_that_nobody_has_changed(make_chroot, 
     system = make_chroot()
     install(system, before)
     assert system.file(CONFIGURATION).read_text().startswith("## Of the version before.")
-    # Who has switched it off does not have it switched on.
-    system.run("deb-systemd-helper", "disable", "throng.service")
+    # Who has switched it off, as `systemctl disable` does, does not have it switched on.
+    system.file("/etc/systemd/system/multi-user.target.wants/throng.service").unlink()
     install(system, deb)
     assert not system.file(CONFIGURATION).read_text().startswith("## Of the version before.")
     assert rights(system, CONFIGURATION) == ("root:throng", "0o640")
