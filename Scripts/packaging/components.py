@@ -64,19 +64,32 @@ def is_of_swift(file):
     return "/usr/lib/swift/" in str(file)
 
 
-def debian_package(file):
-    """The package of Debian that a file belongs to."""
-    real = Path(file).resolve()
-    # Where /lib is a link to /usr/lib, some packages name the one and some the other.
-    for path in (real, Path(str(real).removeprefix("/usr")), Path("/usr" + str(real))):
-        done = subprocess.run(["dpkg", "-S", path], capture_output=True, text=True)
-        if done.returncode == 0:
-            return installed(done.stdout.splitlines()[0].rpartition(": ")[0].split(",")[0])
-    raise ValueError(f"{file} belongs to no package of Debian")
+def names_of(file):
+    """The names that a package may have a file by: where /lib is a link to /usr/lib, some have the one and some the other."""
+    real = str(Path(file).resolve())
+    return [real, real.removeprefix("/usr"), "/usr" + real]
 
 
-def installed(name):
-    """A package of this machine."""
+def debian_packages(files):
+    """The package of Debian that each of these files belongs to."""
+    files = list(files)
+    if not files:
+        return {}
+    # It ends with 1 where it does not know one of the names, and tells of the others.
+    shown = subprocess.run(["dpkg", "-S", *(name for file in files for name in names_of(file))], capture_output=True, text=True).stdout
+    owners = {path: owner.split(",")[0] for owner, _, path in (line.partition(": ") for line in shown.splitlines())}
+    found = {file: next((owners[name] for name in names_of(file) if name in owners), None) for file in files}
+    if strange := [str(file) for file, owner in found.items() if owner is None]:
+        raise ValueError(f"{', '.join(strange)}: of no package of Debian")
+    packages = installed(*sorted(set(found.values())))
+    return {file: packages[owner] for file, owner in found.items()}
+
+
+def installed(*names):
+    """Packages of this machine by these names."""
     shown = subprocess.run(
-        ["dpkg-query", "-W", "-f", "${Package}\t${Version}\t${Architecture}\n", name], capture_output=True, text=True, check=True).stdout
-    return DebianPackage(*shown.splitlines()[0].split("\t"))
+        ["dpkg-query", "-W", "-f", "${binary:Package}\t${Package}\t${Version}\t${Architecture}\n", *names], capture_output=True, text=True,
+        check=True).stdout
+    rows = [line.split("\t") for line in shown.splitlines()]
+    known = {name: DebianPackage(*row[1:]) for row in rows for name in (row[0], row[1], f"{row[1]}:{row[3]}")}
+    return {name: known[name] for name in names}

@@ -32,10 +32,12 @@ def put(file, target):
 
 def point_to_opened(library, directory):
     """Puts the opened directory in the place of the one that libwebsockets has for its plugins."""
-    content, name = library.read_bytes(), str(directory).encode() + b"\0"
-    if content.count(b"\0" + name) != 1 or len(OPENED) >= len(name):
+    content, name = library.read_bytes(), str(directory).encode()
+    places = [found.start() for found in re.finditer(rb"(?<=\0)" + re.escape(name) + rb"(?=\0)", content)]
+    if len(places) != 1 or len(OPENED) > len(name):
         raise ValueError(f"{library}: it does not name {directory} just once")
-    library.write_bytes(content.replace(b"\0" + name, b"\0" + OPENED.ljust(len(name), b"\0")))
+    end = places[0] + len(name)
+    library.write_bytes(content[:places[0]] + OPENED.ljust(len(name), b"\0") + content[end:])
 
 
 def glibc_of(files):
@@ -52,9 +54,9 @@ def main(program, directory):
     found = {**components.libraries(program), **components.libraries(plugin), PLUGIN: plugin}
     for name, file in sorted(found.items()):
         put(file, copies / name)
-        if not components.is_of_swift(file):
-            package = components.debian_package(file).name
-            shutil.copyfile(f"/usr/share/doc/{package}/copyright", licenses / package)
+    packages = components.debian_packages(file for file in found.values() if not components.is_of_swift(file))
+    for package in {package.name for package in packages.values()}:
+        shutil.copyfile(f"/usr/share/doc/{package}/copyright", licenses / package)
     (websockets,) = copies.glob("libwebsockets.so.*")
     point_to_opened(websockets, plugin.parent)
     target = directory / "libexec/throng"

@@ -24,7 +24,7 @@ KINDS = {"*.deb": "deb", "*.tar.gz": "tarball", "*.oci.tar": "image", "*.whl": "
 
 def digest(file):
     with open(file, "rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else hashlib.sha256(opened.read()).hexdigest()
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def identifier(*words):
@@ -91,11 +91,11 @@ def describe(arguments):
     is_static = not any(map(components.is_of_swift, linked.values()))
     runtime = document.add(package("swift", arguments.swift, "Apache-2.0 WITH Swift-exception", location="https://www.swift.org/download"))
     document.relate(program, "STATIC_LINK" if is_static else "DYNAMIC_LINK", runtime)
-    debian = {components.debian_package(file) for file in linked.values() if not components.is_of_swift(file)}
+    debian = set(components.debian_packages(file for file in linked.values() if not components.is_of_swift(file)).values())
     for found in debian:
         document.relate(program, "DYNAMIC_LINK", document.add(of_debian(found)))
     # libwebsockets loads it by its name.
-    plugin = components.installed("libwebsockets-evlib-ev")
+    plugin = components.installed("libwebsockets-evlib-ev")["libwebsockets-evlib-ev"]
     document.relate(program, "DYNAMIC_LINK", document.add(of_debian(plugin)))
 
     for pattern, kind in KINDS.items():

@@ -47,9 +47,14 @@ async function callMethod() {
     const params = parsedParameters(byID("call-params").value);
     const asUser = byID("call-as").value.trim();
     if (asUser) params.asUser = asUser;
-    const run = () => act(method, params).then((result) => (byID("call-result").textContent = shownJSON(result, 2)));
     say("call-fault", "");
-    if (onlyLooks.test(method)) return await run();
+    const isLook = onlyLooks.test(method);
+    // The activity at the foot has what was changed.
+    const run = async () => {
+      const result = await (isLook ? rpc : act)(method, params);
+      byID("call-result").textContent = shownJSON(result, 2);
+    };
+    if (isLook) return await run();
     await ask({
       title: `Call ${method}?`, action: "Call", danger: true, text: "It may change what people see. The audit log names you.", run,
     });
