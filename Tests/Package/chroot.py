@@ -11,13 +11,15 @@ ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
                "DEBIAN_FRONTEND": "noninteractive"}
 
 
-def base(suite):
-    """The archive of a system with nothing but apt, as a newcomer's machine may be."""
+def base(suite, *packages):
+    """The archive of a system with nothing but apt, as a newcomer's machine may be, and these packages."""
     CACHE.mkdir(exist_ok=True)
-    made = CACHE / f"{suite}.tar"
+    name = "-".join([suite, *packages])
+    made = CACHE / f"{name}.tar"
     if not made.exists():
-        part = CACHE / f"{suite}.part.tar"
-        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", suite, part], check=True, timeout=900)
+        part = CACHE / f"{name}.part.tar"
+        more = [f"--include={','.join(packages)}"] if packages else []
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", *more, suite, part], check=True, timeout=900)
         part.rename(made)
     return made
 
@@ -47,6 +49,22 @@ class Chroot:
 
     def start(self, *words, **options):
         return subprocess.Popen(self.command(*words), env={**ENVIRONMENT, **options.pop("environment", {})}, text=True, **options)
+
+    def boot(self, script, patience=300):
+        """Starts systemd here, in a network of its own, has it run a script as root and end; gives what the script printed, or None where
+        no system can be started on this machine."""
+        self.file("/script").write_text(script)
+        self.file("/etc/systemd/system/script.service").write_text(
+            "[Unit]\nAfter=multi-user.target\n[Service]\nType=oneshot\nExecStart=/bin/bash /script\nStandardOutput=file:/printed\n"
+            "StandardError=inherit\nExecStopPost=/bin/systemctl --no-block poweroff\n")
+        wanted = self.file("/etc/systemd/system/default.target.wants")
+        wanted.mkdir(exist_ok=True)
+        (wanted / "script.service").symlink_to("/etc/systemd/system/script.service")
+        command = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network", "--directory", self.root, "--boot"]
+        with open(self.root.parent / "boot.log", "w") as log:
+            subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=patience)
+        printed = self.file("/printed")
+        return printed.read_text() if printed.exists() else None
 
     def bring(self, file):
         """The path, inside, of a copy of a file."""

@@ -1,5 +1,4 @@
 """The package for Debian 12: installed, used, upgraded, removed and purged in a chroot of nothing but Debian and apt."""
-import os
 import re
 import shutil
 import stat
@@ -11,30 +10,6 @@ import pytest
 from service import CONFIGURATION, Service, chat, history
 
 DATA = "/var/lib/throng"
-
-
-@pytest.fixture
-def deb(made):
-    return made("throng_*.deb")
-
-
-@pytest.fixture
-def before(deb, tmp_path):
-    """A package of a version before: the same program, with another example of the configuration and another unit."""
-    other = os.environ.get("THRONG_PACKAGE_BEFORE")
-    if other:
-        return shutil.copy(other, tmp_path / "before.deb") and tmp_path / "before.deb"
-    tree = tmp_path / "before"
-    subprocess.run(["dpkg-deb", "-R", deb, tree], check=True)
-    control = tree / "DEBIAN/control"
-    control.write_text(re.sub(r"^Version: .*", "Version: 0.0.1", control.read_text(), flags=re.M))
-    configuration = tree / CONFIGURATION.lstrip("/")
-    configuration.write_text("## Of the version before.\n" + configuration.read_text())
-    unit = tree / "lib/systemd/system/throng.service"
-    unit.write_text("# Of the version before.\n" + unit.read_text())
-    made = tmp_path / "before.deb"
-    subprocess.run(["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "-b", tree, made], check=True, capture_output=True)
-    return made
 
 
 def install(system, deb, *options):
