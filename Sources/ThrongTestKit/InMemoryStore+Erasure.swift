@@ -195,7 +195,7 @@ extension StoreContents {
     }
     for group in groups.values where groupsOfUsers[user]?.contains(group.number) == true {
       for message in group.messages where message.sender == user && message.isChat && !message.isRevoked {
-        let place = PersonalPlace(.message, position: MessageSearch.place(group: group.number, seq: message.seq ?? 0))
+        let place = PersonalPlace(.message, position: PersonalPlace.messagePosition(group: group.number, seq: message.seq ?? 0))
         rows.append(PersonalRow(.message(message), at: place))
       }
     }

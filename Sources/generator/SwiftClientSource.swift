@@ -172,6 +172,7 @@ private struct SwiftWords {
       "ReceiveOption", "The messages of a group that a member receives.",
       "Receive NotReceive ReceiveNotNotify ReceiveFromManagers NotifyFromManagers"),
     SwiftWords("HistoryVisibility", "The messages that members may read.", "Joined All"),
+    SwiftWords("AttributeMode", "Who may change an attribute that somebody holds.", "Any Holder"),
     SwiftWords("ApplicationKind", "The kind of an application.", "Join Invite"),
     SwiftWords("HandleStatus", "By whom an application was decided.", "Unhandled HandledByOther HandledBySelf"),
     SwiftWords("HandleResult", "How an application was decided.", "Agree Refuse"),

@@ -21,11 +21,12 @@ import Testing
   }
 
   /// A revocation looks at it, and nothing else: no token is refused for its `iat`.
-  @Test(arguments: [
-    (#","iat":1"#, 1000), (#","iat":1700000000.25"#, 1_700_000_000_250), (#","iat":0"#, 0), (#","iat":-1"#, -1000),
-    (#","iat":9007199254740"#, 9_007_199_254_740_000), ("", nil), (#","iat":null"#, nil), (#","iat":"1""#, nil),
-    (#","iat":true"#, nil), (#","iat":[1]"#, nil), (#","iat":{"a":1}"#, nil), (#","iat":1e300"#, nil), (#","iat":1e999"#, nil),
-  ] as [(String, Int64?)])
+  @Test(
+    arguments: [
+      (#","iat":1"#, 1000), (#","iat":1700000000.25"#, 1_700_000_000_250), (#","iat":0"#, 0), (#","iat":-1"#, -1000),
+      (#","iat":9007199254740"#, 9_007_199_254_740_000), ("", nil), (#","iat":null"#, nil), (#","iat":"1""#, nil),
+      (#","iat":true"#, nil), (#","iat":[1]"#, nil), (#","iat":{"a":1}"#, nil), (#","iat":1e300"#, nil), (#","iat":1e999"#, nil),
+    ] as [(String, Int64?)])
   func theInstantOfIssueIsReadWhereItIsADate(claim: String, milliseconds: Int64?) async throws {
     let token = try await forge.token(payload: #"{"sub":"alice","exp":1700003600\#(claim)}"#)
     let verified = try verifier.verify(token, now: TokenForge.now).get()

@@ -241,6 +241,21 @@ def _counters() -> Work:
         Run(without, ("room", *_words(**options, type="AVChatRoom"))), connections=2608, stretch=2)
 
 
+def _presence() -> Work:
+    # Each of the 10,000 changes its status once in 20 s, and is watched by 100.
+    options = {"sessions": 10_000, "watch": 100, "rate": 20}
+    without = Throng(STORED, pinned=False, label="Throng without changes")
+    return Work(
+        "presence",
+        "10,000 sessions, each watches 100 others, 500 statuses change a second, rooms of 100 at 20 msg/s, `store.sync=full`, both cores",
+        Run(Throng(STORED, pinned=False), ("presence", *_words(**options, flap=500))),
+        (Check("p99 of the chat", P99[1], unit="ms", most_ratio=1.2), Check("server CPU", "server.cpuSeconds", unit="s"),
+         Check("changes answered per second", "increments.perSecond", unit="", least=495, is_throngs_own=True),
+         Check("onUsersStatusChanged per second", "statusEvents.eventsPerSecond", unit="", is_throngs_own=True),
+         Check("statuses in them per second", "statusEvents.rowsPerSecond", unit="", is_throngs_own=True)),
+        Run(without, ("presence", *_words(**options, flap=0))), connections=10_000, stretch=2)
+
+
 def _searched() -> Work:
     scenario = ("durable", *_words(senders=256, senders_per_group=10, members=10, type="Public"))
     without = Throng(STORED, pinned=False, label="Throng without search")
@@ -306,6 +321,7 @@ WORKS = (
     _webhooks("webhooks-groups", "stored sends, Public groups of 10, 256 senders", 256, 10, 10),
     _hanging_receiver(),
     _counters(),
+    _presence(),
     _searched(),
     _retention(),
     _sign_ins(),

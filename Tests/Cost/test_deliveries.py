@@ -30,3 +30,12 @@ def test_delivery_of_many(rooms, bounded):
         "coalesced", instructions=cost.instructions, allocations=cost.allocations, swift=max(cost.swift), locks=cost.locks,
         sends=cost.calls_to("send"),
     )
+
+
+def test_a_signal_to_many_is_cheaper_than_a_message(server, owner, rooms):
+    """In one group: eight are sent, and a user may send ten in five seconds."""
+    room = Room(server, owner, rooms[-1].listeners, groupType="Public", joinMode="Any")
+    signal, message = server.cost(room.signal, 1), room.message(4)
+    assert signal.calls_to("send") == pytest.approx(len(room.listeners), rel=0.05)
+    assert signal.instructions < message.instructions
+    assert signal.allocations < message.allocations

@@ -229,6 +229,7 @@ import ThrongTestKit
         #expect(ending.concerns(tokenIssued: issued))
       }
     }
-    #expect(instants.map { SessionEnding.tokensRevoked(before: 5).concerns(tokenIssued: $0) } == [true, true, true, false, false])
+    #expect(
+      instants.map { SessionEnding.tokensRevoked(before: 5).concerns(tokenIssued: $0) } == [true, true, true, false, false])
   }
 }

@@ -8,6 +8,7 @@ from harness.client import Refused
 from harness.nodes import asked
 from harness.restarts import restart
 from harness.tokens import OTHER_SECRET, make_token
+from harness.waiting import within
 from harness.world import eventually
 from test_refusals import entry
 
@@ -257,7 +258,7 @@ async def test_no_sign_in_overtakes_a_block(server, world, via):
         client = await world.open(query={"token": token, "platform": "Web"} if via == "query" else None)
         if via == "login":
             await client.start("login", token=token, platform="Web")
-        await asyncio.wait_for(client.socket.wait_closed(), 20)
+        await within(client.socket.wait_closed(), 20)
         assert client.socket.close_code in (4500, 4502, 4503), client.closing
 
     coming = [asyncio.ensure_future(come()) for _ in range(12)]

@@ -1,15 +1,18 @@
 """Scripts/chaos, Scripts/amplifications and Scripts/bench-cluster start, print and end, and their counts add up.
 Their figures and bounds are those of an idle machine: tests of these are marked `campaign`."""
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 
 import pytest
 from amplifications.report import number
 
 from harness.campaigns import run_script
 from harness.limits import can_start_clusters
-from harness.server import BINARY
+from harness.server import BINARY, REPOSITORY
 
 pytestmark = [
     pytest.mark.files,
@@ -76,6 +79,27 @@ def test_an_amplification(tmp_path):
     assert {"quiet", "during", "after"} == set(found["bystander"])
     assert not any(phase["failed"] for phase in found["bystander"].values())
     assert f"`load_unknown_groups` | {row[1]} | " in run_script("amplifications", "--table", file).stdout
+
+
+def run_crowds(*words):
+    environment = {**os.environ, "THRONG_BINARY": str(BINARY), "THRONG_PYTHON": sys.executable}
+    command = [REPOSITORY / "Tests/Campaigns/run-package", "crowds", *map(str, words), "--rounds", "1"]
+    done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["now"]
+
+
+def test_a_crowd_that_joins():
+    found = run_crowds("joins", "--members", 30)
+    assert 0 < found["CPU seconds"] <= found["CPU seconds, notices included"] and found["seconds"] > 0
+    # Each hears at least of itself, and not of each.
+    assert 1 <= found["notices per member"] < 30 and not any("refused" in name or "closed" in name for name in found)
+
+
+@pytest.mark.parametrize("flagged, unread", [((), 10 * 20), (("--flagged",), 10 * 10)])
+def test_a_sign_in_of_somebody_in_many_groups(flagged, unread):
+    found = run_crowds("unread", "--groups", 10, "--messages", 20, *flagged)
+    assert len(found) == 4 and {figures["unread"] for figures in found.values()} == {unread}
 
 
 @needs_a_cluster

@@ -7,6 +7,8 @@ from harness.client import has
 from harness.restarts import restart
 from harness.world import history_of, info_of
 
+pytestmark = pytest.mark.store
+
 STORED = ["Work", "Public", "Meeting"]
 SETTINGS = {"isPinned": True, "isHidden": True, "isMarkedUnread": True, "marks": ["later", "\u00e9", "e\u0301"]}
 

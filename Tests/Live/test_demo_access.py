@@ -297,7 +297,7 @@ async def test_messages_and_groups_by_arrows(make_server, browser):
         await alice.press(key, code)
         assert await alice.run(labels) == index
     await alice.press("Enter", 13)
-    for key, code, words in (("ArrowRight", 39, "heart"), ("End", 35, "Recall this message"), ("ArrowLeft", 37, "Remove guest-")):
+    for key, code, words in (("ArrowRight", 39, "heart"), ("End", 35, "Recall this message"), ("ArrowLeft", 37, "Report the message of guest-")):
         await alice.press(key, code)
         assert (await alice.run(FOCUS)).startswith(words)
     await alice.press("Escape", 27)

@@ -54,9 +54,6 @@ async def test_of_two_who_sit_down_at_once_one_is_told(make_server, make_tcp_pro
     proxy = await make_tcp_proxy(own.address)
     alice, bob = await room(own, browser, proxy.address, frozen=True)
     proxy.stall()
-    # What was being read at that moment still comes.
-    await say(alice, "sit down")
-    await hears(bob, "sit down")
     await alice.click(seat(4))
     await alice.sees("You", seat(4))
     await bob.sees("Free", seat(4))

@@ -604,3 +604,23 @@ def test_the_errors_of_every_method_are_among_them(document):
         codes = [row["code"] for row in method["errors"]]
         assert len(codes) == len(set(codes)), method["name"]
         assert set(codes) <= set(errors), method["name"]
+
+
+async def test_a_place_below_the_first_names_no_message(world, document):
+    """"A `seq` or an entry of `seqList` below 1 is 10004", in every method that names messages."""
+    owner = await world.user("owner")
+    group = await world.group(owner)
+    given = {"groupID": group, "text": "x", "data": "x", "reaction": "+", "isPinned": True}
+    wrong = {"seq": (0, -1), "replyTo": (0, -1), "seqList": ([0], [1, -1])}
+    named = 0
+    for method in document["methods"]:
+        parameters = {parameter["name"]: parameter for parameter in method["params"]}
+        for name in wrong.keys() & parameters.keys():
+            others = {other: given[other] for other, parameter in parameters.items() if parameter["required"] and other != name}
+            if method["name"] == "modifyGroupMessage":
+                others["text"] = "x"
+            for value in wrong[name]:
+                data = await owner.refused(10004, method["name"], **others, **{name: value})
+                assert data["field"] == name, method["name"]
+            named += 1
+    assert named >= 15

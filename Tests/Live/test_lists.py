@@ -8,6 +8,8 @@ from harness.restarts import restart
 from harness.room import Room, clock, later, names
 from harness.world import history_of, info_of
 
+pytestmark = pytest.mark.store
+
 STORING = ["Work", "Public", "Meeting"]
 
 

@@ -7,6 +7,8 @@ from harness.receiver import Receiver
 from harness.room import Backend, Room
 from harness.world import history_of, info_of
 
+pytestmark = pytest.mark.store
+
 STORING = ["Work", "Public", "Meeting"]
 
 

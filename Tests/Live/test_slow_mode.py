@@ -190,7 +190,7 @@ async def test_another_choice_counts_at_once(frozen_world):
 async def test_it_outlives_the_groups_memory(make_server, make_world):
     """An idle group leaves memory after ten minutes; its members wait for an hour."""
     world = make_world(make_server(frozen=True))
-    alice, bob = await world.users("alice", "bob")
+    alice, bob = await world.user("alice", ttl=86_400), await world.user("bob", ttl=86_400)
     group = await world.group(alice, members=[bob], slowMode=3600)
     await say(bob, group)
     for _ in range(80):

@@ -18,8 +18,9 @@ import ThrongTestKit
         let log = RecordedStatements()
         try await store.pool.read { db in
           db.trace(options: .statement) { log.add($0.expandedDescription) }
-          #expect(try db.access(of: users[7]).access == UserAccess(block: UserAccess.Block(reason: "spam")))
-          #expect(try db.access(of: alice).access == .unlimited)
+          let (blocked, free) = (try db.access(of: users[7]).access, try db.access(of: alice).access)
+          #expect(blocked == UserAccess(block: UserAccess.Block(reason: "spam")))
+          #expect(free == .unlimited)
           db.trace(options: [])
         }
         #expect(log.all.count == 3)

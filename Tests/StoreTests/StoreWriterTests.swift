@@ -99,6 +99,24 @@ import ThrongTestKit
     #expect(writer.written == [["end", "put", "end", "put"]])
   }
 
+  /// What a deletion writes anew is as long as what it erases from.
+  @Test(arguments: longErasures) func rowsOfADeletionCountForTheBytesThatWait(rows: [ErasedRow]) {
+    let writer = ScriptedWriter { $0.pendingBytes = 2000 }
+    let late = CommitGeneration()
+    let answers = commit([([.erase(rows)], .init()), ([.erase(rows)], .init()), ([.erase(rows)], late)], to: writer)
+    #expect(answers.map(\.failure) == [nil, nil, .abandoned] && late.isBroken)
+  }
+
+  private static let longErasures: [[ErasedRow]] = {
+    let users = (10..<60).compactMap { UserID("somebody-with-a-name-\($0)") }
+    let bytes = [UInt8](repeating: 97, count: 1000)
+    return [
+      [.tips(number: 1, seq: 1, content: String(repeating: "a", count: 1000))], [.receiptList(number: 1, seq: 1, users)],
+      [.targets(number: 1, seq: 1, users)], [.reportedMessage(number: 1, message: bytes)], [.webhook(number: 1, data: bytes)],
+      [.failure(number: 1, data: bytes)], (1...20).map { ErasedRow.nameCard(number: 1, seq: $0, sender: bob) },
+    ]
+  }()
+
   @Test func whatWasLetThroughUnderALeaseThatIsLostFails() {
     let writer = ScriptedWriter()
     let generation = CommitGeneration()

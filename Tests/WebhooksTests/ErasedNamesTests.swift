@@ -16,7 +16,8 @@ import ThrongTestKit
 
   private func data(of change: StoreChange) -> String? {
     switch change {
-    case .giveUpWebhook(let entry, attempts: _, lastError: _), .appendWebhook(let entry): String(decoding: entry.data, as: UTF8.self)
+    case .giveUpWebhook(let entry, attempts: _, lastError: _), .appendWebhook(let entry):
+      String(decoding: entry.data, as: UTF8.self)
     default: nil
     }
   }

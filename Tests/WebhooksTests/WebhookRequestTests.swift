@@ -86,7 +86,7 @@ import ThrongTestKit
 @Suite struct WebhookTypeTests {
   @Test func questionsAreTheNamesThatBeginWithBefore() {
     for type in WebhookType.allCases { #expect(type.isQuestion == type.rawValue.hasPrefix("before")) }
-    #expect(WebhookType.allCases.count == 23)
+    #expect(WebhookType.allCases.count == 27)
   }
 }
 

@@ -223,6 +223,9 @@ import ThrongTestKit
     let blocked = samples.list { BlockedUserInfo(userID: $0.user(), blockedUntil: $0.instant(), reason: $0.text()) }
     try expectDescribed(blocked)
     try expectDescribed([GetBlockedUsers.Result(userList: blocked, nextSeq: samples.number())])
+    try expectDescribed([GetUserDeletion.Result(state: samples.one())])
+    let kept = samples.list { EncodedObject(MemberResult(userID: $0.user(), result: $0.one())) }
+    try expectDescribed([ExportUser.Result(rows: kept, nextSeq: samples.number())])
     try expectDescribed([ImportGroup.Result(groupID: .generate())])
     let rows = samples.list { ImportGroupMessages.Row(seq: $0.number(), code: 0) }
     try expectDescribed(rows)

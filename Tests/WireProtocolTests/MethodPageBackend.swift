@@ -71,6 +71,6 @@ extension MethodPage {
     MethodPage("deleteUser", [.userID, .may("messages", .word(["Keep", "Revoke"]))], for: .application),
     MethodPage("getUserDeletion", [.userID], "state", for: .application),
     MethodPage(
-      "exportUser", [.userID, .may("nextSeq", .integer(-(1 << 53)...(1 << 53)))], "rows nextSeq", for: .application),
+      "exportUser", [.userID, .nextSeq], "rows nextSeq", for: .application),
   ]
 }

@@ -48,7 +48,8 @@ extension MethodPage {
         .may("isTakeOver", .flag),
       ]),
     MethodPage("deleteGroupAttributes", [.groupID, .may("keys", .attributeKeys)]),
-    MethodPage("getGroupAttributes", [.groupID, .may("keys", .attributeKeys), .may("withHolders", .flag)], "attributes holders?"),
+    MethodPage(
+      "getGroupAttributes", [.groupID, .may("keys", .attributeKeys), .may("withHolders", .flag)], "attributes holders?"),
     MethodPage("setGroupCounters", [.groupID, .need("counters", .counters)]),
     MethodPage(
       "increaseGroupCounter", [.groupID, .need("key", .counterKey), .need("value", .integer(1...2_147_483_647))], "value"),

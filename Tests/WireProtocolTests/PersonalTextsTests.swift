@@ -12,7 +12,8 @@ import WireProtocol
   }
 
   @Test func whatStandsBesideTheUserIDGoes() {
-    let tips = #"{"type":"Join","opUser":{"userID":"mary","nickName":"M","faceURL":"f","nameCard":"card","role":"Member"},"memberCount":2}"#
+    let tips =
+      #"{"type":"Join","opUser":{"userID":"mary","nickName":"M","faceURL":"f","nameCard":"card","role":"Member"},"memberCount":2}"#
     #expect(erased(tips) == #"{"type":"Join","opUser":{"userID":"mary","nameCard":"","role":"Member"},"memberCount":2}"#)
     let change = #"{"changeInfoList":[{"userID":"mary","nameCard":"c","customInfo":{"a":"b"}},{"userID":"adam","nameCard":"a"}]}"#
     #expect(erased(change) == #"{"changeInfoList":[{"userID":"mary","nameCard":""},{"userID":"adam","nameCard":"a"}]}"#)
@@ -35,16 +36,26 @@ import WireProtocol
 
   @Test func wordsOfApplicationsGo() {
     let application = #"{"application":{"fromUser":"mary","toUser":"","requestMsg":"let me in","attach":"a","handledMsg":"no"}}"#
-    #expect(erased(application) == #"{"application":{"fromUser":"mary","toUser":"","requestMsg":"","attach":"","handledMsg":""}}"#)
+    #expect(
+      erased(application) == #"{"application":{"fromUser":"mary","toUser":"","requestMsg":"","attach":"","handledMsg":""}}"#)
     let decided = #"{"fromUser":"adam","toUser":"","requestMsg":"please","handledMsg":"welcome","handledBy":"mary"}"#
     #expect(erased(decided) == #"{"fromUser":"adam","toUser":"","requestMsg":"please","handledMsg":"","handledBy":"mary"}"#)
+  }
+
+  @Test func theReasonOfARemovalGoesWithWhoHasGivenIt() {
+    let removal = #"{"memberList":[{"userID":"adam","nameCard":"a"}],"reason":"rude","opUser":{"userID":"mary","role":"Owner"}}"#
+    #expect(erased(removal) == removal.replacing(#""rude""#, with: #""""#))
+    let removed = #"{"memberList":[{"userID":"mary","nameCard":""}],"reason":"rude","opUser":{"userID":"adam","role":"Owner"}}"#
+    #expect(erased(removed) == nil, "another's words")
+    #expect(erased(#"{"reason":"rude","opUser":{"userID":"mary2"},"x":"mary"}"#) == nil)
   }
 
   @Test func aReportAboutTheUserKeepsTheWordsOfItsReporter() {
     let about = #"{"report":{"reporter":"adam","message":{"sender":"mary","text":"x"},"category":"c","text":"t"}}"#
     #expect(erased(about) == nil)
     #expect(
-      erased(about, .revoke) == #"{"report":{"reporter":"adam","message":{"sender":"mary","text":""},"category":"c","text":"t"}}"#)
+      erased(about, .revoke) == #"{"report":{"reporter":"adam","message":{"sender":"mary","text":""},"category":"c","text":"t"}}"#
+    )
   }
 
   @Test func wordsOfReportersGo() {
@@ -64,7 +75,9 @@ import WireProtocol
     #expect(erased(once) == nil)
   }
 
-  @Test(arguments: ["", "{", #"{"userID":"mary""#, #"{"userID":"mary",}"#, #"["mary""#, #"{"userID":"mary","nickName":"M"} "#, #""mary"#])
+  @Test(arguments: [
+    "", "{", #"{"userID":"mary""#, #"{"userID":"mary",}"#, #"["mary""#, #"{"userID":"mary","nickName":"M"} "#, #""mary"#,
+  ])
   func whatIsNoJSONStays(text: String) { #expect(erased(text) == nil) }
 
   @Test func aMemberInfoIsToldFromOthers() {

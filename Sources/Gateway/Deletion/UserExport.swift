@@ -2,32 +2,38 @@ import GroupModel
 import GroupRuntime
 import WireProtocol
 
-/// A place in an export, as `nextSeq` tells it: 0 = the beginning, above 0 a message, below 0 anything
-/// else.
+/// A place in an export, as `nextSeq` tells it: 0 = the beginning, up to 2⁵² a message, above it anything
+/// else, by its kind and 50 bits of its position.
 struct ExportPlace: Equatable, Sendable {
   /// Nil = the beginning.
   let place: PersonalPlace?
 
-  private static let positionBits: Int64 = 45
+  private static let positionBits: Int64 = 50
   private static let maxPosition: Int64 = 1 << positionBits - 1
+  private static let other: Int64 = 1 << 52
+  private static let others: [PersonalPlace.Stage] = [.membership, .settings, .application, .notification]
+  /// Before all messages: no group has the number 0.
+  private static let firstMessage: Int64 = 1
 
   /// - Returns: nil = there is no such place.
   init?(_ nextSeq: Int64) {
     if nextSeq == 0 {
       place = nil
-    } else if nextSeq > 0 {
-      place = PersonalPlace(.message, position: nextSeq)
+    } else if (1..<ExportPlace.other).contains(nextSeq) {
+      place = PersonalPlace(.message, position: nextSeq == ExportPlace.firstMessage ? 0 : nextSeq)
     } else {
-      guard nextSeq > .min, let stage = PersonalPlace.Stage(rawValue: -nextSeq >> ExportPlace.positionBits) else { return nil }
-      place = PersonalPlace(stage, position: -nextSeq & ExportPlace.maxPosition)
+      guard (ExportPlace.other..<2 * ExportPlace.other).contains(nextSeq) else { return nil }
+      let rest = nextSeq - ExportPlace.other
+      place = PersonalPlace(
+        ExportPlace.others[Int(rest >> ExportPlace.positionBits)], position: rest & ExportPlace.maxPosition)
     }
   }
 
   /// The number of a place; 0 = there is no more.
   static func nextSeq(_ place: PersonalPlace?) -> Int64 {
     guard let place else { return 0 }
-    if place.stage == .message, place.position > 0 { return place.position }
-    return -(place.stage.rawValue << positionBits | min(place.position, maxPosition))
+    guard let stage = others.firstIndex(of: place.stage) else { return max(firstMessage, place.position) }
+    return other + (Int64(stage) << positionBits | min(place.position, maxPosition))
   }
 }
 

@@ -213,6 +213,8 @@ struct StatusBook: Sendable {
   private mutating func setOffline(_ user: UserID, since: WallInstant) -> Change? {
     update(user) { entry, news in
       entry.presence = UserPresence(lastOnline: since)
+      // Also where the store is being read: what it knows is older.
+      entry.isKnown = true
       entry.presenceNews = news
     }
   }
@@ -235,7 +237,8 @@ struct StatusBook: Sendable {
   mutating func watch(_ users: [UserID], on loop: Int) -> [Change] {
     var changes: [Change] = []
     for user in users {
-      entries[user, default: Entry()].loops.append(loop)
+      // News of before has passed by: what was read before the entry is there counts for nothing.
+      entries[user, default: Entry(presenceNews: newsCount, statusNews: newsCount)].loops.append(loop)
       if let row = entries[user]?.row { changes.append(Change(user: user, loops: [loop], row: row)) }
     }
     return changes

@@ -108,13 +108,12 @@ public enum ErasedRow: Sendable, Equatable {
 public struct PersonalPlace: Sendable, Equatable {
   /// The kinds in their order.
   public enum Stage: Int64, CaseIterable, Sendable {
-    case membership = 3
-    case settings, application, notification, message
+    case membership, settings, application, notification, message
   }
 
   public var stage: Stage
   /// The last row that was looked at: of memberships and settings the number of the group, of messages
-  /// that of `MessageSearch.place`; 0 = none.
+  /// that of `messagePosition`; 0 = none.
   public var position: Int64
 
   /// Before everything.
@@ -124,6 +123,11 @@ public struct PersonalPlace: Sendable, Equatable {
   public init(_ stage: Stage, position: Int64 = 0) {
     self.stage = stage
     self.position = position
+  }
+
+  /// The position of a message, below 2⁵²; 0 where the group is not among the first 2²⁴.
+  public static func messagePosition(group: Int64, seq: Int64) -> Int64 {
+    group < 1 << 24 ? MessageSearch.place(group: group, seq: seq) : 0
   }
 
   /// The beginning of the next kind; nil = this is the last.

@@ -9,6 +9,8 @@ extension PostgreSQLStore: UserErasureStore {
 }
 
 extension PostgreSQLConnection {
+  package var applicationIsListed: String { "NOT isGroupGone" }
+
   package func shared(_ sql: String, _ values: [StoredValue], _ kinds: [ColumnKind]) throws -> [StoredTable.Row] {
     try rows(sql, values) { reader in
       var row: StoredTable.Row = []

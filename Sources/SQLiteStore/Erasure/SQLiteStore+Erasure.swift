@@ -16,6 +16,8 @@ extension SQLiteStore: UserErasureStore {
 }
 
 extension Database {
+  package var applicationIsListed: String { "isGroupGone = 0" }
+
   package func shared(_ sql: String, _ values: [StoredValue], _ kinds: [ColumnKind]) throws -> [StoredTable.Row] {
     try rows(sql.inSQLite, values.map(\.argument)) { reader in
       var row: StoredTable.Row = []

@@ -94,12 +94,15 @@ struct ErasureScan<Queries: StoreQueries> {
     }
   }
 
+  /// Whether the user has given a reaction is asked so that PostgreSQL takes the index by userID, too,
+  /// whatever it knows of the table: by the other one it would look at all who have given it.
   private mutating func findReactions(number: Int64, of group: GroupID, after seq: Int64) throws -> Int64? {
     let limit = 1000
     var rows = try db.shared(
       """
-      SELECT r.seq, r.reaction,
-      EXISTS (SELECT 1 FROM reactionUser AS u WHERE u.number = r.number AND u.kind = r.kind AND u.userID = $3)
+      SELECT r.seq, r.reaction, (
+        SELECT min(u.userID) FROM reactionUser AS u
+        WHERE u.number = r.number AND u.kind = r.kind AND u.userID BETWEEN $3 AND $3) IS NOT NULL
       FROM reaction AS r WHERE r.number = $1 AND r.seq > $2 ORDER BY r.seq, r.kind LIMIT \(limit)
       """, [.integer(number), .integer(seq), name], [.integer, .text, .flag])
     let isMore = rows.count == limit
@@ -202,14 +205,18 @@ struct ErasureScan<Queries: StoreQueries> {
   }
 
   /// The lists of those who might have read a message, which receipts count: members when it was sent,
-  /// and the readers whom it names.
+  /// and the readers whom it names. PostgreSQL would sort all lists of the group where each kind has no
+  /// limit of its own.
   private mutating func findLists(number: Int64, after seq: Int64) throws -> Int64? {
     let limit = 100
     var rows = try db.shared(
       """
-      SELECT seq, userIDs, false, NULL FROM receiptMembers WHERE number = $1 AND seq > $2
+      SELECT * FROM (
+        SELECT seq, userIDs, false, NULL FROM receiptMembers WHERE number = $1 AND seq > $2 ORDER BY seq LIMIT \(limit)) AS a
       UNION ALL
-      SELECT seq, toUserIDs, true, sender FROM messageExtras WHERE number = $1 AND seq > $2 AND toUserIDs IS NOT NULL
+      SELECT * FROM (
+        SELECT seq, toUserIDs, true, sender FROM messageExtras WHERE number = $1 AND seq > $2 AND toUserIDs IS NOT NULL
+        ORDER BY seq LIMIT \(limit)) AS b
       ORDER BY 1 LIMIT \(limit)
       """, [.integer(number), .integer(seq)], [.integer, .text, .flag, .text])
     let isMore = rows.count == limit
@@ -277,13 +284,15 @@ struct ErasureScan<Queries: StoreQueries> {
     if rows.count < limit { chunk.next = nil }
   }
 
-  /// Goes from group to group: there is no index by user, and few groups have records.
+  /// Goes from group to group: there is no index by user, and few groups have records. The rows of a user
+  /// are counted, because PostgreSQL might read those of all groups to know whether one exists.
   private mutating func findFormerMembers() throws {
     var after = deletion.place.number
     while !isFull {
       let rows = try db.shared(
         """
-        SELECT f.number, g.groupID, EXISTS (SELECT 1 FROM formerMember AS o WHERE o.number = f.number AND o.userID = $2)
+        SELECT f.number, g.groupID, (
+          SELECT count(*) FROM formerMember AS o WHERE o.number = f.number AND o.userID = $2) > 0
         FROM formerMember AS f LEFT JOIN groupRecord AS g ON g.number = f.number
         WHERE f.number > $1 ORDER BY f.number LIMIT 1
         """, [.integer(after), name], [.integer, .text, .flag])
@@ -335,14 +344,15 @@ struct ErasureScan<Queries: StoreQueries> {
         ? try db.shared("SELECT \(columns) FROM notification WHERE timestamp = $1", [.integer(oldest)], kinds)
         : try rows.filter { try $0.integer(0) != newest }
     }
-    var reached = deletion.place.number
+    // Of one instant there may be thousands: what a commit has erased of them is passed over the next time.
+    var (finished, reached) = (deletion.place.number, deletion.place.number)
     for row in rows {
       let time = try row.integer(0)
-      if time != reached, isPacked {
-        chunk.next = UserDeletion.Place(number: reached)
+      if time != reached { (finished, reached) = (reached, time) }
+      if isPacked {
+        chunk.next = UserDeletion.Place(number: finished)
         return
       }
-      reached = time
       let opUser = Array(try row.text(3).utf8)
       guard PersonalTexts.isInfo(of: user, opUser) else { continue }
       let erased = PersonalTexts.erase(user, in: opUser, messages: .keep)
@@ -420,8 +430,8 @@ extension StoreQueries {
         .groups,
         "SELECT true FROM member AS m JOIN groupRecord AS g ON g.number = m.number WHERE m.userID = $1 LIMIT 1"
       ),
-      (.applications, "SELECT true FROM application WHERE fromUser = $1 AND NOT isGroupGone LIMIT 1"),
-      (.applications, "SELECT true FROM application WHERE toUser = $1 AND NOT isGroupGone LIMIT 1"),
+      (.applications, "SELECT true FROM application WHERE fromUser = $1 AND \(applicationIsListed) LIMIT 1"),
+      (.applications, "SELECT true FROM application WHERE toUser = $1 AND \(applicationIsListed) LIMIT 1"),
       (.reactions, "SELECT true FROM groupOfUser WHERE userID = $1 LIMIT 1"),
       (.notifications, "SELECT true FROM notification WHERE addressee = $1 LIMIT 1"),
       (

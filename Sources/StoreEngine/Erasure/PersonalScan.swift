@@ -122,7 +122,7 @@ struct PersonalScan<Queries: StoreQueries> {
         guard let next = try db.nextGroup(everOf: user, after: number) else { return nil }
         (number, below) = (next, 0)
         // Beyond are more groups than places.
-        guard MessageSearch.place(group: number, seq: 0) > 0 else { return nil }
+        guard PersonalPlace.messagePosition(group: number, seq: 0) > 0 else { return nil }
         continue
       }
       if isOver { return last }
@@ -139,12 +139,12 @@ struct PersonalScan<Queries: StoreQueries> {
       work -= looked.count
       let own = try looked.filter { try $0.flag(1) }.prefix(wanted).map { try $0.integer(0) }
       for message in try db.messages(of: group, number: number, seqs: own) {
-        last.position = MessageSearch.place(group: number, seq: message.seq ?? 0)
+        last.position = PersonalPlace.messagePosition(group: number, seq: message.seq ?? 0)
         add(.message(message), at: last)
       }
       if wanted <= 0 { return last }
       let reached = try looked.last?.integer(0) ?? after
-      last.position = MessageSearch.place(group: number, seq: reached)
+      last.position = PersonalPlace.messagePosition(group: number, seq: reached)
       below = looked.count == span ? reached : nil
     }
   }

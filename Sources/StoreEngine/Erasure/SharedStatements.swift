@@ -8,6 +8,10 @@ import StoreTables
 package protocol SharedQueries {
   /// The rows of a query, a value for each of the kinds.
   func shared(_ sql: String, _ values: [StoredValue], _ kinds: [ColumnKind]) throws -> [StoredTable.Row]
+
+  /// That the group of an application is there, as the indexes of applications say it: another form of
+  /// the same would read all applications.
+  var applicationIsListed: String { get }
 }
 
 extension SharedQueries {

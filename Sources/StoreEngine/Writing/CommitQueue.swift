@@ -248,7 +248,23 @@ extension StoreChange {
     case .putReceiptMembers(let users, from: _, in: _), .endHidden(let users, at: _, in: _), .noteGroup(let users, in: _):
       users.reduce(0) { $0 + $1.rawValue.utf8.count + 1 }
     case .appendWebhook(let entry), .giveUpWebhook(let entry, _, _): entry.estimatedBytes
+    case .erase(let rows): rows.reduce(0) { $0 + $1.weight }
+    case .removeApplications(let ids, in: _): ids.reduce(0) { $0 + $1.utf8.count }
     default: 0
+    }
+  }
+}
+
+extension ErasedRow {
+  /// A commit may have many of them, so each counts with its keys.
+  fileprivate var weight: Int {
+    switch self {
+    case .tips(_, _, let content): 64 + content.utf8.count
+    case .receiptList(_, _, let users), .targets(_, _, let users): users.reduce(64) { $0 + $1.rawValue.utf8.count + 1 }
+    case .reportedMessage(_, let bytes), .webhook(_, let bytes), .failure(_, let bytes): 64 + bytes.count
+    case .profile, .nameCard, .application, .answer, .notification, .notice, .receipts, .formerMember, .disbandedMember, .report,
+      .groupOfUser, .departures, .marks, .known:
+      64
     }
   }
 }

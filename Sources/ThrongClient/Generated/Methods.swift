@@ -185,7 +185,7 @@ extension Methods {
     public var slowMode: Int?
     /// Whether an attribute that somebody holds may be changed by all (Any), or by its holder. One
     /// of Any, Holder.
-    public var attributeMode: Unnamed_Any_Holder?
+    public var attributeMode: AttributeMode?
     /// The first members, besides the owner. At most 100 elements.
     public var memberList: [MemberRow]?
     /// A remark that those read who are asked whether they want to be members. At most 512
@@ -208,7 +208,7 @@ extension Methods {
     }
 
     /// All members; those that may be absent are nil.
-    public init(groupType: GroupType, groupName: String, groupID: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, slowMode: Int? = nil, attributeMode: Unnamed_Any_Holder? = nil, memberList: [MemberRow]? = nil, inviteMessage: String? = nil, ownerUserID: String? = nil) {
+    public init(groupType: GroupType, groupName: String, groupID: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, slowMode: Int? = nil, attributeMode: AttributeMode? = nil, memberList: [MemberRow]? = nil, inviteMessage: String? = nil, ownerUserID: String? = nil) {
       self.groupType = groupType
       self.groupName = groupName
       self.groupID = groupID
@@ -461,12 +461,12 @@ extension Methods {
     public var slowMode: Int?
     /// Whether an attribute that somebody holds may be changed by all (Any), or by its holder. One
     /// of Any, Holder.
-    public var attributeMode: Unnamed_Any_Holder?
+    public var attributeMode: AttributeMode?
     /// true silences ordinary members without end, as muteGroup does; false lets all speak.
     public var allMuted: Bool?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, groupName: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, slowMode: Int? = nil, attributeMode: Unnamed_Any_Holder? = nil, allMuted: Bool? = nil) {
+    public init(groupID: String, groupName: String? = nil, introduction: String? = nil, notification: String? = nil, faceURL: String? = nil, maxMemberNum: Int? = nil, customInfo: [String: String?]? = nil, serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, slowMode: Int? = nil, attributeMode: AttributeMode? = nil, allMuted: Bool? = nil) {
       self.groupID = groupID
       self.groupName = groupName
       self.introduction = introduction

@@ -35,12 +35,12 @@ public struct GroupInfo: Codable, Hashable, Sendable {
   public var isMemberVisible: Bool?
   public var historyVisibility: HistoryVisibility?
   public var slowMode: Int?
-  public var attributeMode: Unnamed_Any_Holder?
+  public var attributeMode: AttributeMode?
   public var lastMessage: GroupMessage?
   public var selfInfo: SelfInfo?
 
   /// All members; those that may be absent are nil.
-  public init(groupID: String, groupType: GroupType, groupName: String, introduction: String, notification: String? = nil, faceURL: String, owner: String, createTime: Int, lastInfoTime: Int? = nil, lastMessageTime: Int? = nil, lastSeq: Int? = nil, firstSeq: Int? = nil, changeSeq: Int? = nil, epoch: String? = nil, memberCount: Int, onlineCount: Int, maxMemberNum: Int, allMuted: Bool? = nil, mute: GroupMute? = nil, customInfo: [String: String], serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, slowMode: Int? = nil, attributeMode: Unnamed_Any_Holder? = nil, lastMessage: GroupMessage? = nil, selfInfo: SelfInfo? = nil) {
+  public init(groupID: String, groupType: GroupType, groupName: String, introduction: String, notification: String? = nil, faceURL: String, owner: String, createTime: Int, lastInfoTime: Int? = nil, lastMessageTime: Int? = nil, lastSeq: Int? = nil, firstSeq: Int? = nil, changeSeq: Int? = nil, epoch: String? = nil, memberCount: Int, onlineCount: Int, maxMemberNum: Int, allMuted: Bool? = nil, mute: GroupMute? = nil, customInfo: [String: String], serverCustomInfo: String? = nil, joinMode: JoinMode? = nil, inviteMode: InviteMode? = nil, beInviteMode: BeInviteMode? = nil, updateInfoMode: UpdateMode? = nil, updateCustomMode: UpdateMode? = nil, ownerQuitMode: OwnerQuitMode? = nil, memberChangeNotification: Bool? = nil, isSearchable: Bool? = nil, isMemberVisible: Bool? = nil, historyVisibility: HistoryVisibility? = nil, slowMode: Int? = nil, attributeMode: AttributeMode? = nil, lastMessage: GroupMessage? = nil, selfInfo: SelfInfo? = nil) {
     self.groupID = groupID
     self.groupType = groupType
     self.groupName = groupName

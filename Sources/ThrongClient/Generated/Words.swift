@@ -93,6 +93,15 @@ public struct HistoryVisibility: OpenEnumeration {
   public static let all = Self(rawValue: "All")
 }
 
+/// Who may change an attribute that somebody holds. A later server may have more.
+public struct AttributeMode: OpenEnumeration {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  public static let any = Self(rawValue: "Any")
+  public static let holder = Self(rawValue: "Holder")
+}
+
 /// The kind of an application. A later server may have more.
 public struct ApplicationKind: OpenEnumeration {
   public let rawValue: String

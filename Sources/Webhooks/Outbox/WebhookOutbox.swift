@@ -181,7 +181,8 @@ public final class WebhookOutbox: WebhookPoster {
     let now = clocks.monotonic
     let names = erasedNames.withLock { $0.current(at: now) }
     groups.commit(
-      Commit(changes: names.isEmpty ? changes : changes.map { $0.erasing(names) }, generation: CommitGeneration()) { [log] answer in
+      Commit(changes: names.isEmpty ? changes : changes.map { $0.erasing(names) }, generation: CommitGeneration()) {
+        [log] answer in
         if case .failure(let error) = answer { log.warn("webhooks could not be stored", ["error": "\(error)"]) }
         completion(answer)
       })

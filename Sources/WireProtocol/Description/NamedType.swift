@@ -100,8 +100,8 @@ package struct NamedType: Sendable {
 
   /// The types of members that specifications list by name only, as in `{userID, result}`.
   package static let memberTypes: [String: String] = [
-    "attempts": "integer", "bannedUntil": "integer", "byMe": "boolean", "changeList": "[Message]", "changeSeq": "integer",
-    "code": "integer", "count": "integer", "data": "object", "epoch": "string",
+    "attempts": "integer", "bannedUntil": "integer", "blockedUntil": "integer", "byMe": "boolean", "changeList": "[Message]",
+    "changeSeq": "integer", "code": "integer", "count": "integer", "data": "object", "epoch": "string",
     "groupID": "string", "id": "string", "info": "GroupInfo", "inviter": "string", "key": "string", "lastError": "string",
     "lastSeq": "integer", "message": "string", "messageList": "[Message]", "more": "boolean", "reaction": "string",
     "reactions": "[{reaction, count, byMe, userIDList}]", "readCount": "integer", "reason": "string", "recovered": "boolean",

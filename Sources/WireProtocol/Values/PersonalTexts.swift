@@ -143,6 +143,12 @@ private struct TextEraser {
     if names(members, "fromUser") || names(members, "toUser") { blank(["requestMsg", "handledMsg", "attach"], in: &members) }
     if names(members, "handledBy") { blank(["handledMsg"], in: &members) }
     if names(members, "reporter") { blank(["category", "text"], in: &members) }
+    if isOperator(of: members) { blank(["reason"], in: &members) }
+  }
+
+  /// Whether the user has done what an object tells of.
+  private func isOperator(of members: [Member]) -> Bool {
+    members.contains { $0.hasKey("opUser") && $0.value.starts(with: Array(#"{"userID":"#.utf8) + name) }
   }
 
   private func names(_ members: [Member], _ key: StaticString) -> Bool {

@@ -51,6 +51,26 @@ async def presence_subscriptions(attack):
     await attack.repeat(call)
 
 
+@amplification(rows=0, answered=32_768)
+async def presence_reads(attack):
+    "getUsersStatus of 100 users with a status of 100 B each, half of them online, from 4 sessions"
+    attack.group(members=100)
+    users = attack.names(100, "member")
+    for user in users:
+        attack.rpc("setSelfStatus", asUser=user, customStatus="s" * 100)
+    await attack.listen(50)
+    yield
+    await attack.repeat(lambda n: ("getUsersStatus", {"userIDList": users}), sessions=4)
+
+
+@amplification(rows=0, anonymous=True)
+async def blocked_sign_ins(attack):
+    "sign in as a blocked user, four connections at a time"
+    attack.rpc("blockUser", userID=attack.attacker, reason="spam")
+    yield
+    await churn(attack, 4)
+
+
 @amplification(rows=0, memory=256 << 20)
 async def signals_in_groups(attack):
     "sendGroupSignal of 512 B in 50 groups of 500, all online, one after the other"
@@ -83,6 +103,26 @@ async def words_nearly(attack):
     text = (NEARLY * LONG)[:LONG]
     yield
     await attack.repeat(lambda n: ("sendGroupTextMessage", {"groupID": group, "text": text}))
+
+
+@amplification(rows=5, written=160 * 1024, answered=16_384)
+async def seats_left(attack):
+    "joinGroup, setGroupAttributes of 4 KB that go when their holder leaves, and quitGroup, one AVChatRoom after the other"
+    rooms = [attack.group("AVChatRoom", owner="owner") for _ in range(attack.size(50, 5))]
+    await attack.listen(attack.size(100, 5))
+    for room in rooms:
+        for name in attack.names(len(attack.listeners), "member"):
+            attack.rpc("joinGroup", asUser=name, groupID=room)
+    yield
+
+    def call(n):
+        room = rooms[n // 3 % len(rooms)]
+        if n % 3 != 1:
+            return ("joinGroup", None, "quitGroup")[n % 3], {"groupID": room}
+        return "setGroupAttributes", {
+            "groupID": room, "attributes": {"seat": f"{n:04000}"}, "expect": {"seat": None}, "isDeleteAfterHolderLeft": True}
+
+    await attack.repeat(call)
 
 
 @amplification(rows=2)

@@ -173,6 +173,21 @@ async def sync_of_a_room(attack):
     await attack.repeat(lambda n: ("syncGroups", {"groups": [newest]}), sessions=4, window=4)
 
 
+@amplification(settings=REMEMBERING, rows=1, answered=PAGE)
+async def history_of_a_room(attack):
+    "getGroupHistoryMessageList of 100 and getGroupMessages of 20 of what an AVChatRoom remembers, of 12,288 B, from 4 sessions"
+    group = attack.group("AVChatRoom")
+    count = attack.size(80, 20)
+    for _ in range(count):
+        attack.message(group, LONG, sender=attack.attacker)
+    yield
+    await attack.repeat(
+        lambda n: (
+            ("getGroupHistoryMessageList", {"groupID": group, "count": 100}) if n % 2
+            else ("getGroupMessages", {"groupID": group, "seqList": [n % (count - 19) + k for k in range(1, 21)]})),
+        sessions=4, window=4)
+
+
 @amplification(rows=1, answered=PAGE)
 async def replies_behind_a_slow_one(attack):
     "getGroupUnreadCount of a million unread, and behind it 63 pages of history, in 8 sessions"

@@ -16,7 +16,9 @@ import ThrongTestKit
 
   /// Every order up to the end, where each is done at once.
   private func orders(_ messages: UserDeletion.MessageFate) -> [(step: UserDeletion.Step, order: DeletionPlan.Order)] {
-    var (found, next): ([(step: UserDeletion.Step, order: DeletionPlan.Order)], UserDeletion) = ([], deletion(.sessions, messages))
+    var (found, next): ([(step: UserDeletion.Step, order: DeletionPlan.Order)], UserDeletion) = (
+      [], deletion(.sessions, messages)
+    )
     while let order = Plan.order(of: next), found.count < 100 {
       found.append((next.step, order))
       next = Plan.next(next, after: .done, at: 9)
@@ -43,7 +45,8 @@ import ThrongTestKit
 
   /// The sessions end before anything is erased, the profile before what shows it is looked for, and
   /// the recalls before the groups are forgotten.
-  @Test(arguments: UserDeletion.MessageFate.allCases) func theOrderIsWhatEachStepNeeds(messages: UserDeletion.MessageFate) throws {
+  @Test(arguments: UserDeletion.MessageFate.allCases) func theOrderIsWhatEachStepNeeds(messages: UserDeletion.MessageFate) throws
+  {
     let steps = orders(messages).map(\.step)
     func place(_ step: UserDeletion.Step) throws -> Int { try #require(steps.firstIndex(of: step)) }
     #expect(try place(.sessions) == 0)
@@ -95,17 +98,23 @@ import ThrongTestKit
 
   @Test func placesOfAnExportAreNumbersOfJavaScript() throws {
     let places = PersonalPlace.Stage.allCases.flatMap { stage in
-      [0, 1, 1 << 40].map { PersonalPlace(stage, position: $0) }
+      [0, 5, 1 << 40].map { PersonalPlace(stage, position: $0) }
     }
     for place in places {
       let number = ExportPlace.nextSeq(place)
-      #expect(abs(number) <= 1 << 53 && number != 0)
+      #expect((1..<1 << 53).contains(number))
       #expect(try #require(ExportPlace(number)).place == place)
     }
     #expect(ExportPlace.nextSeq(nil) == 0 && ExportPlace(0)?.place == .some(nil))
   }
 
-  @Test(arguments: [-1, -(1 << 45), -(2 << 45), -(8 << 45), -(1 << 53), Int64.min] as [Int64]) func otherPlacesAreNone(number: Int64) {
+  @Test func aMessageHasAPlaceInTheFirstGroups() {
+    let last = PersonalPlace.messagePosition(group: 1 << 24 - 1, seq: .max)
+    #expect(ExportPlace(ExportPlace.nextSeq(PersonalPlace(.message, position: last)))?.place?.position == last)
+    #expect(PersonalPlace.messagePosition(group: 1 << 24, seq: 1) == 0)
+  }
+
+  @Test(arguments: [-1, 1 << 53, .max, -(1 << 52), .min] as [Int64]) func otherPlacesAreNone(number: Int64) {
     #expect(ExportPlace(number) == nil)
   }
 }

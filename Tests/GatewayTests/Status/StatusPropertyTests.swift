@@ -217,9 +217,10 @@ import WireProtocol
           let (heard, truth) = (world.heard[session]?[user], world.row(user))
           // Who was told of a user who is unknown by now was told of the end.
           let isTrue = heard == truth || (truth == nil && heard == UserStatusInfo(userID: user))
-          #expect(isTrue, "session \(session), \(user)")
+          #expect(isTrue, "session \(session) heard \(String(describing: heard)), and it is \(String(describing: truth))")
         }
-        #expect(Set(world.heard[session]?.keys.map { $0 } ?? []).isSubset(of: users))
+        let others = world.heard[session, default: [:]].keys.filter { !users.contains($0) }
+        #expect(others.isEmpty)
       }
     }
   }

@@ -110,6 +110,35 @@ import ThrongTestKit
     #expect(former[user(0)] != nil && former.count <= Self.maxCount)
   }
 
+  /// It is kept as long as the group, and is forgotten in the order of departures where there are too many.
+  @Test func aClearedHistoryDoesNotKeepOthersFromBeingForgotten() {
+    var cleared = departed(0, at: 0, saw: false)
+    cleared.clearedSeq = 5
+    var former = FormerMembers([cleared], at: 0)
+    for number in 1...8 { _ = former.add(departed(number, at: WallInstant(number)), at: WallInstant(number)) }
+    let later = WallInstant(10) + FormerMember.lifetime
+    for number in 20..<24 { _ = former.add(departed(number, at: later), at: later) }
+    #expect(former.byUser.keys.sorted() == [user(0)] + (20..<24).map(user) && former.departureCount == 5)
+    let now = WallInstant(Self.maxCount)
+    var many = (0..<Self.maxCount).map { departed($0, at: WallInstant($0)) }
+    for number in [1, 2] { many[number].clearedSeq = 5 }
+    former = FormerMembers(many, at: now)
+    for number in 0..<4 {
+      #expect(former.add(departed(Self.maxCount + number, at: now), at: now) == [user(number)], "the earliest, cleared or not")
+    }
+  }
+
+  /// With a ban or a mute besides, it goes on when that ends.
+  @Test func aClearedHistoryOutlastsABan() {
+    var cleared = departed(0, at: 0, banned: 100, saw: false)
+    cleared.clearedSeq = 5
+    var former = FormerMembers([cleared], at: 0)
+    for number in 1..<5 { _ = former.add(departed(number, at: 200), at: 200) }
+    let later = WallInstant(201) + FormerMember.lifetime
+    for number in 10..<14 { _ = former.add(departed(number, at: later), at: later) }
+    #expect(former[user(0)]?.clearedSeq == 5 && former.count == 5 && former.departureCount == 5)
+  }
+
   @Test func removingForgetsAUser() {
     var former = FormerMembers([departed(1, at: 5), departed(2, at: 6)], at: 10)
     #expect(former.remove(user(1)) == departed(1, at: 5))

@@ -229,8 +229,9 @@ import WireProtocol
     #expect(flagged.events.isEmpty && flagged.decision.changes.count == 1)
     _ = try set(scene, #""seat":"2""#, by: "carl")
     _ = try set(scene, #""seat":"3""#, #","isDeleteAfterHolderLeft":true"#, by: "olga")
-    #expect(scene.state?.attributes.values.entry(of: "seat")
-      == .init(key: "seat", value: "3", holder: "mary", isDeletedAfterHolderLeft: true))
+    #expect(
+      scene.state?.attributes.values.entry(of: "seat")
+        == .init(key: "seat", value: "3", holder: "mary", isDeletedAfterHolderLeft: true))
     let initialized = try scene.ask("initGroupAttributes", #"{"attributes":{"seat":"4","new":"1"}}"#, by: "carl")
     #expect(initialized.code == 0)
     #expect(scene.state?.attributes.values.entry(of: "seat")?.isDeletedAfterHolderLeft == true, "init leaves it too")

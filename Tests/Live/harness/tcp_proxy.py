@@ -80,8 +80,12 @@ class TCPProxy:
         try:
             while True:
                 if direction == "to client":
+                    # What is not read fills the server's queue.
                     await self._flow.wait()
                 data = await reader.read(1 << 14)
+                if direction == "to client":
+                    # It has come while nothing is to pass any more.
+                    await self._flow.wait()
                 if not data:
                     return
                 if direction in self._holding:
@@ -109,7 +113,7 @@ class TCPProxy:
         self._holding = set(directions)
 
     def stall(self):
-        """Reads nothing from the server any more."""
+        """Passes nothing from the server any more, and reads at most one piece of it."""
         self._flow.clear()
 
     def flow(self):

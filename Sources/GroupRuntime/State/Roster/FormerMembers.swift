@@ -26,6 +26,9 @@ struct FormerMembers: Sendable {
   /// Departures in order, or by the end of a ban or mute. A departure is current while the record
   /// of its user has the same `leftTime`, and no role; outdated ones stay for a while.
   private var free: Deque<Departure> = []
+  /// Departures in order of those whose record has no end, because they have cleared the history: the
+  /// first of them would hold up those in `free` that have ended.
+  private var lasting: Deque<Departure> = []
   /// Departures with a ban, mute or role, so that a long one does not hold up those that have ended.
   /// One is current while the record of its user has the same `leftTime` and end.
   private var restricted: Heap<Restriction> = []
@@ -62,7 +65,7 @@ struct FormerMembers: Sendable {
   var count: Int { byUser.count }
 
   /// How many departures are kept, outdated ones included.
-  var departureCount: Int { free.count + restricted.count }
+  var departureCount: Int { free.count + lasting.count + restricted.count }
 
   subscript(user: UserID) -> FormerMember? { byUser[user] }
 
@@ -174,10 +177,15 @@ struct FormerMembers: Sendable {
     if former.keptUntil > now {
       restricted.insert(Restriction(departure: departure, end: former.keptUntil))
     } else {
-      free.append(departure)
+      append(departure, of: former)
     }
     // A user who joins and leaves again and again adds a departure each time.
     if departureCount > 2 * byUser.count + 64 { dropOutdated() }
+  }
+
+  /// Adds a departure without a ban, a mute or a role.
+  private mutating func append(_ departure: Departure, of former: FormerMember) {
+    if former.memorableUntil == .distantFuture { lasting.append(departure) } else { free.append(departure) }
   }
 
   private func isCurrent(_ departure: Departure) -> Bool {
@@ -193,17 +201,25 @@ struct FormerMembers: Sendable {
   private mutating func dropOutdated() {
     let before = self
     free.removeAll { !before.isCurrent($0) }
+    lasting.removeAll { !before.isCurrent($0) }
     restricted = Heap(restricted.unordered.filter { before.isCurrent($0) })
   }
 
   private mutating func popOldest() -> UserID? {
-    while let departure = free.popFirst() {
+    while let departure = popFirst() {
       if isCurrent(departure) { return departure.user }
     }
     while let restriction = restricted.popMin() {
       if isCurrent(restriction) { return restriction.departure.user }
     }
     return nil
+  }
+
+  /// The earlier departure of those without a ban, a mute or a role.
+  private mutating func popFirst() -> Departure? {
+    guard let kept = lasting.first else { return free.popFirst() }
+    guard let first = free.first, first.time <= kept.time else { return lasting.popFirst() }
+    return free.popFirst()
   }
 
   /// Deletes a few ended records, as the store does by itself. Visits each departure twice at most.
@@ -217,7 +233,7 @@ struct FormerMembers: Sendable {
       guard let first = restricted.min, first.end <= now || !isCurrent(first) else { break }
       restricted.removeMin()
       guard isCurrent(first), let former = byUser[first.departure.user] else { continue }
-      if former.isMemorable(at: now) { free.append(first.departure) } else { byUser[former.userID] = nil }
+      if former.isMemorable(at: now) { append(first.departure, of: former) } else { byUser[former.userID] = nil }
     }
   }
 }

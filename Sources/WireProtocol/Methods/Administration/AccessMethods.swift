@@ -131,6 +131,7 @@ public struct RevokeTokens: ServerMethod {
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userID = try reader.requiredUserID("userID", "The user whose tokens are revoked.")
     before = try reader.optionalInstant(
-      "before", "Tokens issued before it are revoked; absent = now. The latest that was given for the user counts.")
+      "before",
+      "Tokens issued before it are revoked, in milliseconds since 1970; absent = now. The latest of a user counts.")
   }
 }

@@ -92,15 +92,8 @@ public struct ExportUser: ServerMethod {
 
   public init(from reader: inout some ParameterReader) throws(WireError) {
     userID = try reader.requiredUserID("userID", "The user whose data are exported.")
-    nextSeq =
-      try reader.optionalInteger(
-        "nextSeq", in: .exportPlaces, "Where the page begins: 0 or absent = the first page, else as the last answer said.") ?? 0
+    nextSeq = try reader.nextSeq()
   }
-}
-
-extension ClosedRange<Int64> {
-  /// The places in an export.
-  static var exportPlaces: ClosedRange<Int64> { -(1 << 53)...(1 << 53) }
 }
 
 extension UserDeletion.MessageFate {

@@ -8,10 +8,7 @@ extension ModelWorld {
     let member = asker!
     if member.role == "Owner" {
       try require(.quitAsOwner, else: 10009)
-      // "The earliest-joined member (ties: the order of memberList)."
-      let others = g.members.filter { $0.name != member.name }
-      let earliest = others.map(\.joinTime).min()
-      guard let successor = others.first(where: { $0.joinTime == earliest }) else {
+      guard let successor = successor(of: member) else {
         leaveEmpty(member)
         return .object([:])
       }
@@ -20,6 +17,13 @@ extension ModelWorld {
     // The happening names the quitter as the quitter was.
     leave(member, by: operation.by)
     return .object([:])
+  }
+
+  /// "The earliest-joined member (ties: the order of memberList)."
+  func successor(of owner: ModelMember) -> ModelMember? {
+    let others = g.members.filter { $0.name != owner.name }
+    let earliest = others.map(\.joinTime).min()
+    return others.first { $0.joinTime == earliest }
   }
 
   /// onMemberLeave "the other members; off: nobody", onQuitFromGroup "all sessions of the user who
@@ -73,7 +77,7 @@ extension ModelWorld {
     return .object([:])
   }
 
-  private mutating func end(_ event: String, _ notification: String, by who: Operator) {
+  mutating func end(_ event: String, _ notification: String, by who: Operator) {
     tell(event, everybody, by: who, [:])
     notify(notification, g.members.map(\.name), by: person(who), on: who)
     if g.keepsHistory { for member in g.members { departures[member.name] = now } }

@@ -74,6 +74,12 @@ extension ModelWorld {
     try checkRecall(of: message)
     if message.isRevoked { return .object([:]) }
     if message.sender == operation.by.name, now - message.time > server.revokeWindow { throw ModelRefusal(10031) }
+    recall(message, in: memory)
+    return .object([:])
+  }
+
+  /// The message keeps its place without content, and all members are told.
+  mutating func recall(_ message: ModelMessage, in memory: ModelMemory) {
     var changed = memory
     changed.changeSeq += 1
     changed.messages[message.seq! - 1].isRevoked = true
@@ -83,6 +89,5 @@ extension ModelWorld {
     tell(
       "onRecvMessageRevoked", everybody, by: operation.by,
       ["msgID": message.id, "seq": .int(message.seq!), "changeSeq": .int(changed.changeSeq)])
-    return .object([:])
   }
 }

@@ -134,13 +134,18 @@ extension ModelWorld {
     try checkRecall(of: message)
     if message.isRevoked { return .object([:]) }
     if message.sender == operation.by.name, now - message.time > server.revokeWindow { throw ModelRefusal(10031) }
+    recall(index)
+    return .object([:])
+  }
+
+  /// "It keeps its place with isRevoked:true and no content", and is told of.
+  mutating func recall(_ index: Int) {
     g.messages[index].isRevoked = true
     g.messages[index].isPinned = false
     g.messages[index].extensionText = nil
     g.messages[index].reactions = []
     g.pinned.removeAll { $0 == index }
     change(index, "onRecvMessageRevoked", by: operation.by) { ["msgID": $0.id, "seq": .int(index + 1)] }
-    return .object([:])
   }
 
   func checkRecall(of message: ModelMessage) throws(ModelRefusal) {

@@ -15,6 +15,7 @@ extension ModelWorld {
       forget()
     case .retain: g.retain(after: operation["seq"].int!)
     case .restart: restart(downtime: operation["ms"].integer!)
+    case .deleteUser: deleteUser()
     default: break
     }
     return .null
@@ -55,7 +56,7 @@ extension ModelWorld {
     setAway(session.user, nil)
   }
 
-  private mutating func signOut(_ session: SessionName) {
+  mutating func signOut(_ session: SessionName) {
     guard sessions.remove(session) != nil, sessions(of: [session.user]).isEmpty else { return }
     setAway(session.user, now)
   }

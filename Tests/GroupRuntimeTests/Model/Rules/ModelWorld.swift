@@ -21,6 +21,10 @@ struct ModelWorld {
   var said = ModelExpectation()
   /// `nickName` and `faceURL` of the users who have any, without empty ones.
   var profiles: [String: [String: JSON]] = [:]
+  /// The reports that are kept, each by its reporter and its message.
+  var reports: Set<String> = []
+  /// The names that reports have, or have had.
+  var reportNames: [String: JSON] = [:]
   private var tokens: [String: Int] = [:]
 
   init(server: ModelServer) { self.server = server }
@@ -49,7 +53,7 @@ struct ModelWorld {
 
   private mutating func perform() throws(ModelRefusal) -> JSON {
     switch operation.verb {
-    case .wait, .signIn, .signOut, .setSelfInfo, .reload, .retain, .restart: return happen()
+    case .wait, .signIn, .signOut, .setSelfInfo, .reload, .retain, .restart, .deleteUser: return happen()
     case .createGroup, .importGroup:
       guard let group else { return try create() }
       throw ModelRefusal(group.owner?.name == ownerGiven() ? 10025 : 10021)
@@ -78,6 +82,7 @@ struct ModelWorld {
     case .sendGroupTextMessage, .sendGroupCustomMessage: try send()
     case .sendGroupSignal: try signal()
     case .revokeGroupMessage: try revoke()
+    case .reportMessage: try report()
     case .modifyGroupMessage: try modify()
     case .pinGroupMessage: try pin()
     case .getPinnedGroupMessageList: shown(try readPinned())

@@ -222,6 +222,8 @@ struct Comparison {
     let departures = Dictionary(uniqueKeysWithValues: scene.picture.departures.map { ($0.key.rawValue, $0.value.milliseconds) })
     if departures != world.departures { return "departures \(departures), not \(world.departures)" }
     let picture = scene.picture
+    let reports = Set(world.reports.compactMap { world.reportNames[$0]?.string }.compactMap { tokens.name(of: $0) })
+    if Set(picture.reports.keys) != reports { return "reports \(picture.reports.keys.sorted()), not \(reports.sorted())" }
     guard let state = scene.state else { return picture.record == nil ? nil : "still stored" }
     guard var record = picture.record else { return "not stored" }
     // Counted again from the members when the group is loaded.

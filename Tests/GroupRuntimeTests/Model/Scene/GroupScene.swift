@@ -102,6 +102,7 @@ struct GroupScene {
     case .reload: try reload(isFailure: operation["$failed"] != .null)
     case .retain: retain(after: operation["seq"].integer!)
     case .restart: try restart(downtime: operation["ms"].integer!)
+    case .deleteUser: try await deleteUser(operation)
     default: try await ask(operation)
     }
     return outcome

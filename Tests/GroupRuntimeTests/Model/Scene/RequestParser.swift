@@ -28,6 +28,9 @@ struct RequestParser {
       guard let application else { throw NotARequest(text: "\(operation)") }
       let agrees = operation.verb == .acceptGroupApplication
       return .decide(application, agrees: agrees, reason: operation["reason"].string ?? "", facts)
+    case .reportMessage:
+      guard case .reportMessage(let report) = try parsed(operation) else { throw NotARequest(text: "\(operation)") }
+      return .report(report, mayPass: operation["$full"] == .null)
     default: return try groupRequest(try parsed(operation), by: operation.by, facts, picture)
     }
   }

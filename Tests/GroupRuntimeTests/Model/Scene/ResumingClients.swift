@@ -43,6 +43,8 @@ struct ResumingClients {
   ) async throws {
     for name in Set(clients.keys).union(world.sessions).sorted() {
       var client = clients[name] ?? Client()
+      // Name cards go without a change: a client shows what it has until it loads the group anew.
+      if operation.verb == .deleteUser { client = Client(isConnected: client.isConnected, isSyncing: true) }
       if world.sessions.contains(name) {
         if !client.isConnected { (client.isConnected, client.isSyncing) = (true, true) }
         // A short cut: another session is there at once.

@@ -1,5 +1,6 @@
 import GroupModel
 import ThrongTestKit
+import WireProtocol
 
 @testable import GroupRuntime
 
@@ -27,6 +28,8 @@ struct StorePicture: MessageStore {
   private(set) var applications: [GroupApplication] = []
   private(set) var departures: [UserID: WallInstant] = [:]
   private(set) var notifications: [(SystemNotification, [UserID])] = []
+  /// By their names.
+  private(set) var reports: [String: MessageReport] = [:]
 
   mutating func apply(_ changes: [StoreChange]) throws {
     notifications = []
@@ -84,10 +87,51 @@ struct StorePicture: MessageStore {
     case .putUserInfo, .putStatus, .putBlock, .raiseTokensBefore, .putDeletion, .forgetDeletion, .erase, .closeReport,
       .markApplicationsRead, .markNotificationsRead:
       try expect(false, "a group does not decide for users")
-    case .putReport: try expect(false, "a report where none is made")
+    case .putReport(let report):
+      try expect(report.groupID == record?.id && report.epoch == record?.epoch && report.state == .open, "\(report)")
+      reports[report.id] = report
     case .appendWebhook, .removeWebhooks, .giveUpWebhook, .removeWebhookFailures, .trimWebhookFailures:
       try expect(false, "an after-event where none is wanted")
     }
+  }
+
+  // MARK: The deletion of a user
+
+  /// The reactions that a user gives.
+  func reactions(by user: UserID) -> [(seq: Int64, reaction: String)] {
+    reactions.sorted { $0.key < $1.key }.flatMap { seq, given in
+      given.filter { $0.users.contains(user) }.map { (seq: seq, reaction: $0.reaction) }
+    }
+  }
+
+  /// What a deletion erases by statements.
+  mutating func erase(_ user: UserID) {
+    for index in messages.indices { eraseTexts(of: user, at: index) }
+    receiptMembers = receiptMembers.mapValues { members in members.filter { $0 != user } }
+    readers = readers.mapValues { $0.subtracting([user]) }
+    applications.removeAll { $0.fromUser == user || $0.toUser == user }
+    for index in applications.indices {
+      guard let handling = applications[index].handling, handling.by == user else { continue }
+      applications[index].handling = GroupApplication.Handling(
+        isAgreed: handling.isAgreed, by: handling.by, time: handling.time, message: "")
+    }
+    departures[user] = nil
+    reports = reports.filter { $0.value.reporter != user }
+  }
+
+  private mutating func eraseTexts(of user: UserID, at index: Int) {
+    if messages[index].sender == user { messages[index].nameCard = "" }
+    if case .tips(let tips) = messages[index].content,
+      let erased = PersonalTexts.erase(user, in: Array(tips.utf8), messages: .keep)
+    {
+      messages[index].content = .tips(String(decoding: erased, as: UTF8.self))
+    }
+    guard let extras = messages[index].extras, extras.toUserIDList.contains(user) else { return }
+    let others = extras.toUserIDList.filter { $0 != user }
+    messages[index].extras = MessageExtras(
+      extension: extras.extension, replyTo: extras.replyTo, isExcludedFromUnreadCount: extras.isExcludedFromUnreadCount,
+      isExcludedFromLastMessage: extras.isExcludedFromLastMessage,
+      toUserIDList: others.isEmpty ? [messages[index].sender] : others)
   }
 
   private mutating func put(_ application: GroupApplication, _ asNewest: Bool) throws {

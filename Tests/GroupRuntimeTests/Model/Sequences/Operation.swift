@@ -66,12 +66,14 @@ enum Verb: String, CaseIterable, Sendable {
   /// Members and others make changes of themselves in one moment, and they are decided together:
   /// `joins`, `edits` (of the `nameCard`) and `quits` name the users.
   case actTogether
+  /// A user is deleted, and everything is done at once; `messages` says what becomes of theirs.
+  case deleteUser
 
   case createGroup, importGroup, joinGroup, quitGroup, dismissGroup, recycleGroup
   case setGroupInfo, muteGroup, transferGroupOwner, setGroupMemberRole, setGroupMemberInfo, muteGroupMember
   case inviteUserToGroup, acceptGroupApplication, refuseGroupApplication, kickGroupMember, unbanGroupMember
   case sendGroupTextMessage, sendGroupCustomMessage, sendGroupSignal
-  case revokeGroupMessage, markGroupMessageAsRead, setGroupReceiveMessageOpt
+  case revokeGroupMessage, reportMessage, markGroupMessageAsRead, setGroupReceiveMessageOpt
   case setConversation, clearGroupHistory
   case modifyGroupMessage, pinGroupMessage, addMessageReaction, removeMessageReaction
   case initGroupAttributes, setGroupAttributes, deleteGroupAttributes, getGroupAttributes
@@ -95,6 +97,7 @@ enum Verb: String, CaseIterable, Sendable {
 /// - `$with`: who recalls the same message at the same time;
 /// - `$read`: who has marked the application as read;
 /// - `$stale`: the application is given to the group as it was when it was made;
+/// - `$full`: the reporter has made as many reports as may be;
 /// - `$failed`: the group is read again at once, because the store could not keep something;
 /// - `$whenGone`: only where the groupID is not in use.
 ///

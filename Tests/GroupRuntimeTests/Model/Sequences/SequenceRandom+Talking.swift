@@ -8,7 +8,8 @@ extension SequenceRandom {
     case 34..<44: return recall()
     case 44..<64: return change()
     case 64..<76: return receipts()
-    case 76..<84: return Operation(member(), .markGroupMessageAsRead, chance(50) ? [:] : ["seq": seq()])
+    case 76..<82: return Operation(member(), .markGroupMessageAsRead, chance(50) ? [:] : ["seq": seq()])
+    case 82..<84: return report()
     case 84..<90: return conversation()
     case 90..<96: return signal()
     default:
@@ -67,6 +68,15 @@ extension SequenceRandom {
     if chance(12) { return Operation(.administrator, .sendGroupSignal, params) }
     if chance(30) { params["$times"] = one([2, 6, 11]) }
     return Operation(member(), .sendGroupSignal, params)
+  }
+
+  /// A report of a recent message, now and then as the one that is too many.
+  private mutating func report() -> Operation {
+    var params: [String: JSON] =
+      chance(type == "AVChatRoom" ? 40 : 5) ? ["msgID": .string("$message-\(number(0...4))")] : ["seq": seq()]
+    if chance(30) { params["category"] = "spam" }
+    if chance(10) { params["$full"] = true }
+    return Operation(member(), .reportMessage, params)
   }
 
   /// Members confirm what they have, and senders ask.

@@ -117,7 +117,10 @@ struct SequenceRandom {
     case 68..<88: return Operation(session, .signOut)
     case 88..<92: return Operation(.world, .reload, chance(40) ? ["$failed": true] : [:])
     case 92..<96: return Operation(.world, .retain, ["seq": place()])
-    default: return Operation(.world, .restart, ["ms": .int(time())])
+    case 96..<98: return Operation(.world, .restart, ["ms": .int(time())])
+    default:
+      let deleted = user(["lesser", "member", "owner", "user"])
+      return Operation(.administrator, .deleteUser, ["userID": .string(deleted), "messages": one(["Keep", "Revoke"])])
     }
   }
 }
