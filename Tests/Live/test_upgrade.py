@@ -1,13 +1,15 @@
-"""The databases of released versions (databases/VERSION.db), opened by the server of today: everything that people had is there, and what is
-new works on it. databases/make.py has made them."""
+"""The databases of released versions (databases/VERSION.db, and VERSION.sql of PostgreSQL), opened by the server of today: everything that
+people had is there, and what is new works on it. databases/make.py has made them."""
 import re
 import shutil
 import sqlite3
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from databases import scene
+from harness.postgresql import PostgreSQL, programs
 from harness.server import REPOSITORY, StartFailed, run_throng
 
 DATABASES = Path(__file__).parent / "databases"
@@ -34,7 +36,7 @@ def test_there_is_one_of_every_released_version():
     page, version = RELEASES.read_text(), re.search(r"\d+\.\d+\.\d+", run_throng("version").stdout)[0]
     released = [found for found in re.findall(r"^## (\d+\.\d+\.\d+)$", page, re.M)
                 if found != version or "In the making" not in page.split(f"## {found}\n")[1][:80]]
-    assert VERSIONS == sorted(released)
+    assert VERSIONS == sorted(released) == sorted(file.stem for file in DATABASES.glob("*.sql"))
 
 
 async def test_people_find_everything_that_they_had(data_dir, make_server, make_world):
@@ -86,3 +88,44 @@ def test_newer_tables_are_refused_and_stay_as_they_are(data_dir, make_server):
     with pytest.raises(StartFailed, match="newer"):
         make_server(data_dir=data_dir)
     assert (data_dir / "throng.db").read_bytes() == untouched
+
+
+@pytest.fixture(scope="module")
+def postgresql():
+    try:
+        programs()
+    except FileNotFoundError:
+        pytest.skip("there is no PostgreSQL")
+    server = PostgreSQL()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(params=VERSIONS)
+def database(request, postgresql):
+    """The URL of a database of a version, and how to ask it."""
+    name = f"of_{request.param.replace('.', '_')}"
+    place = ["-h", postgresql.directory, "-U", "throng"]
+    subprocess.run(["createdb", *place, name], check=True)
+
+    def ask(*words):
+        command = ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", *place, "-d", name, *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    ask("-f", str(DATABASES / f"{request.param}.sql"))
+    yield f"postgres://throng@/{name}?host={postgresql.directory}", ask
+    subprocess.run(["dropdb", *place, "--force", name], check=True)
+
+
+async def test_people_find_everything_that_they_had_in_postgresql(database, make_server, make_world):
+    url, ask = database
+    before = int(ask("-c", "SELECT max(version) FROM schemaVersion"))
+    own = make_server({**scene.SETTINGS, "store.url": url})
+    await scene.look(make_world(own))
+    assert own.stop() == 0
+    after = int(ask("-c", "SELECT max(version) FROM schemaVersion"))
+    assert after > before
+    # The release before refuses newer tables, and changes nothing.
+    ask("-c", "INSERT INTO schemaVersion VALUES (999)")
+    with pytest.raises(StartFailed, match="newer version"):
+        make_server({**scene.SETTINGS, "store.url": url})
+    assert int(ask("-c", "SELECT max(version) FROM schemaVersion")) == 999

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the database of a released version, for Tests/Live/test_upgrade.py: the tables by the SQL that the version had, the rows by
+"""Makes the databases of a released version, for Tests/Live/test_upgrade.py: the tables by the SQL that the version had, the rows by
 people who use a server of today (scene.py), less what the version did not have.
 
 Usage: make.py VERSION COMMIT        in Tests/Live, with the Python of the tests and THRONG_BINARY
 
-COMMIT is the last one of the version. Writes databases/VERSION.db. Once, when a version is released; the file then stays as it is."""
+COMMIT is the last one of the version. Writes databases/VERSION.db, of SQLite, and databases/VERSION.sql, a dump of PostgreSQL. Once, when a
+version is released; the files then stay as they are."""
 import asyncio
 import base64
 import json
@@ -19,6 +20,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 import scene  # noqa: E402
+from harness.postgresql import PostgreSQL, programs  # noqa: E402
 from harness.server import Server, run_throng  # noqa: E402
 from harness.world import World  # noqa: E402
 
@@ -49,8 +51,8 @@ def empty(file, commit):
     return database
 
 
-async def play(directory):
-    server = Server(directory / "data", scene.SETTINGS).start()
+async def play(directory, settings=None):
+    server = Server(directory / "data", {**scene.SETTINGS, **(settings or {})}).start()
     try:
         world = World(server)
         await scene.play(world)
@@ -59,9 +61,6 @@ async def play(directory):
     finally:
         if server.running:
             server.kill()
-    done = run_throng("export", "-", "--data-dir", directory / "data")
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def value_of(table, column, value):
@@ -86,10 +85,12 @@ def fill(database, lines):
     database.execute("VACUUM")
 
 
-def main(version, commit):
-    target = HERE / f"{version}.db"
+def make_file(target, commit):
     with tempfile.TemporaryDirectory() as directory:
-        lines = asyncio.run(play(Path(directory)))
+        asyncio.run(play(Path(directory)))
+        done = run_throng("export", "-", "--data-dir", Path(directory) / "data")
+        assert done.returncode == 0, done.stderr
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
         target.unlink(missing_ok=True)
         database = empty(target, commit)
         fill(database, lines)
@@ -98,6 +99,81 @@ def main(version, commit):
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall()}
         database.close()
     print(target, target.stat().st_size, counts)
+
+
+# PostgreSQL
+
+# Rows of the processes that use the database, and not of what they keep.
+OF_NODES = {"node", "writer", "shard", "clusterstate", "busmessage", "schemaversion", "clusterkey"}
+
+
+def migrations_of_postgresql(commit):
+    """The SQL of the migrations of a commit, in their order."""
+    def shown(path):
+        return subprocess.run(["git", "show", f"{commit}:{path}"], capture_output=True, text=True, check=True, cwd=HERE).stdout
+    own = shown("Sources/PostgreSQLStore/Opening/Schema.swift")
+    sources = {"": own, "ClusterSchema.": shown("Sources/PostgreSQLStore/Cluster/ClusterSchema.swift")}
+    (listed,) = re.findall(r"static let migrations: \[String\] = \[([^\]]*)\]", own)
+    # As Swift's constants have them.
+    words = {"text": 'text COLLATE "C"', "channel": "throng_cluster"}
+    for name in listed.split(", "):
+        prefix, _, number = name.rpartition(".")
+        (sql,) = re.findall(rf'static let {number} = """\n(.*?)\n    """', sources[prefix + "." if prefix else ""], re.S)
+        sql = re.sub(r"\\\(([^)]*)\)", lambda found: words[found[1]], sql)
+        assert "\\" not in sql, "an escape of Swift"
+        yield sql
+
+
+def make_dump(target, commit):
+    server = PostgreSQL()
+    place = ["-h", server.directory, "-U", "throng"]
+
+    def psql(database, sql):
+        command = ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", *place, "-d", database, "-f", "-"]
+        return subprocess.run(command, input=sql, capture_output=True, text=True, check=True).stdout
+
+    def columns(database):
+        rows = psql(database, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'"
+                    " AND is_generated = 'NEVER' ORDER BY table_name, ordinal_position").split()
+        found = {}
+        for row in rows:
+            table, column = row.split("|")
+            found.setdefault(table, []).append(column)
+        return found
+    try:
+        for name in ("today", "then"):
+            subprocess.run(["createdb", *place, name], check=True)
+        with tempfile.TemporaryDirectory() as directory:
+            asyncio.run(play(Path(directory), {"store.url": f"postgres://throng@/today?host={server.directory}"}))
+        script = "CREATE TABLE schemaVersion (version bigint NOT NULL);"
+        for number, sql in enumerate(migrations_of_postgresql(commit), 1):
+            script += f"BEGIN; {sql}; INSERT INTO schemaVersion VALUES ({number}); COMMIT;\n"
+        psql("then", script)
+        had, today = columns("then"), columns("today")
+        for table in sorted(set(had) & set(today) - OF_NODES):
+            used = ", ".join(column for column in had[table] if column in today[table])
+            rows = psql("today", f"COPY (SELECT {used} FROM {table}) TO STDOUT;")
+            # What the version had made by itself is replaced; triggers have nothing to add.
+            psql("then", f"SET session_replication_role = replica; DELETE FROM {table}; COPY {table} ({used}) FROM STDIN;\n{rows}\\.\n")
+        psql("then", "UPDATE groupattributes SET entries = (SELECT jsonb_agg(jsonb_build_array(e -> 0, e -> 1)) FROM"
+             " jsonb_array_elements(entries::jsonb) AS e)::text;")
+        # Numbers go on behind those that are used.
+        psql("then", "DO $$ DECLARE one record; BEGIN FOR one IN SELECT table_name, column_name FROM information_schema.columns WHERE"
+             " table_schema = 'public' AND is_identity = 'YES' LOOP EXECUTE format('SELECT setval(pg_get_serial_sequence(%L, %L),"
+             " (SELECT coalesce(max(%I), 0) + 1 FROM %I))', one.table_name, one.column_name, one.column_name, one.table_name);"
+             " END LOOP; END $$;")
+        dump = subprocess.run(
+            [programs() / "pg_dump", *place, "--no-owner", "--no-privileges", "then"], capture_output=True, text=True, check=True).stdout
+        # Lines of the dumping program, and not of the database.
+        target.write_text("".join(line for line in dump.splitlines(True) if not line.startswith(("--", "\\restrict", "\\unrestrict"))))
+    finally:
+        server.stop()
+    print(target, target.stat().st_size)
+
+
+def main(version, commit):
+    make_file(HERE / f"{version}.db", commit)
+    make_dump(HERE / f"{version}.sql", commit)
 
 
 if __name__ == "__main__":
