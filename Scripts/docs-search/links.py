@@ -3,9 +3,9 @@
 
 Usage: links.py SITE VERSION        in the repository's directory
 
-Of each page: links to other pages, with the heading behind #; pictures, for light and dark; files of the repository that stand in
-backticks, such as `Scripts/run`; and that an address of the web is one. Of README.md: files and headings. Docc checks links of pages
-that it knows; files, pictures and README.md it does not."""
+Of each page: links to other pages, with the heading behind #; pictures, for light and dark; files of the repository
+that stand in backticks, such as `Scripts/run`; and that an address of the web is one. Of README.md: files and headings.
+Docc checks links of pages that it knows; files, pictures and README.md it does not."""
 import json
 import re
 import sys

@@ -3,10 +3,10 @@
 
 Usage: sbom.py --program FILE --scratch DIR --version VERSION --swift TEXT --directory DIR --into FILE [--image-packages FILE]
 
-The program and the directory of SwiftPM in which it was built; VERSION and TEXT are those of Throng and of Swift. DIRECTORY has the
-made files: throng_*.deb, throng-*.tar.gz, throng_*.oci.tar, *.whl, *.tgz. --image-packages names a file with the lines
-`name<TAB>version<TAB>architecture` of the packages in the image. Its date is SOURCE_DATE_EPOCH, and its name follows from what it
-says, so the same files have the same document."""
+The program and the directory of SwiftPM in which it was built; VERSION and TEXT are those of Throng and of Swift.
+DIRECTORY has the made files: throng_*.deb, throng-*.tar.gz, throng_*.oci.tar, *.whl, *.tgz. --image-packages names a
+file with the lines `name<TAB>version<TAB>architecture` of the packages in the image. Its date is SOURCE_DATE_EPOCH, and
+its name follows from what it says, so the same files have the same document."""
 import argparse
 import datetime
 import hashlib

@@ -1,5 +1,5 @@
-"""The console in a browser: what operators of other servers have in theirs. Any method by hand, requests to join, blocked users, profiles,
-members, notifications, and what the server is set to."""
+"""The console in a browser: what operators of other servers have in theirs. Any method by hand, requests to join,
+blocked users, profiles, members, notifications, and what the server is set to."""
 import json
 import os
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""The files of Scripts/deploy/kubernetes: each by the schemas of Kubernetes' releases, the configuration by the program, and what one file
-says of another."""
+"""The files of Scripts/deploy/kubernetes: each by the schemas of Kubernetes' releases, the configuration by the
+program, and what one file says of another."""
 import re
 from pathlib import Path
 

@@ -1,5 +1,6 @@
-"""Scripts/package, without a release build and without a chroot: its words, what its helpers make of the program under test, and the scripts
-of the package for Debian with programs that note their calls. Scripts/test-package tries the made files."""
+"""Scripts/package, without a release build and without a chroot: its words, what its helpers make of the program under
+test, and the scripts of the package for Debian with programs that note their calls. Scripts/test-package tries the made
+files."""
 import hashlib
 import importlib.util
 import json

@@ -1,5 +1,5 @@
-"""The databases of released versions (databases/VERSION.db, and VERSION.sql of PostgreSQL), opened by the server of today: everything that
-people had is there, and what is new works on it. databases/make.py has made them."""
+"""The databases of released versions (databases/VERSION.db, and VERSION.sql of PostgreSQL), opened by the server of
+today: everything that people had is there, and what is new works on it. databases/make.py has made them."""
 import re
 import shutil
 import sqlite3

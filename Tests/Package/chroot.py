@@ -51,8 +51,8 @@ class Chroot:
         return subprocess.Popen(self.command(*words), env={**ENVIRONMENT, **options.pop("environment", {})}, text=True, **options)
 
     def boot(self, script, patience=300):
-        """Starts systemd here, in a network of its own, has it run a script as root and end; gives what the script printed, or None where
-        no system can be started on this machine."""
+        """Starts systemd here, in a network of its own, has it run a script as root and end; gives what the script
+        printed, or None where no system can be started on this machine."""
         self.file("/script").write_text(script)
         self.file("/etc/systemd/system/script.service").write_text(
             "[Unit]\nAfter=multi-user.target\n[Service]\nType=oneshot\nExecStart=/bin/bash /script\nStandardOutput=file:/printed\n"

@@ -53,7 +53,7 @@ def before(deb, tmp_path):
     """A package of a version before: the same program, with another example of the configuration and another unit."""
     other = os.environ.get("THRONG_PACKAGE_BEFORE")
     if other:
-        return shutil.copy(other, tmp_path / "before.deb") and tmp_path / "before.deb"
+        return Path(shutil.copy(other, tmp_path / "before.deb"))
     tree = tmp_path / "before"
     subprocess.run(["dpkg-deb", "-R", deb, tree], check=True)
     control = tree / "DEBIAN/control"

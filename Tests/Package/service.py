@@ -14,7 +14,8 @@ CONFIGURATION = "/etc/throng/throng.yaml"
 
 
 class Service:
-    """The server that a unit starts. Where systemd does not run, the test does what the unit says: the same command, user and mask."""
+    """The server that a unit starts. Where systemd does not run, the test does what the unit says: the same command,
+    user and mask."""
 
     def __init__(self, system, unit="/lib/systemd/system/throng.service"):
         self.system = system

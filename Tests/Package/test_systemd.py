@@ -1,5 +1,5 @@
-"""The package for Debian 12 on a system that runs systemd, which starts and restarts the service by itself: the commands of README.md and of
-Operations.md, "Several applications on one machine", as they stand there."""
+"""The package for Debian 12 on a system that runs systemd, which starts and restarts the service by itself: the
+commands of README.md and of Operations.md, "Several applications on one machine", as they stand there."""
 import re
 import shutil
 import textwrap

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the databases of a released version, for Tests/Live/test_upgrade.py: the tables by the SQL that the version had, the rows by
-people who use a server of today (scene.py), less what the version did not have.
+"""Makes the databases of a released version, for Tests/Live/test_upgrade.py: the tables by the SQL that the version
+had, the rows by people who use a server of today (scene.py), less what the version did not have.
 
 Usage: make.py VERSION COMMIT        in Tests/Live, with the Python of the tests and THRONG_BINARY
 
-COMMIT is the last one of the version. Writes databases/VERSION.db, of SQLite, and databases/VERSION.sql, a dump of PostgreSQL. Once, when a
-version is released; the files then stay as they are."""
+COMMIT is the last one of the version. Writes databases/VERSION.db, of SQLite, and databases/VERSION.sql, a dump of
+PostgreSQL. Once, when a version is released; the files then stay as they are."""
 import asyncio
 import base64
 import json

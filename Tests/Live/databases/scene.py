@@ -1,5 +1,5 @@
-"""What the databases of released versions hold: four people, and groups that have used what version 0.1.0 had. `play` makes it in a
-new server, and `look` finds it in an upgraded one, whenever that is."""
+"""What the databases of released versions hold: four people, and groups that have used what version 0.1.0 had. `play`
+makes it in a new server, and `look` finds it in an upgraded one, whenever that is."""
 
 LONG = 4_294_967_295  # seconds, 136 years: mutes and bans that are there whenever a test runs
 TEXT = "Naïve 😀 中文 \u0000 end"
