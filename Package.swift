@@ -74,7 +74,7 @@ let package = Package(
       name: "ThrongServer",
       dependencies: [
         "Authentication", "CPages", "CSystem", "Cluster", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "NATSBus",
-        "PostgreSQLStore",
+        "OutgoingHTTP", "PostgreSQLStore",
         "ServerConfiguration", "SQLiteStore", "StoreEngine", "StoreTables",
         "WebSocketTransport", "Webhooks", "WireProtocol", logging, metrics,
       ],
@@ -122,7 +122,7 @@ let package = Package(
     .target(name: "Authentication", dependencies: ["GroupModel", jwt], swiftSettings: strict),
     .target(
       name: "Webhooks",
-      dependencies: ["CHTTPClient", "GroupModel", "GroupRuntime", "WireProtocol", collections, crypto, heap, logging, metrics],
+      dependencies: ["GroupModel", "GroupRuntime", "OutgoingHTTP", "WireProtocol", collections, crypto, heap, logging, metrics],
       swiftSettings: strict),
     // Layer 5: what stores in a database do alike.
     .target(
@@ -134,7 +134,7 @@ let package = Package(
     .target(
       name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections, heap],
       swiftSettings: strict),
-    // Layer 2: rights, leases, wire protocol, transport, configuration.
+    // Layer 2: rights, leases, wire protocol, transport, requests to others, configuration.
     .target(name: "GroupPermissions", dependencies: ["GroupModel"], swiftSettings: strict),
     // Optimized in every build: its tests visit each state that three nodes can reach.
     .target(
@@ -142,6 +142,7 @@ let package = Package(
     .target(name: "ServerConfiguration", dependencies: ["GroupModel", yams], swiftSettings: strict),
     .target(name: "WireProtocol", dependencies: ["GroupModel", "CSimdJSON"], swiftSettings: strict),
     .target(name: "WebSocketTransport", dependencies: ["CTransport"], swiftSettings: strict),
+    .target(name: "OutgoingHTTP", dependencies: ["CHTTPClient", "GroupModel", collections], swiftSettings: strict),
     // Layer 1: the model, and C behind narrow interfaces.
     .target(name: "GroupModel", swiftSettings: strict),
     .target(
@@ -228,7 +229,9 @@ let package = Package(
       ], swiftSettings: strict),
     .testTarget(
       name: "WebhooksTests",
-      dependencies: ["CTLSPeer", "GroupModel", "GroupRuntime", "ThrongTestKit", "Webhooks", "WireProtocol", crypto, logging],
+      dependencies: [
+        "CTLSPeer", "GroupModel", "GroupRuntime", "OutgoingHTTP", "ThrongTestKit", "Webhooks", "WireProtocol", crypto, logging,
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LoadGeneratorTests",

@@ -1,8 +1,8 @@
 import Foundation
 import JWTKit
 
-/// A JWKS file (RFC 7517). jwt-kit's own `JWKS` refuses a file with one unknown key; the RFC wants
-/// such keys ignored, so the file is read here and each usable key passed to jwt-kit.
+/// A JWKS document (RFC 7517). jwt-kit's own `JWKS` refuses one with an unknown key; the RFC wants
+/// such keys ignored, so it is read here and each usable key passed to jwt-kit.
 struct JSONWebKeySet: Decodable {
   let keys: [Key]
 
@@ -25,22 +25,29 @@ struct JSONWebKeySet: Decodable {
     }
   }
 
-  /// The usable keys of the file.
+  /// The most keys of a document from a URL, the first ones: a token without `kid` is compared with all.
+  private static let mostRemoteKeys = 100
+
+  /// The usable keys of a document.
+  /// - Parameter source: where it is from. A broken key is left out where that is a URL: nobody here can
+  ///   mend it, and the others are needed.
   /// - Throws: where it is no JWKS, a key of a known kind is broken, or no key is usable.
-  static func tokenKeys(in contents: Data) async throws(AuthenticationError) -> [TokenKey] {
+  static func tokenKeys(in contents: Data, of source: KeySetSource) async throws(AuthenticationError) -> [TokenKey] {
     let set: JSONWebKeySet
     do { set = try JSONDecoder().decode(JSONWebKeySet.self, from: contents) } catch {
-      throw AuthenticationError("auth.jwksFile is no JSON Web Key Set: \(summary(of: error))")
+      throw AuthenticationError("\(source.key) is no JSON Web Key Set: \(summary(of: error))")
     }
     var usable: [TokenKey] = []
     for (index, key) in set.keys.enumerated() {
       guard let algorithm = key.algorithm else { continue }
       do { usable.append(try await TokenKey(key.jwk(for: algorithm), algorithm: algorithm, identifier: key.kid)) } catch {
-        throw AuthenticationError("auth.jwksFile: key \(index + 1) (\(algorithm.rawValue)) is broken: \(error)")
+        if source == .url { continue }
+        throw AuthenticationError("\(source.key): key \(index + 1) (\(algorithm.rawValue)) is broken: \(error)")
       }
+      if source == .url, usable.count == mostRemoteKeys { break }
     }
     guard !usable.isEmpty else {
-      throw AuthenticationError("auth.jwksFile holds no key for RS256, ES256 (P-256) or EdDSA (Ed25519) signatures")
+      throw AuthenticationError("\(source.key) holds no key for RS256, ES256 (P-256) or EdDSA (Ed25519) signatures")
     }
     return usable
   }
@@ -55,6 +62,22 @@ struct JSONWebKeySet: Decodable {
     }
     let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
     return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
+  }
+}
+
+/// Where a key set is from.
+public enum KeySetSource: Sendable, Equatable {
+  /// `auth.jwksFile`, whose keys are there when the server starts.
+  case file
+  /// `auth.jwksURL`, which is read again and again, and may have no answer yet.
+  case url
+
+  /// The key of the configuration.
+  var key: String {
+    switch self {
+    case .file: "auth.jwksFile"
+    case .url: "auth.jwksURL"
+    }
   }
 }
 

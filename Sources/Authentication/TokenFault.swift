@@ -12,15 +12,17 @@ public struct TokenFault: Error, Sendable, Equatable {
   public let isSigned: Bool
   /// The user of a signed token; nil where its `sub` is no userID.
   public let userID: UserID?
+  /// Whether the key that the token names may be at `auth.jwksURL`, and was not when that was read last.
+  public let namesUnknownKey: Bool
 
   /// A fault of a token that no key is known to have signed.
-  static func unsigned(_ code: TokenError, _ reason: String) -> TokenFault {
-    TokenFault(code: code, reason: reason, isSigned: false, userID: nil)
+  static func unsigned(_ code: TokenError, _ reason: String, namesUnknownKey: Bool = false) -> TokenFault {
+    TokenFault(code: code, reason: reason, isSigned: false, userID: nil, namesUnknownKey: namesUnknownKey)
   }
 
   /// A fault in the claims of a token that a configured key has signed.
   static func signed(_ code: TokenError, _ reason: String, of user: UserID?) -> TokenFault {
-    TokenFault(code: code, reason: reason, isSigned: true, userID: user)
+    TokenFault(code: code, reason: reason, isSigned: true, userID: user, namesUnknownKey: false)
   }
 }
 

@@ -10,9 +10,11 @@ public struct TokenVerifier: Sendable {
     public var secret: [UInt8]?
     /// The HS256 secret before it, whose tokens are good still; nil = none.
     public var previousSecret: [UInt8]?
-    /// The contents of the JWKS file, nil where there is none.
+    /// The key set (JWKS), nil where there is none, or none was read from its URL yet.
     public var keySet: Data?
-    /// `auth.algorithms`; nil = HS256 where there is a secret, and those of the keys in the file.
+    /// Where the key set is from.
+    public var keySetSource: KeySetSource
+    /// `auth.algorithms`; nil = HS256 where there is a secret, and those of the keys in the set.
     public var algorithms: [TokenAlgorithm]?
     /// The name that `aud` must contain; nil = any.
     public var audience: String?
@@ -20,12 +22,13 @@ public struct TokenVerifier: Sendable {
     public var issuer: String?
 
     public init(
-      secret: [UInt8]?, previousSecret: [UInt8]? = nil, keySet: Data? = nil, algorithms: [TokenAlgorithm]? = nil,
-      audience: String? = nil, issuer: String? = nil
+      secret: [UInt8]?, previousSecret: [UInt8]? = nil, keySet: Data? = nil, keySetSource: KeySetSource = .file,
+      algorithms: [TokenAlgorithm]? = nil, audience: String? = nil, issuer: String? = nil
     ) {
       self.secret = secret
       self.previousSecret = previousSecret
       self.keySet = keySet
+      self.keySetSource = keySetSource
       self.algorithms = algorithms
       self.audience = audience
       self.issuer = issuer
@@ -36,31 +39,53 @@ public struct TokenVerifier: Sendable {
   public static let leeway = Duration.seconds(5)
 
   private let keys: [TokenAlgorithm: [TokenKey]]
+  private let source: KeySetSource
+  /// The algorithms of which the key set may have keys one day.
+  private let remoteAlgorithms: Set<TokenAlgorithm>
+  /// Whether the key set was not read yet: nobody knows which tokens it would accept.
+  public let awaitsKeySet: Bool
   let audience: String?
   let issuer: String?
 
   /// Reads the keys.
-  /// - Throws: a sentence for the operator where a key is unusable, or an algorithm has no key.
+  /// - Throws: a sentence for the operator where a key is unusable, or an algorithm has no key. A set from
+  ///   a URL need not be there; one that is has a key at least.
   public init(_ configuration: Configuration) async throws(AuthenticationError) {
     var found: [TokenKey] = []
     // Without a secret HS256 is not in use, and a former one brings it not back.
     if let secret = configuration.secret {
       for secret in [secret, configuration.previousSecret].compactMap({ $0 }) { found.append(try await TokenKey(secret: secret)) }
     }
-    if let keySet = configuration.keySet { found += try await JSONWebKeySet.tokenKeys(in: keySet) }
+    let (origin, isRemote) = (configuration.keySetSource, configuration.keySetSource == .url)
+    if let keySet = configuration.keySet { found += try await JSONWebKeySet.tokenKeys(in: keySet, of: origin) }
     let byAlgorithm = Dictionary(grouping: found, by: \.algorithm)
-    for algorithm in configuration.algorithms ?? [] where byAlgorithm[algorithm] == nil {
+    let accepted = configuration.algorithms ?? TokenAlgorithm.allCases
+    let remote: Set<TokenAlgorithm> = isRemote ? Set(accepted.filter { $0 != .hs256 }) : []
+    for algorithm in configuration.algorithms ?? [] where byAlgorithm[algorithm] == nil && !remote.contains(algorithm) {
       let source = algorithm == .hs256 ? "there is no secret" : "the JWKS file has no such key"
       throw AuthenticationError("auth.algorithms names \(algorithm.rawValue), but \(source)")
     }
-    keys = byAlgorithm.filter { configuration.algorithms?.contains($0.key) ?? true }
-    guard !keys.isEmpty else { throw AuthenticationError("no algorithm is left that a token could be signed with") }
+    let usable = byAlgorithm.filter { configuration.algorithms?.contains($0.key) ?? true }
+    let isAwaited = isRemote && configuration.keySet == nil
+    if isRemote, !isAwaited, remote.isDisjoint(with: usable.keys) {
+      throw AuthenticationError("auth.jwksURL holds no key for the algorithms of auth.algorithms")
+    }
+    guard !usable.isEmpty || isAwaited else {
+      throw AuthenticationError("no algorithm is left that a token could be signed with")
+    }
+    keys = usable
+    source = origin
+    remoteAlgorithms = remote
+    awaitsKeySet = isAwaited
     audience = configuration.audience
     issuer = configuration.issuer
   }
 
   /// The algorithms in use, in the order of `TokenAlgorithm`.
   public var algorithms: [TokenAlgorithm] { TokenAlgorithm.allCases.filter { keys[$0] != nil } }
+
+  /// How many keys of the key set are in use.
+  public var setKeyCount: Int { keys.reduce(0) { $1.key == .hs256 ? $0 : $0 + $1.value.count } }
 
   /// The content of a token that is valid at `now`, or the reason why it is not.
   public func verify(_ token: String, now: WallInstant) -> Result<VerifiedToken, TokenFault> {
@@ -96,20 +121,34 @@ public struct TokenVerifier: Sendable {
       throw TokenHeader.fault(in: token.members(of: .header))
     }
     guard header.crit == nil else { throw .unsigned(.malformed, "its header has crit, and this server knows no extensions") }
-    guard let algorithm = TokenAlgorithm(rawValue: header.alg), let keys = keys[algorithm] else {
+    let named = TokenAlgorithm(rawValue: header.alg)
+    let namesUnknownKey = named.map { isUnknown(header.kid, of: $0) } ?? false
+    guard let algorithm = named, let keys = keys[algorithm] else {
       let accepted = algorithms.map(\.rawValue).joined(separator: ", ")
-      throw .unsigned(.malformed, "its alg is \(header.alg.quotedForReason); this server accepts \(accepted)")
+      let reason = awaitsKeySet ? "the keys of auth.jwksURL were not read yet" : "this server accepts \(accepted)"
+      throw .unsigned(
+        .malformed, "its alg is \(header.alg.quotedForReason); \(reason)", namesUnknownKey: namesUnknownKey)
     }
     // Any `kid` may mean a key without a name, such as the secret: the signature decides.
     let candidates = keys.filter { header.kid == nil || $0.identifier == nil || $0.identifier == header.kid }
     if candidates.isEmpty, let kid = header.kid {
       throw .unsigned(
-        .wrongSignature, "its kid is \(kid.quotedForReason); auth.jwksFile has no \(algorithm.rawValue) key of that name")
+        .wrongSignature, "its kid is \(kid.quotedForReason); \(source.key) has no \(algorithm.rawValue) key of that name",
+        namesUnknownKey: namesUnknownKey)
     }
     guard let signature = token.signature, candidates.contains(where: { $0.verifies(signature, of: token.signedBytes) }) else {
-      let hasNoKey = "no \(algorithm.rawValue) key of auth.jwksFile has signed it"
-      throw .unsigned(.wrongSignature, algorithm == .hs256 ? "this server's secret has not signed it" : hasNoKey)
+      let hasNoKey = "no \(algorithm.rawValue) key of \(source.key) has signed it"
+      throw .unsigned(
+        .wrongSignature, algorithm == .hs256 ? "this server's secret has not signed it" : hasNoKey,
+        namesUnknownKey: namesUnknownKey)
     }
+  }
+
+  /// Whether the key set may have come to have a key of that name since it was read.
+  private func isUnknown(_ kid: String?, of algorithm: TokenAlgorithm) -> Bool {
+    guard remoteAlgorithms.contains(algorithm) else { return false }
+    guard let kid else { return awaitsKeySet }
+    return keys[algorithm]?.contains { $0.identifier == kid } != true
   }
 
   /// What is wrong with `nbf`; nil where the token is valid already.

@@ -107,7 +107,6 @@ static bool prepare(slot_state *slot, const hc_options *options) {
   failed |= curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   failed |= curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
   failed |= curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-  failed |= curl_easy_setopt(easy, CURLOPT_POST, 1L);
   failed |= curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->reason);
   failed |= curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, receive_body);
   failed |= curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
@@ -165,17 +164,12 @@ static void finish(hc_client *client, slot_state *slot) {
   slot->is_running = false;
 }
 
-bool hc_start(hc_client *client, int number, const char *url, const uint8_t *body, size_t length, long timeout) {
-  slot_state *slot = &client->slots[number];
+// failed: what has failed so far.
+static bool start(hc_client *client, slot_state *slot, const char *url, long timeout, CURLcode failed) {
   slot->length = slot->head_length = 0;
   slot->is_too_large = false;
   slot->reason[0] = 0;
-  // Without the empty line curl asks for leave to send a larger body, and waits for it.
-  CURLcode failed = hc_add_header(client, number, "Expect:") ? CURLE_OK : CURLE_OUT_OF_MEMORY;
   failed |= curl_easy_setopt(slot->easy, CURLOPT_URL, url);
-  failed |= curl_easy_setopt(slot->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
-  // Without any bytes curl would ask a callback for them.
-  failed |= curl_easy_setopt(slot->easy, CURLOPT_COPYPOSTFIELDS, length ? (const char *)body : "");
   failed |= curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, slot->headers);
   failed |= curl_easy_setopt(slot->easy, CURLOPT_TIMEOUT_MS, timeout);
   slot->is_running = failed == CURLE_OK && curl_multi_add_handle(client->multi, slot->easy) == CURLM_OK;
@@ -184,6 +178,22 @@ bool hc_start(hc_client *client, int number, const char *url, const uint8_t *bod
     slot->headers = NULL;
   }
   return slot->is_running;
+}
+
+bool hc_start(hc_client *client, int number, const char *url, const uint8_t *body, size_t length, long timeout) {
+  slot_state *slot = &client->slots[number];
+  // Without the empty line curl asks for leave to send a larger body, and waits for it.
+  CURLcode failed = hc_add_header(client, number, "Expect:") ? CURLE_OK : CURLE_OUT_OF_MEMORY;
+  failed |= curl_easy_setopt(slot->easy, CURLOPT_POST, 1L);
+  failed |= curl_easy_setopt(slot->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
+  // Without any bytes curl would ask a callback for them.
+  failed |= curl_easy_setopt(slot->easy, CURLOPT_COPYPOSTFIELDS, length ? (const char *)body : "");
+  return start(client, slot, url, timeout, failed);
+}
+
+bool hc_start_get(hc_client *client, int number, const char *url, long timeout) {
+  slot_state *slot = &client->slots[number];
+  return start(client, slot, url, timeout, curl_easy_setopt(slot->easy, CURLOPT_HTTPGET, 1L));
 }
 
 void hc_cancel(hc_client *client, int number) { finish(client, &client->slots[number]); }

@@ -29,7 +29,8 @@ enum {
   PROXY_HEADER_MS = 5000,
   EVENTS_PER_TURN = 64, ADOPTIONS_PER_TURN = 4,  // new clients must not delay the connected ones for long
   DROPS_PER_TURN = 64,
-  LEAST_WAITING = 32, MOST_WAITING = 4096, LEAST_IN_LIBRARY = 64, MOST_IN_LIBRARY = 512
+  LEAST_WAITING = 32, MOST_WAITING = 4096, LEAST_IN_LIBRARY = 64, MOST_IN_LIBRARY = 512,
+  MOST_IDLE = 256
 };
 
 enum { SOURCE_KEY = 16, SOURCE_BUCKETS = 1024 };
@@ -46,6 +47,7 @@ typedef enum {
   ARRIVAL_PROXY_HEADER,  // its PROXY header is to come
   ARRIVAL_HEAD,          // its head or ClientHello is to come
   ARRIVAL_IN_LIBRARY,    // the library has it: TLS, a request, an answer
+  ARRIVAL_SERVED,        // the same, for a request of a session, whose bounds count
   ARRIVAL_GONE           // it counts no more; the library is about to close it
 } arrival_stage;
 
@@ -61,6 +63,7 @@ struct arrival {
   arrival_stage stage;
   bool is_expired;   // its time is over: a turn soon closes it
   bool is_watched;   // by the set
+  bool is_idle;   // it has been answered, and waits for its next request
   peer peer;
 };
 
@@ -73,7 +76,7 @@ struct arrivals {
   TAILQ_HEAD(arrival_list, arrival) waiting[2];  // by is_internal, the oldest first
   struct arrival_list in_library;                // of the public listener, the oldest first
   struct arrival_list expired[2];                // by whether they are in it, in order of expiry
-  int waiting_count[2], max_waiting, in_library_count, max_in_library;
+  int waiting_count[2], max_waiting, in_library_count, max_in_library, idle_count;
   LIST_HEAD(source_bucket, source) sources[SOURCE_BUCKETS];
   slot_table slots;
   int set;  // the epoll set of those that wait
@@ -81,15 +84,17 @@ struct arrivals {
   uint8_t *first_bytes;  // CT_HEAD_READ bytes, for the one that is looked at
 };
 
+static bool is_in_library(const arrival *a) { return a->stage == ARRIVAL_IN_LIBRARY || a->stage == ARRIVAL_SERVED; }
+static bool counts_in_library(const arrival *a) { return a->stage == ARRIVAL_IN_LIBRARY && !a->peer.is_internal; }
+
 // Many end at once; each turn closes a few.
 static void on_expiry(timer *timer) {
   arrival *a = (arrival *)((char *)timer - offsetof(arrival, timer));
   arrivals *all = a->all;
-  bool is_in_library = a->stage == ARRIVAL_IN_LIBRARY;
-  if (!is_in_library) TAILQ_REMOVE(&all->waiting[a->peer.is_internal], a, of_stage);
-  else if (!a->peer.is_internal) TAILQ_REMOVE(&all->in_library, a, of_stage);
+  if (!is_in_library(a)) TAILQ_REMOVE(&all->waiting[a->peer.is_internal], a, of_stage);
+  else if (counts_in_library(a)) TAILQ_REMOVE(&all->in_library, a, of_stage);
   a->is_expired = true;
-  TAILQ_INSERT_TAIL(&all->expired[is_in_library], a, of_stage);
+  TAILQ_INSERT_TAIL(&all->expired[is_in_library(a)], a, of_stage);
 }
 
 static void bound(arrivals *all) {
@@ -179,20 +184,27 @@ static void uncount(arrival *a) {
 
 // -- The end
 
+static void end_idle(arrival *a) {
+  if (!a->is_idle) return;
+  a->is_idle = false;
+  a->all->idle_count--;
+}
+
 // Takes it out of everything but the library.
 static void leave(arrival *a) {
   arrivals *all = a->all;
   if (a->stage == ARRIVAL_GONE) return;
+  end_idle(a);
   if (a->is_expired) {
-    TAILQ_REMOVE(&all->expired[a->stage == ARRIVAL_IN_LIBRARY], a, of_stage);
-  } else if (a->stage != ARRIVAL_IN_LIBRARY) {
+    TAILQ_REMOVE(&all->expired[is_in_library(a)], a, of_stage);
+  } else if (!is_in_library(a)) {
     TAILQ_REMOVE(&all->waiting[a->peer.is_internal], a, of_stage);
-  } else if (!a->peer.is_internal) {
+  } else if (counts_in_library(a)) {
     TAILQ_REMOVE(&all->in_library, a, of_stage);
   }
-  if (a->stage != ARRIVAL_IN_LIBRARY) {
+  if (!is_in_library(a)) {
     all->waiting_count[a->peer.is_internal]--;
-  } else if (!a->peer.is_internal) {
+  } else if (counts_in_library(a)) {
     all->in_library_count--;
   }
   a->stage = ARRIVAL_GONE;
@@ -219,9 +231,10 @@ static void close_now(arrival *a) {
   }
 }
 
+// The end of one that was only kept is nobody's loss.
 static void drop(arrival *a, ct_drop reason) {
   const ct_callbacks *callbacks = a->all->callbacks;
-  if (callbacks->dropped) callbacks->dropped(callbacks->context, peer_address(&a->peer), reason);
+  if (callbacks->dropped && !a->is_idle) callbacks->dropped(callbacks->context, peer_address(&a->peer), reason);
   close_now(a);
 }
 
@@ -240,12 +253,12 @@ static void refuse(arrival *a, int status, const char *reason) {
 
 // Those whose time is over have their places until a turn has closed them: all of them may, at
 // once. So they give way first, and then the oldest. False: there is none.
-static bool drop_first(arrivals *all, bool is_in_library, bool is_internal) {
+static bool drop_first(arrivals *all, bool of_library, bool is_internal) {
   arrival *ended;
-  TAILQ_FOREACH(ended, &all->expired[is_in_library], of_stage) {
-    if (ended->peer.is_internal == is_internal) break;
+  TAILQ_FOREACH(ended, &all->expired[of_library], of_stage) {
+    if (ended->peer.is_internal == is_internal && ended->stage != ARRIVAL_SERVED) break;
   }
-  arrival *first = ended ? ended : TAILQ_FIRST(is_in_library ? &all->in_library : &all->waiting[is_internal]);
+  arrival *first = ended ? ended : TAILQ_FIRST(of_library ? &all->in_library : &all->waiting[is_internal]);
   if (first) drop(first, ended ? CT_DROP_TIMEOUT : CT_DROP_TOTAL);
   return first;
 }
@@ -307,7 +320,27 @@ static bool take_place(arrival *a) {
 // From now on, and not from the tick that the wheel has reached: right after a jump of its clock, all that
 // has passed would be taken from a connection that has just come.
 void arrival_set_deadline(arrival *a, uint32_t ms) {
+  end_idle(a);
   if (!a->is_expired && a->stage != ARRIVAL_GONE) wheel_set(a->all->wheel, &a->timer, tick_now(a->all->wheel) + ticks(ms) + 1);
+}
+
+void arrival_serve(arrival *a) {
+  if (a->stage != ARRIVAL_IN_LIBRARY || a->is_expired) return;
+  if (counts_in_library(a)) {
+    TAILQ_REMOVE(&a->all->in_library, a, of_stage);
+    a->all->in_library_count--;
+  }
+  a->stage = ARRIVAL_SERVED;
+  uncount(a);
+}
+
+bool arrival_may_idle(const arrival *a) { return a->all->idle_count < MOST_IDLE; }
+
+void arrival_set_idle(arrival *a, uint32_t ms) {
+  arrival_set_deadline(a, ms);
+  if (a->stage == ARRIVAL_GONE) return;
+  a->is_idle = true;
+  a->all->idle_count++;
 }
 
 static void begin_head(arrival *a) {

@@ -1,4 +1,4 @@
-// Connections that are no WebSockets yet.
+// Connections that are no WebSockets, and no event streams, yet.
 
 #pragma once
 
@@ -22,9 +22,16 @@ int arrivals_waiting_count(const arrivals *all);
 void arrival_begin(arrivals *all, int descriptor, const peer *p, bool has_proxy_header);
 // The library has it.
 void arrival_set_wsi(arrival *a, struct lws *wsi);
-// It is closed, unless it has become a WebSocket by then, or the deadline is replaced.
+// It is closed, unless it has become a WebSocket or an event stream by then, or the deadline is replaced.
 void arrival_set_deadline(arrival *a, uint32_t ms);
-// The library has closed it, or it is a WebSocket.
+// Its request is a session's: it has a place of its own, and gives way to nobody.
+void arrival_serve(arrival *a);
+// Whether it may be kept for further requests when it has been answered: not too many are.
+bool arrival_may_idle(const arrival *a);
+// It has been answered, and is kept for its next request, so long at most; `arrival_set_deadline` ends
+// that.
+void arrival_set_idle(arrival *a, uint32_t ms);
+// The library has closed it, or it is a WebSocket or an event stream.
 void arrival_free(arrival *a);
 // Closes a few of those whose time is over. Returns whether there are more.
 bool arrivals_turn(arrivals *all);

@@ -6,7 +6,7 @@
 //
 //   base
 //   bytes refusal offer process tls statistics utf8 first_bytes proxy_header
-//   slots frame wheel inflate other_fields
+//   slots frame event_frame wheel inflate other_fields
 //   head mask connection
 //   sockets hangups fanout
 //   stream cooldown
@@ -14,7 +14,7 @@
 //   topic
 //   closing
 //   flush
-//   receive pings arrivals
+//   receive pings arrivals event_stream
 //   listener http upgrade
 //   protocol
 //   context

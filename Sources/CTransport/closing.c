@@ -1,6 +1,7 @@
 #include "closing.h"
 
 #include "bytes.h"
+#include "event_frame.h"
 #include "frame.h"
 #include "subscription.h"
 #include "topic.h"
@@ -13,7 +14,7 @@ enum { CODE_NONE = 1005, FLUSH_LIMIT_MS = 30000 };
 
 void connection_begin_close(connection *c, int code, const void *reason, size_t count, bool discard) {
   if (c->is_closing) return;
-  if (discard) bytes_free(&c->send_queue); else connection_drain_topics(c);
+  if (discard) connection_discard_queue(c); else connection_drain_topics(c);
   subscriptions_remove_all(c);
   connection_drop_incoming(c);
   c->is_closing = true;
@@ -23,7 +24,8 @@ void connection_begin_close(connection *c, int code, const void *reason, size_t 
   uint8_t payload[2 + CLOSE_REASON_MAX] = {(uint8_t)(code >> 8), (uint8_t)code};
   if (count > CLOSE_REASON_MAX) count = CLOSE_REASON_MAX;
   if (count) memcpy(payload + 2, reason, count);
-  frame_append(&c->send_queue, OPCODE_CLOSE, payload, code == CODE_NONE ? 0 : 2 + count);
+  if (c->is_event_stream) event_append_close(&c->send_queue, code, payload + 2, count);
+  else frame_append(&c->send_queue, OPCODE_CLOSE, payload, code == CODE_NONE ? 0 : 2 + count);
   wheel_set_in(c->of_loop->wheel, &c->own_timer, FLUSH_LIMIT_MS);
   connection_mark_dirty(c);
 }
@@ -31,7 +33,7 @@ void connection_begin_close(connection *c, int code, const void *reason, size_t 
 void connection_drop_queued(connection *c) {
   if (c->is_closing) return;
   subscriptions_remove_all(c);
-  bytes_free(&c->send_queue);
+  connection_discard_queue(c);
 }
 
 void connection_fail(connection *c, int code, const char *reason) {

@@ -26,15 +26,17 @@ void connections_free(connections *all) {
   bytes_free(&all->scratch);
 }
 
-connection *connection_open(connections *all, struct lws *wsi, bool takes_streams) {
+connection *connection_open(connections *all, struct lws *wsi, bool takes_streams, bool is_event_stream) {
   connection *c = ct_allocate(1, sizeof *c);
   c->wsi = wsi;
   c->of_loop = all;
   c->is_tls = lws_is_ssl(wsi);
   c->descriptor = lws_get_socket_fd(wsi);
   c->takes_streams = takes_streams;
+  c->is_event_stream = is_event_stream;
   c->id = slot_put(&all->slots, c);
   all->open_count++;
+  all->event_stream_count += is_event_stream;
   timer_init(&c->own_timer, TIMER_CONNECTION);
   timer_init(&c->handler_timer, TIMER_HANDLER);
   return c;
@@ -63,6 +65,7 @@ void connection_free(connection *c) {
   slot_remove(&c->of_loop->slots, c->id);
   c->is_closing = c->is_dead = true;
   c->of_loop->open_count--;
+  c->of_loop->event_stream_count -= c->is_event_stream;
   connection_report_close(c);
   connection_unmark_dirty(c);
   bytes_free(&c->send_queue);
@@ -81,20 +84,30 @@ void connection_cut(connection *c) {
   if (c->is_reading_paused) lws_rx_flow_control(c->wsi, 1);
 }
 
+// An event stream is never read.
 void connection_set_reading(connection *c, bool enabled) {
-  if (c->is_dead || c->is_reading_paused == !enabled) return;
+  if (c->is_dead || c->is_event_stream || c->is_reading_paused == !enabled) return;
   c->is_reading_paused = !enabled;
   lws_rx_flow_control(c->wsi, enabled);
 }
 
 void connection_pause_writing(connection *c) { c->is_writing_paused = true; }
 
+// Bytes at the beginning of the queue that are being sent.
+static size_t kept_bytes(const connection *c) { return c->is_event_stream ? c->unsent : 0; }
+
+void connection_discard_queue(connection *c) {
+  size_t kept = kept_bytes(c);
+  if (kept) bytes_drop_last(&c->send_queue, bytes_count(&c->send_queue) - kept); else bytes_free(&c->send_queue);
+}
+
 static void prepend(connection *c, const void *first, size_t count) {
   bytes later = bytes_take(&c->send_queue);
-  frame_append(&c->send_queue, OPCODE_TEXT, first, count);
-  bytes_append(&c->send_queue, bytes_first(&later), bytes_count(&later));
+  size_t kept = kept_bytes(c);
+  bytes_append(&c->send_queue, bytes_first(&later), kept);
+  connection_send(c, OPCODE_TEXT, first, count);
+  bytes_append(&c->send_queue, bytes_first(&later) + kept, bytes_count(&later) - kept);
   bytes_free(&later);
-  c->of_loop->deliveries++;
 }
 
 void connection_resume_writing(connection *c, const void *first, size_t count) {

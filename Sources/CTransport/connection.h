@@ -1,10 +1,11 @@
-// A WebSocket: its handle, its send queue, how far its end has come.
+// A WebSocket or an event stream: its handle, its send queue, how far its end has come.
 //
-// Fields: connection.c, closing.c, flush.c, receive.c, pings.c, hangups.c.
+// Fields: connection.c, closing.c, flush.c, receive.c, pings.c, hangups.c, event_stream.c.
 
 #pragma once
 
 #include "bytes.h"
+#include "event_frame.h"
 #include "frame.h"
 #include "slots.h"
 #include "wheel.h"
@@ -28,7 +29,7 @@ typedef struct {
   wheel *wheel;
   const ct_options *options;
   const ct_callbacks *callbacks;
-  uint64_t open_count;
+  uint64_t open_count, event_stream_count;
   bool is_ending;
   uint64_t closes[CT_CLOSE_CODES];
 } connections;
@@ -64,7 +65,7 @@ struct connection {
   // fit.
   struct lws *wsi;
   connections *of_loop;
-  bytes send_queue;  // whole frames; they leave before those of its topics
+  bytes send_queue;  // whole frames, or events; they leave before those of its topics
   subscription *first_pending;
   int descriptor;
   bool is_dead;  // nothing may be written
@@ -75,7 +76,9 @@ struct connection {
   subscriber subscriber;
   incoming incoming;
   liveness liveness;
-  size_t unsent;   // at most this much of the last write is still in the library
+  // At most this much of the last write is still in the library, and of an event stream at the
+  // beginning of its queue, where it has to stay.
+  size_t unsent;
   TAILQ_ENTRY(connection) dirty;
   timer own_timer, handler_timer;
   uint16_t close_code;
@@ -87,6 +90,7 @@ struct connection {
   bool reports_close;       // the next flush tells the handler of the end
   bool is_postponed;        // its end waits for a later turn; the library does not read it
   bool takes_streams;       // it can get the compressed frames of a topic
+  bool is_event_stream;     // no WebSocket: nothing is received, and events are sent in place of frames
 };
 
 _Static_assert(offsetof(connection, handler) <= 64, "a flush reads more than one cache line");
@@ -100,7 +104,7 @@ static inline void connections_set_context(connections *all, struct lws_context 
 static inline void connections_begin_ending(connections *all) { all->is_ending = true; }
 static inline bool connections_are_ending(const connections *all) { return all->is_ending; }
 
-connection *connection_open(connections *all, struct lws *wsi, bool takes_streams);
+connection *connection_open(connections *all, struct lws *wsi, bool takes_streams, bool is_event_stream);
 // Its handler gets the messages, and is told of the end.
 static inline void connection_set_handler(connection *c, void *handler) { c->handler = handler; }
 // Its subscriptions have gone.
@@ -117,12 +121,14 @@ static inline bytes *connection_send_queue(connection *c) { return &c->send_queu
 static inline subscriber *connection_subscriber(connection *c) { return &c->subscriber; }
 static inline subscription **connection_first_pending(connection *c) { return &c->first_pending; }
 static inline bool connection_takes_streams(const connection *c) { return c->takes_streams; }
+static inline bool connection_is_event_stream(const connection *c) { return c->is_event_stream; }
 // Empty for whoever puts something together, until the next one does.
 static inline bytes *connections_scratch(connections *all) {
   bytes_clear(&all->scratch);
   return &all->scratch;
 }
 static inline uint64_t connections_open_count(const connections *all) { return all->open_count; }
+static inline uint64_t connections_event_stream_count(const connections *all) { return all->event_stream_count; }
 static inline size_t connections_send_queue_bytes(const connections *all) { return all->send_queue_bytes; }
 static inline void connections_count_delivery(connections *all) { all->deliveries++; }
 static inline uint64_t connections_deliveries(const connections *all) { return all->deliveries; }
@@ -136,12 +142,15 @@ static inline void connection_mark_dirty(connection *c) {
 }
 void connection_unmark_dirty(connection *c);
 
-// Queues a frame.
+// Queues a frame, or an event.
 static inline void connection_send(connection *c, int opcode, const void *payload, size_t count) {
-  frame_append(&c->send_queue, opcode, payload, count);
+  if (c->is_event_stream) event_append(&c->send_queue, payload, count);
+  else frame_append(&c->send_queue, opcode, payload, count);
   c->of_loop->deliveries++;
   connection_mark_dirty(c);
 }
+// Drops what has queued up and is not being sent.
+void connection_discard_queue(connection *c);
 
 void connection_set_reading(connection *c, bool enabled);
 void connection_pause_writing(connection *c);

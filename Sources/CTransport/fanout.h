@@ -54,6 +54,9 @@ typedef struct {
   bool skippable;
 } entry;
 
+// What a recipient gets of an entry.
+enum { FORM_FRAME, FORM_DEFLATED, FORM_EVENT };  // the second: while it follows the topic's stream (stream.c)
+
 // The part of a subscription that a flush reads; kept small and dense.
 typedef struct {
   connection *connection;
@@ -61,7 +64,8 @@ typedef struct {
   uint64_t cursor;      // number of the first entry that it has not received
   uint32_t exclusions;  // entries from cursor on that name it as their exception
   uint8_t mask;
-  bool may_follow, follows;  // the topic's stream (stream.c)
+  uint8_t form;
+  bool may_follow;      // the topic's stream
 } recipient;
 
 struct subscription {

@@ -4,6 +4,7 @@
 #include "closing.h"
 #include "connection.h"
 #include "cooldown.h"
+#include "event_frame.h"
 #include "frame.h"
 #include "slots.h"
 #include "statistics.h"
@@ -44,8 +45,8 @@ static ssize_t send_over_tls(connection *c, const uint8_t *frames, size_t count)
 
 // Does what the library's raw write does while its buffer is empty. That one takes 200 instructions
 // and a dozen cache misses per subscriber of a large topic. Returns the bytes sent, or -1 when the
-// connection is lost.
-static ssize_t send_directly(connection *c, const uint8_t *frames, size_t count) {
+// connection is lost. In each delivery, so its caller for event streams has it for itself, too.
+static inline __attribute__((always_inline)) ssize_t send_directly(connection *c, const uint8_t *frames, size_t count) {
   if (c->is_tls) return send_over_tls(c, frames, count);
   ssize_t sent = send(c->descriptor, frames, count, MSG_NOSIGNAL | MSG_DONTWAIT);
   return sent >= 0 ? sent : errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -1;
@@ -92,10 +93,11 @@ static bool write_stream(connection *c, ct_topic *topic, recipient *r, size_t li
   return true;
 }
 
-// The way without a copy: everything from the cursor on is for the recipient, and it fits.
+// The way without a copy: everything from the cursor on is for the recipient, and it fits. An event
+// stream's part of the log is copied.
 static inline bool write_log(connection *c, ct_topic *topic, recipient *r, size_t limit) {
   if (!recipient_gets_all(topic, r)) return false;
-  if (r->follows) return write_stream(c, topic, r, limit);
+  if (r->form) return r->form == FORM_DEFLATED && write_stream(c, topic, r, limit);
   size_t count = topic_lag(topic, r->cursor);
   if (count > limit) return false;
   c->of_loop->deliveries += topic_end(topic) - r->cursor;
@@ -132,23 +134,58 @@ static void write_step(connection *c) {
   }
 }
 
+// The library reports no room in the socket of an event stream, so what that does not take stays
+// in the queue, and event_stream.c hears when there is room. Apart from the way of frames.
+static __attribute__((noinline)) void write_events(connection *c) {
+  while (!c->is_dead && !c->is_writing_paused && !c->is_blocked) {
+    size_t limit = step_limit(c);
+    while (!c->unsent && c->first_pending && bytes_count(&c->send_queue) < limit) {
+      subscription *s = c->first_pending;
+      subscription_drain(s, &c->send_queue, limit, false);
+      if (s->is_pending) break;
+    }
+    if (!bytes_count(&c->send_queue)) return;
+    // Whole events: what is not sent may have to give way to another one, or be dropped.
+    if (!c->unsent) c->unsent = event_prefix(bytes_first(&c->send_queue), bytes_count(&c->send_queue), limit);
+    ssize_t sent = send_directly(c, bytes_first(&c->send_queue), c->unsent);
+    if (sent < 0) {
+      connection_cut(c);
+      return;
+    }
+    c->unsent -= (size_t)sent;
+    c->is_blocked = c->unsent > 0;
+    if (sent) bytes_consume(&c->send_queue, (size_t)sent);
+  }
+}
+
 // A single frame may be larger than the bound. While it is sent, only the bytes behind it count.
 static size_t in_flight_bytes(const connection *c) {
   return c->unsent > c->of_loop->send_queue_bytes ? 0 : c->unsent;
 }
 
-size_t connection_queued_bytes(const connection *c) {
-  return bytes_count(&c->send_queue) + in_flight_bytes(c) + connection_lag(c);
+// Of its queue, and of the last write.
+static size_t unsent_bytes(const connection *c) {
+  return bytes_count(&c->send_queue) - (c->is_event_stream ? c->unsent : 0) + in_flight_bytes(c);
 }
+
+size_t connection_queued_bytes(const connection *c) { return unsent_bytes(c) + connection_lag(c); }
 
 // Over the bound. Drops the bytes not meant for the connection first, then skippable entries, and
 // closes it last.
 static void enforce_bound(connection *c) {
-  size_t bound = c->of_loop->send_queue_bytes, wanted = bytes_count(&c->send_queue) + in_flight_bytes(c);
+  size_t bound = c->of_loop->send_queue_bytes, wanted = unsent_bytes(c);
   for (subscription *s = c->first_pending; s; s = s->next_pending) wanted += subscription_wanted_bytes(s);
   bool must_skip = wanted > bound;
   while (c->first_pending) subscription_drain(c->first_pending, &c->send_queue, SIZE_MAX, must_skip);
   if (connection_queued_bytes(c) > bound) connection_fail(c, 4002, "slow consumer");
+}
+
+// The end of an event stream is the end of its answer. Over TLS that is told apart from a connection
+// that was cut.
+static void end_output(connection *c) {
+  if (c->is_tls) (void)SSL_shutdown(lws_get_ssl(c->wsi));
+  ERR_clear_error();
+  shutdown(c->descriptor, SHUT_WR);
 }
 
 // Brings the lag, the bound and the close up to date after an attempt to write.
@@ -159,11 +196,19 @@ static void finish_write(connection *c) {
   if (!c->is_closing || c->is_close_sent || c->is_blocked || bytes_count(&c->send_queue)) return;
   c->is_close_sent = true;
   wheel_set_in(c->of_loop->wheel, &c->own_timer, CLOSE_LIMIT_MS);
+  if (c->is_event_stream) end_output(c);
 }
 
 void connection_write(connection *c) {
-  while ((c->first_pending || bytes_count(&c->send_queue)) && can_write(c)) write_step(c);
+  if (c->is_event_stream) write_events(c);
+  else while ((c->first_pending || bytes_count(&c->send_queue)) && can_write(c)) write_step(c);
   finish_write(c);
+}
+
+void connection_write_events(connection *c) {
+  if (c->is_blocked) connection_heard(c);  // the peer reads, so it lives
+  c->is_blocked = false;
+  connection_write(c);
 }
 
 void connection_writeable(connection *c) {

@@ -14,3 +14,5 @@ size_t connection_queued_bytes(const connection *c);
 uint32_t connections_add_waiting(const connections *all, uint32_t position, ct_waiting *sum);
 void connection_write(connection *c);
 void connection_writeable(connection *c);
+// The same for an event stream.
+void connection_write_events(connection *c);

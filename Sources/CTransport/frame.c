@@ -36,6 +36,11 @@ static size_t frame_count(const uint8_t *frame) {
   return 10 + count;
 }
 
+size_t frame_header_count(size_t count) {
+  if (count < 126 + 2) return 2;
+  return count < 65536 + 4 ? 4 : 10;
+}
+
 size_t frame_prefix(const uint8_t *frames, size_t count, size_t limit) {
   if (count <= limit) return count;
   size_t taken = frame_count(frames);

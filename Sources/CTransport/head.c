@@ -39,12 +39,6 @@ static void append_query(struct lws *wsi, bytes *to) {
   bytes_free(&part);
 }
 
-ct_text text_trimmed(const char *text, size_t count) {
-  while (count && (*text == ' ' || *text == '\t')) text++, count--;
-  while (count && (text[count - 1] == ' ' || text[count - 1] == '\t')) count--;
-  return (ct_text){.bytes = text, .count = count};
-}
-
 static void append_header(struct lws *wsi, bytes *to, enum lws_token_indexes token) {
   int total = lws_hdr_total_length(wsi, token);
   if (total <= 0) return;
@@ -74,7 +68,7 @@ static int method_of(struct lws *wsi) {
 bool head_read(struct lws *wsi, const peer *p, bytes *text, ct_request_head *head) {
   static const enum lws_token_indexes tokens[] = {
     WSI_TOKEN_HOST, WSI_TOKEN_ORIGIN, WSI_TOKEN_HTTP_AUTHORIZATION, WSI_TOKEN_PROTOCOL, WSI_TOKEN_X_FORWARDED_FOR};
-  static const char *const names[] = {"x-forwarded-host:", "forwarded:"};
+  static const char *const names[] = {"x-forwarded-host:", "forwarded:", "traceparent:"};
   enum { HEADERS = sizeof tokens / sizeof *tokens, NAMES = sizeof names / sizeof *names, PARTS = 2 + HEADERS + NAMES };
   size_t ends[PARTS], *end = ends;
   int method = method_of(wsi);
@@ -98,13 +92,14 @@ bool head_read(struct lws *wsi, const peer *p, bytes *text, ct_request_head *hea
 
   *head = (ct_request_head){.is_tls = lws_is_ssl(wsi), .is_internal = p->is_internal};
   ct_text *parts[PARTS] = {&head->path, &head->query, &head->host, &head->origin, &head->authorization,
-                           &head->subprotocols, &head->forwarded_for, &head->forwarded_host, &head->forwarded};
+                           &head->subprotocols, &head->forwarded_for, &head->forwarded_host, &head->forwarded,
+                           &head->traceparent};
   for (int i = 0; i < PARTS; i++) {
     size_t start = i ? ends[i - 1] : 0;
     *parts[i] = (ct_text){.bytes = (const char *)bytes_first(text) + start, .count = ends[i] - start};
   }
   // A field that the library has swallowed may be the one that the last proxy wrote.
-  if (!is_whole) head->forwarded_for = head->forwarded_host = head->forwarded = (ct_text){0};
+  if (!is_whole) head->forwarded_for = head->forwarded_host = head->forwarded = head->traceparent = (ct_text){0};
   if (method >= 0) head->method = (ct_text){.bytes = methods[method].name, .count = strlen(methods[method].name)};
   head->peer_address = peer_address(p);
   return !is_misread;

@@ -18,9 +18,6 @@ ct_text peer_address(const peer *p);
 // misread a field, see other_fields.c.
 bool head_read(struct lws *wsi, const peer *p, bytes *text, ct_request_head *head);
 
-// Without the blanks around it, which are no part of a field's value (RFC 9110 section 5.5).
-ct_text text_trimmed(const char *text, size_t count);
-
 enum { HEADERS_MAX = 20 * 1024 };  // a token of 8 KB travels in the query, and may be encoded
 #define HEADERS_MISREAD "a header field has a name that is the beginning of a known one, and hides the next, or a blank in its name"
 #define HEADERS_TOO_LONG "the header fields and the query have at most 20 KiB"

@@ -1,5 +1,6 @@
 #include "http.h"
 
+#include "other_fields.h"
 #include "refusal.h"
 #include "slots.h"
 
@@ -8,11 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
+
+// Connections of the internal listener are kept for further requests. libwebsockets 4.1.6 has a fault
+// there: it reads the head of a request that it has in its buffer, because the client did not wait for
+// the answer before, and then takes the same bytes for the body, without end. So a connection on which
+// something has come early ends behind its answer, and what came early is not looked at.
 
 enum {
   ANSWER_MS = 60000,              // for the server to answer
   PROGRESS_MS = 30000,            // for the client to read the next STEP of it
   BODY_MS = 60000,                // for the whole body
+  KEPT_S = 120,                   // for the whole head of the next request
   STEP = 256 * 1024,
   DISCARD_MAX = 64 * 1024 * 1024  // a body longer than this is not read to its end
 };
@@ -34,7 +42,9 @@ struct request {
   const peer *peer;
   ct_exchange_id id;
   bytes body, response;
-  bool is_head, keeps_body, is_too_large, is_answered, is_delivered;
+  size_t body_max;  // of a body that is kept; 0: it is read and dropped
+  bool is_head, is_too_large, is_answered, is_delivered, is_served;
+  bool keeps_connection;
 };
 
 exchanges *exchanges_create(const ct_options *options, const ct_callbacks *callbacks, bytes *head_text) {
@@ -66,6 +76,24 @@ static int64_t body_length(struct lws *wsi) {
   return strtoll(digits.bytes, NULL, 10);
 }
 
+// Whether the client and the library both take another request behind this one. Without a length the
+// library would await 100 MB of a POST.
+static bool may_keep(struct lws *wsi) {
+  static const enum lws_token_indexes with_body[] = {WSI_TOKEN_POST_URI, WSI_TOKEN_PUT_URI, WSI_TOKEN_PATCH_URI};
+  char version[16];
+  if (lws_hdr_copy(wsi, version, sizeof version, WSI_TOKEN_HTTP) <= 0 || strncmp(version, "HTTP/1.1", 8)) return false;
+  if (lws_hdr_total_length(wsi, WSI_TOKEN_CONNECTION) && !header_is(wsi, WSI_TOKEN_CONNECTION, "keep-alive")) return false;
+  if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH)) return true;
+  for (size_t i = 0; i < sizeof with_body / sizeof *with_body; i++) {
+    if (lws_hdr_total_length(wsi, with_body[i])) return false;
+  }
+  return true;
+}
+
+// Whether the library has bytes that no request has used. Those of other connections count, too, which
+// is seldom: then this one ends as if it had some.
+static bool has_early_bytes(struct lws *wsi) { return !lws_service_adjust_timeout(lws_get_context(wsi), 1, 0); }
+
 static request *request_open(exchanges *all, struct lws *wsi, arrival *a, const peer *p) {
   request *r = ct_allocate(1, sizeof *r);
   r->all = all;
@@ -74,8 +102,6 @@ static request *request_open(exchanges *all, struct lws *wsi, arrival *a, const 
   r->peer = p;
   r->id = slot_put(&all->slots, r);
   r->is_head = lws_hdr_total_length(wsi, WSI_TOKEN_HEAD_URI) > 0;
-  // No public request needs a body.
-  r->keeps_body = p->is_internal;
   return r;
 }
 
@@ -87,7 +113,9 @@ void http_free(request **of_socket) {
     r->all->answers_in_flight--;
     if (r->all->answers_left) r->all->answers_left--;
   }
+  const ct_callbacks *callbacks = r->all->callbacks;
   slot_remove(&r->all->slots, r->id);
+  if (r->is_served) callbacks->exchange_ended(callbacks->context, r->id);
   bytes_free(&r->body);
   bytes_free(&r->response);
   free(r);
@@ -120,13 +148,39 @@ static int deliver_request(request *r) {
   arrival_set_deadline(r->arrival, ANSWER_MS);
   lws_rx_flow_control(r->wsi, 0);
   const ct_callbacks *callbacks = r->all->callbacks;
+  bytes body = bytes_take(&r->body);  // an event stream takes the request's place
   callbacks->requested(
-    callbacks->context, r->id, &head, bytes_first(&r->body), bytes_count(&r->body), r->is_too_large);
-  bytes_free(&r->body);
+    callbacks->context, r->id, &head, bytes_first(&body), bytes_count(&body), r->is_too_large);
+  bytes_free(&body);
   return 0;
 }
 
+static size_t body_limit(const exchanges *all, const ct_request_head *head) {
+  const ct_options *options = all->options;
+  if (head->is_internal) return options->max_body_bytes;
+  const char *path = options->public_body_path;
+  bool is_kept = path && head->path.count == strlen(path) && !memcmp(head->path.bytes, path, head->path.count);
+  return is_kept ? options->max_public_body_bytes : 0;
+}
+
+// What the client sends on is read as far as it has come: the system would send a reset before the
+// answer otherwise.
+static int end_early(struct lws *wsi) {
+  char unused[4096];
+  for (int i = 0; i < 64 && recv(lws_get_socket_fd(wsi), unused, sizeof unused, MSG_DONTWAIT) > 0; i++) {}
+  return -1;
+}
+
+// Another head has come before the answer has left: the connection ends behind it.
+static int answer_and_end(request *r) {
+  size_t count = bytes_count(&r->response);
+  if (count && lws_write(r->wsi, (unsigned char *)bytes_first(&r->response), count, LWS_WRITE_HTTP) < 0) return -1;
+  bytes_consume(&r->response, count);
+  return end_early(r->wsi);
+}
+
 int http_begin(exchanges *all, struct lws *wsi, arrival *a, const peer *p, request **of_socket) {
+  if (*of_socket && (*of_socket)->is_answered) return answer_and_end(*of_socket);
   http_free(of_socket);
   if (all->has_finished) return -1;
   request *r = *of_socket = request_open(all, wsi, a, p);
@@ -140,7 +194,9 @@ int http_begin(exchanges *all, struct lws *wsi, arrival *a, const peer *p, reque
     return refuse(r, 411, "a body needs a Content-Length, and no Transfer-Encoding");
   }
   if (length < 0) return refuse(r, 400, "the Content-Length is not one number");
-  r->is_too_large = (uint64_t)length > all->options->max_body_bytes;
+  r->body_max = body_limit(all, &head);
+  r->keeps_connection = p->is_internal && length <= DISCARD_MAX && may_keep(wsi);
+  r->is_too_large = (uint64_t)length > (r->body_max ? r->body_max : all->options->max_body_bytes);
   if (length == 0 || length > DISCARD_MAX) return deliver_request(r);
   if (header_is(wsi, WSI_TOKEN_HTTP_EXPECT, "100-continue")) {
     static const char continue_line[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -150,7 +206,7 @@ int http_begin(exchanges *all, struct lws *wsi, arrival *a, const peer *p, reque
 }
 
 int http_body(request *r, const void *data, size_t count) {
-  if (r && r->keeps_body && !r->is_delivered && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
+  if (r && r->body_max && !r->is_delivered && !r->is_answered && !r->is_too_large) bytes_append(&r->body, data, count);
   return 0;
 }
 
@@ -163,6 +219,8 @@ void exchange_respond(
   request *r = slot_get(&all->slots, exchange);
   if (!r || r->is_answered) return;
   r->is_answered = true;
+  lws_rx_flow_control(r->wsi, 1);
+  r->keeps_connection &= !all->is_finishing && arrival_may_idle(r->arrival) && !has_early_bytes(r->wsi);
   char line[128];
   bytes *to = &r->response;
   bytes_append(to, line, (size_t)snprintf(line, sizeof line, "HTTP/1.1 %d %s\r\n", status, status_phrase(status)));
@@ -174,17 +232,39 @@ void exchange_respond(
   bytes_append(to, headers.bytes, headers.count);
   // RFC 9110 section 8.6: a 204 has no length.
   if (status != 204) bytes_append(to, line, (size_t)snprintf(line, sizeof line, "Content-Length: %zu\r\n", count));
-  bytes_append(to, "Connection: close\r\n\r\n", 21);
+  const char *format = r->keeps_connection ? "Keep-Alive: timeout=%d\r\n\r\n" : "Connection: close\r\n\r\n";
+  bytes_append(to, line, (size_t)snprintf(line, sizeof line, format, KEPT_S));
   if (!r->is_head && status != 204) bytes_append(to, body, count);
-  lws_rx_flow_control(r->wsi, 1);
   lws_callback_on_writable(r->wsi);
 }
 
-// One request per connection. libwebsockets 4.1.6 parses the head of a second one from its buffer,
-// then reads the same buffer as the body, without end: one client would stop the loop.
+struct lws *exchange_socket(const exchanges *all, ct_exchange_id exchange) {
+  const request *r = slot_get(&all->slots, exchange);
+  return r && !r->is_answered ? r->wsi : NULL;
+}
+
+bool exchange_serve(exchanges *all, ct_exchange_id exchange) {
+  request *r = slot_get(&all->slots, exchange);
+  if (!r || r->is_answered) return false;
+  r->is_served = true;
+  arrival_serve(r->arrival);
+  return true;
+}
+
+// The answer has left.
 static int finish(request **of_socket) {
+  struct lws *wsi = (*of_socket)->wsi;
+  arrival *a = (*of_socket)->arrival;
+  // The library stashes what it has read too much of when its callback for the request has returned,
+  // which may have been behind the answer.
+  bool is_kept = (*of_socket)->keeps_connection, is_early = has_early_bytes(wsi);
   http_free(of_socket);
-  return -1;
+  if (is_early) return end_early(wsi);
+  if (!is_kept || lws_http_transaction_completed(wsi)) return -1;
+  // The library's own limit is 5 s.
+  lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
+  arrival_set_idle(a, KEPT_S * 1000);
+  return 0;
 }
 
 int http_write(request **of_socket) {

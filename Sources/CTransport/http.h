@@ -16,6 +16,11 @@ void exchange_respond(
   exchanges *all, ct_exchange_id exchange, int status, ct_text content_type, ct_text headers, const uint8_t *body,
   size_t count);
 
+// See ct_exchange_serve.
+bool exchange_serve(exchanges *all, ct_exchange_id exchange);
+// Of a request that waits for its answer; NULL where that is given, or the client has gone.
+struct lws *exchange_socket(const exchanges *all, ct_exchange_id exchange);
+
 // A head has come. *r: the request of the same socket, which is replaced. These return 0, or -1 where
 // the library has to close.
 int http_begin(exchanges *all, struct lws *wsi, arrival *a, const peer *p, request **r);

@@ -22,6 +22,7 @@ void ct_loop_use_tls(ct_loop *loop, const ct_tls *tls) { certificate_use(&loop->
 ct_counters ct_loop_counters(const ct_loop *loop) {
   ct_counters counters = {
     .connections_open = connections_open_count(&loop->connections), .deliveries = connections_deliveries(&loop->connections),
+    .event_streams = connections_event_stream_count(&loop->connections),
     .connections_waiting = (uint64_t)arrivals_waiting_count(loop->arrivals), .flushes = loop->flushes,
     .lags = lateness_lags(&loop->lateness)};
   topics_count(&loop->topics, &counters);
@@ -37,6 +38,11 @@ uint32_t ct_loop_add_waiting(const ct_loop *loop, uint32_t position, ct_waiting 
 // -- Connections
 
 bool ct_connection_is_open(const ct_loop *loop, ct_connection_id id) { return connection_find_open(&loop->connections, id); }
+
+bool ct_connection_is_event_stream(const ct_loop *loop, ct_connection_id id) {
+  const connection *c = connection_find(&loop->connections, id);
+  return c && connection_is_event_stream(c);
+}
 
 void ct_connection_send(ct_loop *loop, ct_connection_id id, const void *data, size_t count, bool is_text) {
   connection *c = connection_find_open(&loop->connections, id);
@@ -100,6 +106,12 @@ void ct_exchange_respond(
   size_t count
 ) {
   exchange_respond(loop->protocol.exchanges, exchange, status, content_type, headers, body, count);
+}
+
+bool ct_exchange_serve(ct_loop *loop, ct_exchange_id exchange) { return exchange_serve(loop->protocol.exchanges, exchange); }
+
+bool ct_exchange_open_stream(ct_loop *loop, ct_exchange_id exchange, ct_text headers) {
+  return protocol_open_stream(&loop->protocol, exchange, headers);
 }
 
 bool ct_loop_finish_answers(ct_loop *loop, size_t at_most) {

@@ -4,6 +4,7 @@
 #include "bytes.h"
 #include "connection.h"
 #include "cooldown.h"
+#include "event_stream.h"
 #include "fanout.h"
 #include "flush.h"
 #include "hangups.h"
@@ -66,12 +67,13 @@ static void before_poll(struct ev_loop *events, ev_prepare *watcher, int revents
   (void)revents;
   ct_loop *loop = watcher->data;
   bool has_hangups = hangups_resume(loop->protocol.hangups), has_expired = arrivals_turn(loop->arrivals);
+  bool has_ended = event_streams_turn(loop->protocol.event_streams);
   bool has_more = is_coalescing(loop);
   if (!has_more) {
     has_more = true;
     for (int i = 0; i < TURNS && has_more; i++) has_more = turn(loop);
   }
-  has_more |= has_hangups || has_expired;
+  has_more |= has_hangups || has_expired || has_ended;
   if (has_more) ev_idle_start(events, &loop->spinner); else ev_idle_stop(events, &loop->spinner);
 }
 
@@ -118,17 +120,22 @@ static void watch(ct_loop *loop) {
   ev_async_start(loop->events, &loop->waker);
   ev_timer_start(loop->events, &loop->ticker);
   arrivals_watch(loop->arrivals, loop->events);
+  event_streams_watch(loop->protocol.event_streams, loop->events);
 }
 
 static char *copy(const char *text) {
   return text ? strcpy(ct_allocate(strlen(text) + 1, 1), text) : NULL;
 }
 
+static bool has_sets(const ct_loop *loop) {
+  return arrivals_is_usable(loop->arrivals) && event_streams_is_usable(loop->protocol.event_streams);
+}
+
 static void describe_failure(const ct_loop *loop, char *error, size_t error_size) {
   const char *complaint = process_first_error();
   if (!loop->events) {
     snprintf(error, error_size, "libev has no epoll");
-  } else if (!arrivals_is_usable(loop->arrivals)) {
+  } else if (!has_sets(loop)) {
     snprintf(error, error_size, "the system has no further epoll set");
   } else if (strstr(complaint, "evlib")) {
     snprintf(
@@ -154,6 +161,7 @@ static void make_parts(ct_loop *loop) {
   p->callbacks = callbacks;
   p->connections = &loop->connections;
   p->hangups = hangups_create(&loop->connections);
+  p->event_streams = event_streams_create(&loop->connections);
   p->exchanges = exchanges_create(options, callbacks, &p->head_text);
   receiver_init(&p->receiver, options);
   p->upgrades = (upgrades){.options = options, .callbacks = callbacks, .head_text = &p->head_text};
@@ -166,10 +174,11 @@ ct_loop *ct_loop_create(const ct_options *options, const ct_callbacks *callbacks
   loop->options.subprotocol = copy(options->subprotocol);
   loop->options.certificate_file = copy(options->certificate_file);
   loop->options.key_file = copy(options->key_file);
+  loop->options.public_body_path = copy(options->public_body_path);
   loop->callbacks = *callbacks;
   make_parts(loop);
   loop->events = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
-  bool has_epoll = loop->events && arrivals_is_usable(loop->arrivals);
+  bool has_epoll = loop->events && has_sets(loop);
   if (has_epoll) watch(loop);
   process_clear_error();
   if (has_epoll && context_make(&loop->context, &loop->protocol, &loop->options, loop->events)) return loop;
@@ -192,6 +201,7 @@ static void unwatch(ct_loop *loop) {
   ev_async_stop(loop->events, &loop->waker);
   ev_timer_stop(loop->events, &loop->ticker);
   arrivals_unwatch(loop->arrivals, loop->events);
+  event_streams_unwatch(loop->protocol.event_streams, loop->events);
   cooldowns_end(&loop->topics, loop->events);
   ev_loop_destroy(loop->events);
   loop->events = NULL;
@@ -236,6 +246,7 @@ void ct_loop_destroy(ct_loop *loop) {
   exchanges_free(loop->protocol.exchanges);
   receiver_free(&loop->protocol.receiver);
   hangups_free(loop->protocol.hangups);
+  event_streams_free(loop->protocol.event_streams);
   bytes_free(&loop->protocol.head_text);
   if (loop->listeners) listeners_free(loop->listeners);
   arrivals_free(loop->arrivals);
@@ -245,5 +256,6 @@ void ct_loop_destroy(ct_loop *loop) {
   free((char *)loop->options.subprotocol);
   free((char *)loop->options.certificate_file);
   free((char *)loop->options.key_file);
+  free((char *)loop->options.public_body_path);
   free(loop);
 }

@@ -22,6 +22,12 @@ typedef struct {
   ct_text name, value;
 } field;
 
+ct_text text_trimmed(const char *text, size_t count) {
+  while (count && (*text == ' ' || *text == '\t')) text++, count--;
+  while (count && (text[count - 1] == ' ' || text[count - 1] == '\t')) count--;
+  return (ct_text){.bytes = text, .count = count};
+}
+
 // The number of parts of the query, which the library keeps apart.
 static size_t query_parts(struct lws *wsi, bytes *scratch) {
   int total = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS), parts = 0;
@@ -115,7 +121,8 @@ other_fields other_fields_append(struct lws *wsi, bytes *to, const char *name) {
     if (!is_one_name(&found.name) && hides_a_field(&found.name)) return FIELDS_MISREAD;
     if (found.name.count != count || memcmp(found.name.bytes, name, count)) continue;
     if (bytes_count(to) > start) bytes_append(to, ",", 1);
-    bytes_append(to, found.value.bytes, found.value.count);
+    ct_text value = text_trimmed(found.value.bytes, found.value.count);
+    bytes_append(to, value.bytes, value.count);
   }
   return is_at_end(&walk) ? FIELDS_READ : FIELDS_UNREADABLE;
 }

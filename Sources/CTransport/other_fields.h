@@ -14,6 +14,9 @@ typedef enum {
   FIELDS_MISREAD      // the library took two lines for one field, and the second matters
 } other_fields;
 
+// Without the blanks around it, which are no part of a field's value (RFC 9110 section 5.5).
+ct_text text_trimmed(const char *text, size_t count);
+
 // Appends the values of all fields of that name (in small letters, with its colon), joined by
 // commas.
 other_fields other_fields_append(struct lws *wsi, bytes *to, const char *name);

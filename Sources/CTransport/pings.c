@@ -1,11 +1,14 @@
 #include "pings.h"
 
 #include "closing.h"
+#include "event_frame.h"
 #include "frame.h"
 #include "wheel.h"
 
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 // Not empty: the library does not report an empty PONG.
@@ -18,12 +21,20 @@ void pings_start(connection *c) {
   wheel_set(w, &c->own_timer, wheel_tick(w) + interval - (uint32_t)c->id * 2654435761u % spread);
 }
 
-// Bytes that the system has received: the library does not report a PING or an empty PONG.
+// Bytes that the system has received: the library does not report a PING or an empty PONG. Nothing
+// comes from the client of an event stream: its system acknowledges what it gets.
 static uint64_t received_bytes(const connection *c) {
   struct tcp_info info = {0};
   socklen_t size = sizeof info;
   if (getsockopt(c->descriptor, IPPROTO_TCP, TCP_INFO, &info, &size)) return 0;
-  return info.tcpi_bytes_received;
+  return c->is_event_stream ? info.tcpi_bytes_acked : info.tcpi_bytes_received;
+}
+
+// Whether the peer of an event stream, or its system, has everything; also that of a Unix socket,
+// which has no acknowledgements.
+static bool has_delivered_all(const connection *c) {
+  int left = 0;
+  return c->is_event_stream && !c->is_blocked && !ioctl(c->descriptor, SIOCOUTQ, &left) && !left;
 }
 
 static void ping(connection *c) {
@@ -34,12 +45,14 @@ static void ping(connection *c) {
   c->liveness.received_at_ping = received_bytes(c);
   wheel_set_in(w, &c->own_timer, c->of_loop->options->ping_timeout_ms);
   if (c->is_blocked || c->is_writing_paused) return;  // the peer's reading counts as an answer, too
-  frame_append(&c->send_queue, OPCODE_PING, PING, sizeof PING - 1);
+  if (c->is_event_stream) event_append_comment(&c->send_queue);
+  else frame_append(&c->send_queue, OPCODE_PING, PING, sizeof PING - 1);
   connection_mark_dirty(c);
 }
 
 static bool is_alive(const connection *c) {
-  return c->is_writing_paused || c->liveness.has_received || received_bytes(c) != c->liveness.received_at_ping;
+  return c->is_writing_paused || c->liveness.has_received || received_bytes(c) != c->liveness.received_at_ping
+    || has_delivered_all(c);
 }
 
 static void on_timer(timer *timer) {

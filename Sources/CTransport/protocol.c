@@ -16,19 +16,39 @@ static bool read_head(struct lws *wsi, const accepted_socket *socket, ct_request
   return head_read(wsi, &socket->peer, &socket->protocol->head_text, head);
 }
 
+// Returns whether the connection has a handler.
+static bool open_connection(accepted_socket *socket, connection *c, const ct_request_head *head) {
+  const ct_callbacks *callbacks = socket->protocol->callbacks;
+  socket->connection = c;
+  pings_start(c);
+  void *handler = callbacks->opened(callbacks->context, connection_id(c), head);
+  connection_set_handler(c, handler);
+  arrival_free(socket->arrival);
+  socket->arrival = NULL;
+  return handler;
+}
+
 static int establish(struct lws *wsi, accepted_socket *socket) {
   protocol *p = socket->protocol;
   ct_request_head head;
   read_head(wsi, socket, &head);
   http_free(&socket->request);
-  connection *c = socket->connection = connection_open(p->connections, wsi, deflate_keeps_window(&p->upgrades.terms));
-  pings_start(c);
+  connection *c = connection_open(p->connections, wsi, deflate_keeps_window(&p->upgrades.terms), false);
   hangups_watch(p->hangups, c);
-  void *handler = p->callbacks->opened(p->callbacks->context, connection_id(c), &head);
-  connection_set_handler(c, handler);
-  arrival_free(socket->arrival);
-  socket->arrival = NULL;
-  return handler ? 0 : -1;
+  return open_connection(socket, c, &head) ? 0 : -1;
+}
+
+bool protocol_open_stream(protocol *p, ct_exchange_id exchange, ct_text headers) {
+  struct lws *wsi = exchange_socket(p->exchanges, exchange);
+  if (!wsi) return false;
+  accepted_socket *socket = socket_of(wsi);
+  ct_request_head head;
+  read_head(wsi, socket, &head);
+  http_free(&socket->request);
+  connection *c = connection_open(p->connections, wsi, false, true);
+  event_stream_begin(p->event_streams, c, headers);
+  if (!open_connection(socket, c, &head)) connection_cut(c);
+  return true;
 }
 
 static void end_connection(accepted_socket *socket) {
@@ -141,6 +161,6 @@ int protocol_callback(struct lws *wsi, enum lws_callback_reasons reason, void *u
     free_socket(wsi, socket);
     return 0;
   }
-  return socket->connection ? web_socket_callback(wsi, reason, socket, in, count)
-                       : http_callback(wsi, reason, socket, in, count);
+  if (!socket->connection) return http_callback(wsi, reason, socket, in, count);
+  return connection_is_event_stream(socket->connection) ? 0 : web_socket_callback(wsi, reason, socket, in, count);
 }

@@ -13,8 +13,8 @@ typedef struct protocol protocol;
 // One for each socket that the library has, to WSI_DESTROY. Fields: sockets.c, protocol.c.
 typedef struct {
   protocol *protocol;
-  arrival *arrival;        // until it is a WebSocket
-  connection *connection;  // once it is a WebSocket
+  arrival *arrival;        // until it is a WebSocket or an event stream
+  connection *connection;  // once it is one of them
   request *request;        // while an HTTP request is answered
   peer peer;
 } accepted_socket;

@@ -78,8 +78,8 @@ void stream_end(ct_topic *topic) {
 // -- Followers
 
 void stream_leave(recipient *r) {
-  if (!r->follows) return;
-  r->follows = false;
+  if (r->form != FORM_DEFLATED) return;
+  r->form = FORM_FRAME;
   connection_subscriber(r->connection)->followed = NULL;
   r->subscription->topic->stream->follower_count--;
   r->subscription->topic->of_loop->streams.followers--;
@@ -94,10 +94,10 @@ static bool is_taken(const recipient *r) {
 void stream_join(recipient *r) {
   ct_topic *topic = r->subscription->topic;
   stream *s = topic->stream;
-  if (!s || r->follows || !r->may_follow || r->cursor != s->reset_entry || is_taken(r)) return;
+  if (!s || r->form == FORM_DEFLATED || !r->may_follow || r->cursor != s->reset_entry || is_taken(r)) return;
   subscription *other = connection_subscriber(r->connection)->followed;
   if (other) stream_leave(recipient_of(other));
-  r->follows = true;
+  r->form = FORM_DEFLATED;
   connection_subscriber(r->connection)->followed = r->subscription;
   s->follower_count++;
   s->was_in_vain = false;

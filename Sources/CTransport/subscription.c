@@ -58,8 +58,9 @@ subscription *subscription_add(ct_topic *topic, connection *c, uint8_t mask) {
     topic->recipients = ct_reallocate(topic->recipients, topic->recipient_capacity, sizeof *topic->recipients);
   }
   bool may_follow = connection_takes_streams(c);
-  topic->recipients[topic->recipient_count++] =
-    (recipient){.connection = c, .subscription = s, .cursor = topic_end(topic), .mask = mask, .may_follow = may_follow};
+  uint8_t form = connection_is_event_stream(c) ? FORM_EVENT : FORM_FRAME;
+  topic->recipients[topic->recipient_count++] = (recipient){
+    .connection = c, .subscription = s, .cursor = topic_end(topic), .mask = mask, .form = form, .may_follow = may_follow};
   topic->may_follow_count += may_follow;
   return s;
 }

@@ -3,6 +3,7 @@
 #include "bytes.h"
 #include "connection.h"
 #include "cooldown.h"
+#include "event_frame.h"
 #include "frame.h"
 #include "stream.h"
 #include "subscription.h"
@@ -184,24 +185,35 @@ static bool is_for(const entry *e, const recipient *r) {
   return (e->kind & r->mask) && e->except != connection_id(r->connection);
 }
 
+// Bytes that a recipient gets of an entry.
+static size_t sent_count(const entry *e, const recipient *r) {
+  if (r->form == FORM_FRAME) return e->count;
+  return r->form == FORM_DEFLATED ? e->deflated_count : e->count - frame_header_count(e->count) + EVENT_EXTRA;
+}
+
 size_t subscription_wanted_bytes(const subscription *s) {
   const ct_topic *topic = s->topic;
   const recipient *r = recipient_of(s);
   size_t wanted = 0;
   for (uint64_t number = r->cursor; number < topic_end(topic); number++) {
     const entry *e = &topic->entries[number - topic->first_entry];
-    if (is_for(e, r)) wanted += e->count;
+    if (is_for(e, r)) wanted += r->form == FORM_EVENT ? sent_count(e, r) : e->count;
   }
   return wanted;
 }
 
-static const uint8_t *frame_of(const ct_topic *topic, const entry *e, bool is_deflated) {
-  if (is_deflated) return stream_frames(topic, e->deflated_position);
-  return bytes_first(&topic->log) + (e->position - topic->log_position);
+static void append_entry(const ct_topic *topic, const entry *e, const recipient *r, bytes *to) {
+  const uint8_t *frame = bytes_first(&topic->log) + (e->position - topic->log_position);
+  size_t header = frame_header_count(e->count);
+  switch (r->form) {
+  case FORM_DEFLATED: return bytes_append(to, stream_frames(topic, e->deflated_position), e->deflated_count);
+  case FORM_EVENT: return event_append(to, frame + header, e->count - header);
+  default: return bytes_append(to, frame, e->count);
+  }
 }
 
 static void count_entry(ct_topic *topic, const recipient *r, const entry *e) {
-  if (r->follows) stream_count_deflated(topic, e->count, e->deflated_count);
+  if (r->form == FORM_DEFLATED) stream_count_deflated(topic, e->count, e->deflated_count);
   else if (topic->stream) stream_count_plain(topic, r, e->count);
 }
 
@@ -218,9 +230,8 @@ void subscription_drain(subscription *s, bytes *to, size_t limit, bool skips) {
       if (e->except == connection_id(r->connection)) r->exclusions--;
       else if (is_skipped && is_for(e, r)) topic->of_loop->skipped_entries++;
     } else {
-      size_t count = r->follows ? e->deflated_count : e->count;
-      if (bytes_count(to) && bytes_count(to) + count > limit) return;
-      bytes_append(to, frame_of(topic, e, r->follows), count);
+      if (bytes_count(to) && bytes_count(to) + sent_count(e, r) > limit) return;
+      append_entry(topic, e, r, to);
       count_entry(topic, r, e);
       connections_count_delivery(all);
     }

@@ -51,6 +51,8 @@ public struct GatewayConfiguration: Sendable {
   public var searchesMessages = false
   /// Whether parameters that a method does not have are refused (`strictParameters`).
   public var refusesUnknownParameters = false
+  /// The share of requests that begin a trace, 0 to 1, where spans are recorded.
+  public var traceSampling = 0.0
   /// Whether the statuses of users can be asked for, watched and set (`presence.visibility`).
   public var showsPresence = true
   /// How long a user is still shown as online behind the end of the last session (`presence.grace`).

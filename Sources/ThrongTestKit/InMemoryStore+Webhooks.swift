@@ -17,7 +17,7 @@ extension InMemoryStore: WebhookStore {
       return found.prefix(limit).map { entry in
         WebhookEntry(
           id: entry.id, entry.type, data: entry.data, in: entry.lane, at: entry.timestamp, since: entry.since,
-          number: entry.storedNumber)
+          number: entry.storedNumber, trace: entry.trace)
       }
     }
   }
@@ -49,7 +49,8 @@ extension StoreContents {
     webhooks.removeAll { $0.id == entry.id }
     lastWebhookFailure += 1
     let kept = WebhookEntry(
-      id: entry.id, entry.type, data: entry.data, in: entry.lane, at: entry.timestamp, since: entry.since, number: 0)
+      id: entry.id, entry.type, data: entry.data, in: entry.lane, at: entry.timestamp, since: entry.since, number: 0,
+      trace: entry.trace)
     webhookFailures.append(WebhookFailure(number: lastWebhookFailure, entry: kept, attempts: attempts, lastError: error))
     return {
       $0.webhooks = before

@@ -155,6 +155,6 @@ extension StoreContents.Group {
 extension WebhookEntry {
   /// The same entry with another text.
   fileprivate func with(data: [UInt8]) -> WebhookEntry {
-    WebhookEntry(id: id, type, data: data, in: lane, at: timestamp, since: since, number: storedNumber)
+    WebhookEntry(id: id, type, data: data, in: lane, at: timestamp, since: since, number: storedNumber, trace: trace)
   }
 }

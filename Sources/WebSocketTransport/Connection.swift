@@ -1,7 +1,10 @@
 import CTransport
 
-/// A handle of one open WebSocket, for use on its loop's thread only. Once the connection is gone
-/// it does nothing.
+/// A handle of one open WebSocket or event stream, for use on its loop's thread only. Once the
+/// connection is gone it does nothing.
+///
+/// An event stream gets an event for each text frame, and a last event in place of a close frame
+/// (Protocol.md, "Event streams"). It receives nothing.
 public struct Connection: Hashable, Sendable {
   /// The loop that owns the connection.
   public let loop: EventLoop
@@ -95,6 +98,12 @@ public struct Connection: Hashable, Sendable {
   public var isOpen: Bool {
     loop.preconditionCurrent()
     return ct_connection_is_open(loop.pointer, id)
+  }
+
+  /// Whether it is an event stream, and no WebSocket; false where it is gone.
+  public var isEventStream: Bool {
+    loop.preconditionCurrent()
+    return ct_connection_is_event_stream(loop.pointer, id)
   }
 
   private func send(_ bytes: UnsafeRawBufferPointer, isText: Bool) {

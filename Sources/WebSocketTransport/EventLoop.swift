@@ -55,6 +55,7 @@ public final class EventLoop: Sendable {
     let counted = ct_loop_counters(pointer)
     var counters = TransportCounters()
     counters.connections = Int(counted.connections_open)
+    counters.eventStreams = Int(counted.event_streams)
     counters.waitingConnections = Int(counted.connections_waiting)
     counters.deliveries = Int(counted.deliveries)
     counters.skippedEntries = Int(counted.skipped_entries)
@@ -110,8 +111,10 @@ public struct BucketCounts: Sendable, Equatable {
 
 /// Counts of one loop since it was made.
 public struct TransportCounters: Sendable, Equatable {
-  /// WebSocket connections open now.
+  /// WebSockets and event streams open now.
   public var connections = 0
+  /// Those of them that are event streams.
+  public var eventStreams = 0
   /// Connections now without their PROXY header, their head or their ClientHello.
   public var waitingConnections = 0
   /// How many connections ended with each close code.
@@ -142,6 +145,7 @@ public struct TransportCounters: Sendable, Equatable {
   public static func + (a: TransportCounters, b: TransportCounters) -> TransportCounters {
     var sum = a
     sum.connections += b.connections
+    sum.eventStreams += b.eventStreams
     sum.waitingConnections += b.waitingConnections
     sum.closes.merge(b.closes, uniquingKeysWith: +)
     sum.deliveries += b.deliveries

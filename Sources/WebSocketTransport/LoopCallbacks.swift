@@ -3,8 +3,8 @@ import CTransport
 /// The callbacks of the C loop, all on its own thread.
 ///
 /// @unchecked Sendable: `loop`, `executor`, `delegate` and `running` are set before the thread starts
-/// and used on it alone from then on; so is `whenAnswered`, which the C loop takes no more of at its
-/// end.
+/// and used on it alone from then on; so are `served`, and `whenAnswered`, which the C loop takes no more
+/// of at its end.
 final class LoopCallbacks: @unchecked Sendable {
   /// Released when the thread ends: the delegate often owns the transport.
   private var delegate: (any TransportDelegate)?
@@ -16,6 +16,9 @@ final class LoopCallbacks: @unchecked Sendable {
   private var running: EventLoop?
   /// Wait for the HTTP answers in flight.
   private var whenAnswered: [@Sendable () -> Void] = []
+
+  /// What follows the end of exchanges that sessions serve.
+  private var served: [ct_exchange_id: @Sendable () -> Void] = [:]
 
   private let announcesClients: (@Sendable (String) -> Bool)?
 
@@ -39,6 +42,13 @@ final class LoopCallbacks: @unchecked Sendable {
   func finishAnswers(of loop: EventLoop, atMost count: Int, then body: @escaping @Sendable () -> Void) {
     guard ct_loop_finish_answers(loop.pointer, max(0, count)) else { return body() }
     whenAnswered.append(body)
+  }
+
+  /// - Returns: false where the exchange is over.
+  func serve(_ exchange: ct_exchange_id, on loop: EventLoop, _ ended: @escaping @Sendable () -> Void) -> Bool {
+    guard ct_exchange_serve(loop.pointer, exchange) else { return false }
+    served[exchange] = ended
+    return true
   }
 
   private func answered() {
@@ -70,24 +80,27 @@ final class LoopCallbacks: @unchecked Sendable {
     let made = configuration.subprotocol.withCString { subprotocol in
       withOptionalCString(certificate) { certificate in
         withOptionalCString(key) { key in
-          var options = ct_options(
-            max_message_bytes: configuration.maxMessageBytes, send_queue_bytes: configuration.sendQueueBytes,
-            max_body_bytes: configuration.maxBodyBytes, ping_interval_ms: configuration.pingInterval.milliseconds,
-            ping_timeout_ms: configuration.pingTimeout.milliseconds,
-            handshake_timeout_s: UInt32(max(1, configuration.handshakeTimeout)),
-            flush_window_ms: configuration.flushWindow.milliseconds, flush_clock: configuration.flushClock,
-            clock: configuration.clock,
-            pause_ms: (configuration.pauseLimit ?? (configuration.clock == nil ? .seconds(1) : .zero)).milliseconds,
-            loops: UInt32(clamping: configuration.loops),
-            max_waiting: UInt32(clamping: configuration.maxWaitingConnections ?? 0),
-            ipv6_prefix_bits: UInt32(clamping: configuration.ipv6PrefixLength),
-            accepts_binary: configuration.acceptsBinary,
-            stream_bytes: configuration.compressionBytes / max(1, configuration.loops),
-            stream_subscribers: configuration.compressionSubscribers,
-            stream_bytes_in_second: configuration.compressionStartBytes, subprotocol: subprotocol,
-            certificate_file: certificate, key_file: key)
-          var table = makeTable()
-          return reason.fill { ct_loop_create(&options, &table, $0, $1) }
+          withOptionalCString(configuration.publicBody?.path) { bodyPath in
+            var options = ct_options(
+              max_message_bytes: configuration.maxMessageBytes, send_queue_bytes: configuration.sendQueueBytes,
+              max_body_bytes: configuration.maxBodyBytes, public_body_path: bodyPath,
+              max_public_body_bytes: configuration.publicBody?.maxBytes ?? 0,
+              ping_interval_ms: configuration.pingInterval.milliseconds, ping_timeout_ms: configuration.pingTimeout.milliseconds,
+              handshake_timeout_s: UInt32(max(1, configuration.handshakeTimeout)),
+              flush_window_ms: configuration.flushWindow.milliseconds, flush_clock: configuration.flushClock,
+              clock: configuration.clock,
+              pause_ms: (configuration.pauseLimit ?? (configuration.clock == nil ? .seconds(1) : .zero)).milliseconds,
+              loops: UInt32(clamping: configuration.loops),
+              max_waiting: UInt32(clamping: configuration.maxWaitingConnections ?? 0),
+              ipv6_prefix_bits: UInt32(clamping: configuration.ipv6PrefixLength),
+              accepts_binary: configuration.acceptsBinary,
+              stream_bytes: configuration.compressionBytes / max(1, configuration.loops),
+              stream_subscribers: configuration.compressionSubscribers,
+              stream_bytes_in_second: configuration.compressionStartBytes, subprotocol: subprotocol,
+              certificate_file: certificate, key_file: key)
+            var table = makeTable()
+            return reason.fill { ct_loop_create(&options, &table, $0, $1) }
+          }
         }
       }
     }
@@ -124,6 +137,7 @@ extension LoopCallbacks {
     table.requested = { context, exchange, head, body, count, tooLarge in
       withCallbacks(context) { $0.requested(exchange, head, UnsafeRawBufferPointer(start: body, count: count), tooLarge) }
     }
+    table.exchange_ended = { context, exchange in withCallbacks(context) { $0.exchangeEnded(exchange) } }
     table.ticked = { context in
       withCallbacks(context) { callbacks in
         if let loop = callbacks.loop { callbacks.delegate?.didTick(loop) }
@@ -189,6 +203,8 @@ extension LoopCallbacks {
     let handler = delegate.didOpen(Connection(loop: loop, id: connection), head: RequestHead(head.pointee))
     return Unmanaged.passRetained(HandlerBox(handler)).toOpaque()
   }
+
+  private func exchangeEnded(_ exchange: ct_exchange_id) { served.removeValue(forKey: exchange)?() }
 
   private func requested(
     _ exchange: ct_exchange_id, _ head: UnsafePointer<ct_request_head>?, _ body: UnsafeRawBufferPointer,

@@ -23,6 +23,8 @@ public struct RequestHead: Sendable {
   public let forwarded: String?
   /// `Sec-WebSocket-Protocol` as the client sent it.
   public let subprotocols: String?
+  /// `traceparent` (W3C Trace Context) as the client sent it; several headers joined by commas.
+  public let traceparent: String?
   /// The peer's IP address as text, without port; an IPv4 address in its own form also on a
   /// dual-stack socket. It is the source that a PROXY header announced, and `unixPeer` where the
   /// peer of a Unix socket announced none.
@@ -42,7 +44,7 @@ extension RequestHead {
       method: head.method.string ?? "", path: head.path.string ?? "/", query: head.query.string ?? "",
       host: head.host.string, origin: head.origin.string, authorization: head.authorization.string,
       forwardedFor: head.forwarded_for.string, forwardedHost: head.forwarded_host.string,
-      forwarded: head.forwarded.string, subprotocols: head.subprotocols.string,
+      forwarded: head.forwarded.string, subprotocols: head.subprotocols.string, traceparent: head.traceparent.string,
       peerAddress: head.peer_address.string ?? "", isTLS: head.is_tls, isInternal: head.is_internal)
   }
 }

@@ -37,6 +37,9 @@ public struct TransportConfiguration: Sendable {
   public var sendQueueBytes = 1 << 20
   /// The longest HTTP body, in bytes; a longer one is dropped.
   public var maxBodyBytes = 1 << 20
+  /// The path of the public listener whose requests have a body, and its most bytes; bodies to other
+  /// paths there are read and dropped. Nil: there is none.
+  public var publicBody: (path: String, maxBytes: Int)?
   /// The time between two pings of a connection.
   public var pingInterval: Duration
   /// The time after a ping in which a connection must send something, or it closes with 4003.

@@ -34,9 +34,10 @@ public enum EarlyEnd: String, Sendable, CaseIterable {
 public protocol TransportDelegate: AnyObject, Sendable {
   /// A connection to the public listener has come; nothing of its request is known.
   func admission(of address: String) -> Admission
-  /// A connection that was admitted is a WebSocket, or has ended.
+  /// A connection that was admitted is a WebSocket or an event stream, serves a session's request, or
+  /// has ended.
   func didLeave(_ address: String)
-  /// A connection was closed that is no WebSocket.
+  /// A connection was closed that is neither a WebSocket nor an event stream.
   func didDrop(_ address: String, for reason: EarlyEnd)
   /// Decides on an upgrade before it is answered.
   func upgradeVerdict(for head: borrowing RequestHead, on loop: EventLoop) -> UpgradeVerdict
@@ -60,8 +61,8 @@ public protocol ConnectionHandler: AnyObject, Sendable {
   func didReceive(_ message: UnsafeRawBufferPointer, isText: Bool)
   /// The deadline of `Connection.setDeadline` has come.
   func didReachDeadline()
-  /// The last call. `code` is the peer's close code or ours; 1005 is none, 1006 a connection that
-  /// was cut.
+  /// The last call. `code` is the peer's close code or ours; 1005 is none, also where the client of an
+  /// event stream has hung up, and 1006 a connection that was cut.
   /// - Parameter byPeer: whether the peer has begun to close.
   func didClose(code: Int, byPeer: Bool)
 }

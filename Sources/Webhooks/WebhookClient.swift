@@ -1,6 +1,7 @@
 import CoreMetrics
 import GroupModel
 import GroupRuntime
+import OutgoingHTTP
 import Synchronization
 
 /// Posts signed requests to the application's receiver.
@@ -9,41 +10,87 @@ public final class WebhookClient: Sendable {
   private let url: String
   private let secret: WebhookSecret
   let clocks: any Clocks
-  private let duration = Timer(label: "throng_webhook_duration_seconds")
+  private let telemetry: Telemetry
+
+  /// Where an attempt is noted.
+  private struct Telemetry: Sendable {
+    let duration = Timer(label: "throng_webhook_duration_seconds")
+    let spans: (any SpanRecorder)?
+    let clocks: any Clocks
+  }
 
   /// A client of one receiver.
-  public init(_ http: HTTPClient, url: String, secret: WebhookSecret, clocks: any Clocks) {
+  /// - Parameter spans: gets those of requests that belong to a sampled trace; nil = nothing is traced.
+  public init(
+    _ http: HTTPClient, url: String, secret: WebhookSecret, clocks: any Clocks, spans: (any SpanRecorder)? = nil
+  ) {
     self.http = http
     self.url = url
     self.secret = secret
     self.clocks = clocks
+    telemetry = Telemetry(spans: spans, clocks: clocks)
   }
 
   /// Posts a request once, when it is the user's turn. Each attempt has a time and a signature of its
   /// own.
   func post(_ request: WebhookRequest, for user: UserID) async -> Result<HTTPResponse, HTTPError> {
-    let start = clocks.monotonic
-    let headers = request.headers(at: clocks.wall, signedWith: secret)
-    let result = await http.post(request.body, to: url, headers: headers, for: user)
-    WebhookClient.record(result, in: duration, since: start, clocks)
+    let attempt = Attempt(request, telemetry)
+    let result = await http.post(request.body, to: url, headers: headers(of: request, attempt), for: user)
+    attempt.end(result)
     return result
   }
 
   /// Posts a request once.
   /// - Parameter completion: called once with the answer, on the client's thread or at once.
   func post(_ request: WebhookRequest, completion: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void) {
-    let start = clocks.monotonic
-    http.post(request.body, to: url, headers: request.headers(at: clocks.wall, signedWith: secret)) { [duration, clocks] in
-      WebhookClient.record($0, in: duration, since: start, clocks)
+    let attempt = Attempt(request, telemetry)
+    http.post(request.body, to: url, headers: headers(of: request, attempt)) {
+      attempt.end($0)
       completion($0)
     }
   }
 
-  private static func record(
-    _ result: Result<HTTPResponse, HTTPError>, in duration: Timer, since start: MonotonicInstant, _ clocks: any Clocks
-  ) {
-    if case .failure(let error) = result, !error.code.isReceivers { return }
-    duration.recordNanoseconds(clocks.monotonic.nanoseconds(since: start))
+  private func headers(of request: WebhookRequest, _ attempt: Attempt) -> [HTTPHeader] {
+    let headers = request.headers(at: clocks.wall, signedWith: secret)
+    guard let context = attempt.context else { return headers }
+    return headers + [HTTPHeader("traceparent", context.traceparent)]
+  }
+
+  /// A request on its way. The receiver gets the trace of the request that has caused it, and the
+  /// attempt as the span before its own, where that is recorded.
+  private struct Attempt: Sendable {
+    private let type: WebhookType
+    private let cause: TraceContext?
+    /// What the receiver is told; nil = nothing.
+    let context: TraceContext?
+    private let start: MonotonicInstant
+    private let telemetry: Telemetry
+
+    init(_ request: WebhookRequest, _ telemetry: Telemetry) {
+      type = request.type
+      cause = request.trace
+      let isRecorded = telemetry.spans != nil && request.trace?.isSampled == true
+      context = isRecorded ? request.trace?.child() : request.trace
+      start = telemetry.clocks.monotonic
+      self.telemetry = telemetry
+    }
+
+    func end(_ result: Result<HTTPResponse, HTTPError>) {
+      let end = telemetry.clocks.monotonic
+      let status: Int?
+      let error: HTTPError?
+      switch result {
+      case .success(let response): (status, error) = (response.status, nil)
+      case .failure(let failure): (status, error) = (nil, failure)
+      }
+      if error?.code.isReceivers != false { telemetry.duration.recordNanoseconds(end.nanoseconds(since: start)) }
+      // The process ends: the entry is posted once more by the next one.
+      guard let spans = telemetry.spans, let cause, cause.isSampled, let context, error?.code != .shutDown else { return }
+      spans.record(
+        Span(
+          .webhook(type, status: status, failure: error?.code.rawValue), in: context, parentID: cause.spanID, from: start,
+          to: end))
+    }
   }
 
   /// Performs `work` on the client's thread, unless the client is shut down.

@@ -13,13 +13,20 @@ struct WebhookLog: Sendable {
     self.clocks = clocks
   }
 
-  func warn(_ text: String, _ metadata: Logger.Metadata) { write(.warning, text, metadata) }
+  /// - Parameter trace: to which the request belongs; nil = to none.
+  func warn(_ text: String, _ metadata: Logger.Metadata, in trace: TraceContext? = nil) {
+    write(.warning, text, metadata, trace)
+  }
 
-  func inform(_ text: String, _ metadata: Logger.Metadata) { write(.info, text, metadata) }
+  /// - Parameter trace: to which the request belongs; nil = to none.
+  func inform(_ text: String, _ metadata: Logger.Metadata, in trace: TraceContext? = nil) {
+    write(.info, text, metadata, trace)
+  }
 
-  private func write(_ level: Logger.Level, _ text: String, _ metadata: Logger.Metadata) {
+  private func write(_ level: Logger.Level, _ text: String, _ metadata: Logger.Metadata, _ trace: TraceContext?) {
     guard let dropped = limit.acquire(at: clocks.monotonic) else { return }
     var metadata = metadata
+    if let trace { metadata["traceID"] = "\(trace.traceID)" }
     if dropped > 0 { metadata["dropped"] = .stringConvertible(dropped) }
     logger.log(level: level, "\(text)", metadata: metadata)
   }

@@ -1,6 +1,7 @@
 import GroupModel
 import GroupRuntime
 import Logging
+import OutgoingHTTP
 
 /// Asks the application before something happens (Protocol.md, "Webhooks").
 public final class WebhookQuestioner: Sendable {
@@ -33,49 +34,56 @@ public final class WebhookQuestioner: Sendable {
   /// - Parameters:
   ///   - data: the text of a JSON object.
   ///   - user: whose request it is about; users take turns.
+  ///   - trace: to which that request belongs; nil = to none.
   public func ask(
-    _ type: WebhookType, data: [UInt8], about subject: WebhookAnswer.Subject, of user: UserID
+    _ type: WebhookType, data: [UInt8], about subject: WebhookAnswer.Subject, of user: UserID, in trace: TraceContext? = nil
   ) async -> Outcome {
-    let request = WebhookRequest(id: RandomID.with128Bits(), type, at: client.clocks.wall, data: data)
+    let request = WebhookRequest(id: RandomID.with128Bits(), type, at: client.clocks.wall, data: data, trace: trace)
     switch await client.post(request, for: user) {
     case .success(let response):
       do throws(WebhookAnswer.Fault) {
         let answer = try WebhookAnswer(response, about: subject, maxContentBytes: maxContentBytes)
-        note(answer, to: type, id: request.id)
+        note(answer, to: request)
         return .answer(answer)
       } catch {
-        return noteSilence(of: type, request.id, error.description)
+        return noteSilence(of: request, error.description)
       }
-    case .failure(let error) where error.code.isReceivers: return noteSilence(of: type, request.id, error.description)
+    case .failure(let error) where error.code.isReceivers: return noteSilence(of: request, error.description)
     case .failure(let error):
       counter.count(type, .notSent)
       log.warn(
         "a before-event was not posted",
-        ["type": "\(type.rawValue)", "id": "\(request.id)", "user": "\(user)", "error": "\(error)"])
+        ["type": "\(type.rawValue)", "id": "\(request.id)", "user": "\(user)", "error": "\(error)"], in: trace)
       return .notAsked(isBusy: error.code == .queueFull || error.code == .waitedTooLong)
     }
   }
 
-  private func noteSilence(of type: WebhookType, _ id: String, _ failure: String) -> Outcome {
-    counter.count(type, .unanswered)
-    log.warn("a before-event got no useful answer", ["type": "\(type.rawValue)", "id": "\(id)", "error": "\(failure)"])
+  private func noteSilence(of request: WebhookRequest, _ failure: String) -> Outcome {
+    counter.count(request.type, .unanswered)
+    log.warn(
+      "a before-event got no useful answer",
+      ["type": "\(request.type.rawValue)", "id": "\(request.id)", "error": "\(failure)"], in: request.trace)
     return .silence
   }
 
   /// Ends all requests, which count as not sent.
   public func stop() async { await client.shutDown() }
 
-  private func note(_ answer: WebhookAnswer, to type: WebhookType, id: String) {
+  private func note(_ answer: WebhookAnswer, to request: WebhookRequest) {
+    let (type, id) = (request.type, request.id)
     switch answer {
     case .allow: counter.count(type, .allowed)
     case .drop: counter.count(type, .dropped)
     case .refuse(let code, message: _):
       counter.count(type, .refused)
-      log.inform("the application refused", ["type": "\(type.rawValue)", "id": "\(id)", "code": .stringConvertible(code)])
+      log.inform(
+        "the application refused", ["type": "\(type.rawValue)", "id": "\(id)", "code": .stringConvertible(code)],
+        in: request.trace)
     case .refuseWithUnknownCode:
       counter.count(type, .unknownCode)
       log.warn(
-        "the application refused with a code that it may not give", ["type": "\(type.rawValue)", "id": "\(id)"])
+        "the application refused with a code that it may not give", ["type": "\(type.rawValue)", "id": "\(id)"],
+        in: request.trace)
     }
   }
 }

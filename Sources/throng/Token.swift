@@ -93,7 +93,7 @@ struct TokenCheck: AsyncParsableCommand {
     let text = token == "-" ? TokenCheck.standardInput() : token
     let verifier: TokenVerifier
     do {
-      let found = try await settings.tokenVerifier()
+      let found = try await settings.tokenVerifier(readsURL: true)
       verifier = found.verifier
       if found.lacksSecret {
         StandardError.write("warning: no secret yet: auth.secret is not set, \(settings.dataDir) has no auth-secret")

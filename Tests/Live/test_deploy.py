@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from harness.event_stream import ask
 from harness.limits import IS_SHORT
 from harness.proxy import PROXIES, Person, addresses, start, through, trusting  # noqa: F401 - a fixture
 from harness.server import BINARY, REPOSITORY
@@ -138,7 +139,7 @@ async def test_a_naive_nginx_is_told_which_setting_mends_it(start):
 def snippet():
     """The `location` of GettingStarted.md, "Behind a proxy"."""
     page = (REPOSITORY / "Sources/ThrongServer/Documentation.docc/GettingStarted.md").read_text()
-    return re.search(r"```\n(location /chat/ws \{.*?\n\})\n```", page, re.S)[1]
+    return re.search(r"```\n(location /chat/ \{.*?\n\})\n```", page, re.S)[1]
 
 
 async def test_the_snippet_of_getting_started_works(start):
@@ -150,6 +151,10 @@ async def test_the_snippet_of_getting_started_works(start):
     assert addresses(own, "alice") == ["127.0.0.2"]
     with pytest.raises(Exception, match="403"):
         await Person.sign_in(proxy, "bob", origin="https://evil.example")
+    own.front = proxy
+    refused = await ask(own, "GET", "/chat/events")
+    assert refused.headers["content-type"] == "text/event-stream" and "70003" in refused.text.split("event: close")[1]
+    assert (await ask(own, "POST", "/chat/rpc")).status == 401
 
 
 # One file of tests for each main flow; `server` of their fixtures is behind the proxy.

@@ -339,7 +339,7 @@ async def test_blanks_around_a_value_are_no_part_of_it(world, before, behind):
     assert answer.startswith("HTTP/1.1 101") and "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" in answer
     body = '{"jsonrpc":"2.0","id":1,"method":"listSessions","params":{"userID":"blank"}}'
     request = (f"POST /rpc HTTP/1.1\r\nHost: a\r\nAuthorization:{before}Bearer {admin_token()}{behind}\r\n"
-               f"Content-Length:{before}{len(body)}{behind}\r\n\r\n{body}")
+               f"Connection:{before}close{behind}\r\nContent-Length:{before}{len(body)}{behind}\r\n\r\n{body}")
     assert "sessionList" in await spoken(world.server.internal_address, request)
 
 

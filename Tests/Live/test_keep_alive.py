@@ -1,6 +1,7 @@
-"""Every HTTP answer closes its connection (Protocol.md, "Public listener"). The first test shows why: the
-library keeps connections, but a client that sends the next request before the answer makes it loop.
-When it fails, the library can do more, and so can the server. The others show what backends do."""
+"""Connections of the internal listener are kept (Protocol.md, "Internal listener"); an answer of the public listener
+closes its own. The first test shows why a request that comes before the answer to the last one is not answered: such a
+client makes the library loop. When it fails, the library can do more, and so can the server."""
+import contextlib
 import http.client
 import json
 import os
@@ -14,7 +15,7 @@ import pytest
 from harness.ports import reserve_port
 from harness.proxy import replaced
 from harness.tokens import admin_token
-from test_unix_sockets import ask
+from test_unix_sockets import Connection, ask
 
 SOURCE = Path(__file__).parent / "harness/keep_alive.c"
 POST = b"POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
@@ -45,19 +46,121 @@ def test_the_library_loops_over_a_request_that_comes_early(tmp_path):
         library.stdout.close()
 
 
-def test_an_answer_closes_its_connection(server):
-    host, port = server.internal_address.rsplit(":", 1)
-    with socket.create_connection((host, int(port))) as plain:
-        plain.settimeout(20)
-        plain.sendall(POST * 3)
-        answer = b""
-        while got := plain.recv(4096):
-            answer += got
-    assert answer.count(b"HTTP/1.1 401") == 1 and b"Connection: close" in answer
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+class Kept:
+    """A backend's connection."""
+
+    def __init__(self, own, connection=None):
+        self.http = connection or http.client.HTTPConnection(own.internal_address, timeout=60)
+        self.http.connect()
+        self.socket = self.http.sock
+        self.headers = {"Authorization": f"Bearer {admin_token()}"}
+
+    def ask(self, method, path, body=None, headers=None):
+        """The answer, and what it holds."""
+        self.http.request(method, path, body, self.headers if headers is None else headers)
+        answer = self.http.getresponse()
+        return answer, answer.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.http.close()
+
+    @property
+    def is_kept(self):
+        return self.http.sock is self.socket
+
+    def call(self, number):
+        answer, body = self.ask("POST", "/rpc", json.dumps({**PING, "id": number}))
+        assert answer.status == 200 and json.loads(body)["id"] == number and self.is_kept, (number, answer.headers)
+
+
+def test_ten_thousand_calls_go_over_one_connection(make_server):
+    with Kept(make_server()) as backend:
+        for number in range(10_000):
+            backend.call(number)
+
+
+def test_calls_of_all_kinds_go_over_one_connection(make_server):
+    big = json.dumps({**PING, "params": {"x": "y" * 500_000}})
+    calls = (
+        ("GET", "/healthz", None, None, 200), ("HEAD", "/healthz", None, None, 200), ("POST", "/rpc", json.dumps(PING), None, 200),
+        ("POST", "/rpc", json.dumps({"jsonrpc": "2.0", "method": "ping"}), None, 204), ("POST", "/rpc", big, None, 200),
+        ("POST", "/rpc", "", None, 200), ("POST", "/rpc", json.dumps(PING), {}, 401), ("GET", "/openrpc.json", None, None, 200),
+        ("GET", "/nowhere", None, None, 404), ("DELETE", "/rpc", None, None, 405), ("GET", "/metrics", None, None, 200))
+    with Kept(make_server()) as backend:
+        for method, path, body, headers, status in calls * 20:
+            answer, _ = backend.ask(method, path, body, headers)
+            assert answer.status == status and backend.is_kept, (method, path, answer.status, answer.headers.items())
+            assert answer.getheader("keep-alive") == "timeout=120" and answer.getheader("connection") is None
+
+
+@pytest.mark.parametrize("headers", [{"Connection": "close"}, {"Connection": "Close"}, {"Connection": "x, close"}])
+def test_a_client_may_end_it(server, headers):
+    with Kept(server) as backend:
+        answer, _ = backend.ask("GET", "/healthz", headers=headers)
+        assert answer.status == 200 and answer.getheader("connection") == "close" and not backend.is_kept
+
+
+def test_the_public_listener_keeps_none(server):
+    answer = server.http("GET", "/nowhere", public=True)
+    assert answer.status == 404 and answer.headers["connection"] == "close"
+
+
+def test_a_request_that_comes_early_ends_the_connection_behind_the_answer(make_server):
+    """Bytes behind a request may be of it, as the library sees them: they are answered by nobody."""
+    own = make_server()
+    host, port = own.internal_address.rsplit(":", 1)
+    for size in (1, len(POST), 3 * len(POST), 20_000):
+        with socket.create_connection((host, int(port))) as plain:
+            plain.settimeout(20)
+            early = (POST * (size // len(POST) + 1))[:size]
+            plain.sendall(POST + early)
+            answer = b""
+            while got := plain.recv(4096):
+                answer += got
+        assert answer.count(b"HTTP/1.1 ") == 1 and answer.startswith(b"HTTP/1.1 401"), size
+    # The loop goes on.
+    with Kept(own) as backend:
+        backend.call(1)
+
+
+def test_so_many_idle_connections_are_kept_and_no_more(make_server):
+    own = make_server({"loops": 1})
+
+    def stays(backend):
+        return backend.ask("GET", "/healthz")[0].getheader("connection") != "close"
+
+    with contextlib.ExitStack() as stack:
+        backends = [stack.enter_context(Kept(own)) for _ in range(300)]
+        kept = [stays(backend) for backend in backends]
+        assert kept.count(True) == 256 and all(kept[:256])
+        # Who is among them goes on, and when one has gone another one may stay.
+        for backend in backends[:256]:
+            backend.call(1)
+        backends[0].http.close()
+
+        def another_stays():
+            with Kept(own) as another:
+                return stays(another)
+
+        own.wait_until(another_stays, "a place")
+
+
+def test_the_end_of_the_server_does_not_wait_for_them(make_server):
+    own = make_server()
+    with Kept(own) as backend:
+        backend.call(1)
+        assert own.stop() == 0
+        assert backend.socket.recv(1) == b""
 
 
 def test_a_backend_on_a_unix_socket_takes_no_ports(make_server, tmp_path):
-    """Each call is a connection of its own, and none is a TCP connection."""
+    """Each call is a connection of its own, and none is a TCP connection; or all are one."""
     own = make_server(internal=f"unix:{tmp_path}/i")
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "getStats"})
     credential = f"Bearer {admin_token()}"
@@ -65,6 +168,9 @@ def test_a_backend_on_a_unix_socket_takes_no_ports(make_server, tmp_path):
         status, answer = ask(f"{tmp_path}/i", "POST", "/rpc", body, Authorization=credential)
         assert status == 200 and b"result" in answer
     assert own.internal_address == f"unix:{tmp_path}/i"
+    with Kept(own, Connection(f"{tmp_path}/i")) as backend:
+        for number in range(1000):
+            backend.call(number)
 
 
 def can_connect(port):

@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 from harness import alerts
+from harness.collector import Collector
+from harness.keys_server import KeysServer, TokenKey
 from harness.ports import reserve_port
 from harness.proxy import make_certificate
 from harness.receiver import Receiver
@@ -49,13 +51,25 @@ def receiver():
 
 
 @pytest.fixture
-def servers(make_server, make_cluster, receiver, tmp_path):
+def keys():
+    with KeysServer(TokenKey("key")) as made:
+        yield made
+
+
+@pytest.fixture
+def collector():
+    with Collector() as made:
+        yield made
+
+
+@pytest.fixture
+def servers(make_server, make_cluster, receiver, keys, collector, tmp_path):
     """Servers that have every metric between them: with a store in a file and live rooms that remember, with TLS,
-    a list of words, and two nodes."""
+    a list of words, keys at a URL, traces, and two nodes."""
     words = tmp_path / "words.txt"
     words.write_text("badword\n")
     plain = make_server({
-        **receiver.settings("messageSent"), "search.messages": "true", "store.url": "sqlite:throng.db",
+        **receiver.settings("messageSent"), **keys.settings, "tracing.otlpEndpoint": collector.endpoint, "search.messages": "true", "store.url": "sqlite:throng.db",
         "avChatRoom.recentMessages": "100", "moderation.wordsFile": str(words)})
     return plain, make_server(make_certificate(tmp_path)), make_cluster(CLUSTER_NODES="2")
 

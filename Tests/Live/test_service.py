@@ -40,7 +40,7 @@ def test_the_proxies_wait_longer_than_the_heartbeat(tmp_path):
     shown = run_throng("config", "show", cwd=tmp_path).stdout
     heartbeat = sum(int(re.search(rf"^heartbeat.{part} +(\d+)s", shown, re.M)[1]) for part in ("interval", "timeout"))
     timeouts = {
-        "nginx.conf": r"proxy_(?:read|send)_timeout (\d+)s", "haproxy.cfg": r"timeout tunnel (\d+)s",
+        "nginx.conf": r"proxy_(?:read|send)_timeout (\d+)s", "haproxy.cfg": r"timeout (?:client|server|tunnel) (\d+)s",
         "haproxy-tcp.cfg": r"timeout (?:client|server) (\d+)s"}
     for name, pattern in timeouts.items():
         found = re.findall(pattern, (DEPLOY / name).read_text())

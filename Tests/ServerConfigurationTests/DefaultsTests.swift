@@ -12,7 +12,7 @@ import Testing
   @Test func listenersAndPlaces() {
     #expect(settings.listen.description == "0.0.0.0:8080")
     #expect(settings.internalListen.description == "127.0.0.1:8081")
-    #expect(settings.path == "/ws" && !settings.proxyProtocol)
+    #expect(settings.path == "/ws" && settings.eventStream && !settings.proxyProtocol)
     #expect(settings.dataDir == "./throng-data")
     #expect(settings.store.url == "sqlite:")
     #expect(settings.store.sync == .full)
@@ -25,6 +25,8 @@ import Testing
 
   @Test func credentials() {
     #expect(settings.auth.secret == nil && settings.auth.jwksFile == nil && settings.auth.algorithms == nil)
+    #expect(settings.auth.jwksURL == nil && settings.auth.jwksRefresh == .seconds(600))
+    #expect(settings.tracing.otlpEndpoint == nil && settings.tracing.sampling == 0.01)
     #expect(settings.auth.previousSecret == nil && settings.admin.previousAPIKey == nil)
     #expect(settings.auth.audience == nil && settings.auth.issuer == nil && settings.admin.apiKey == nil)
     #expect(settings.auth.failureDelay == .seconds(1))

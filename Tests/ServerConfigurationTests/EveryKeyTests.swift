@@ -46,19 +46,24 @@ struct Sample: CustomTestStringConvertible {
   /// Keys that need a store in PostgreSQL, unlike the samples.
   static let ofOtherStores = ["cluster.enabled", "bus.url", "bus.urlFile"]
 
+  /// Keys that are set in place of another sample's.
+  static let insteadOfOthers = ["auth.jwksURL"]
+
   /// Samples that can be set together.
   static let together = all.filter { sample in
-    !ofOtherStores.contains(sample.key) && !files.contains { $0.key == sample.key }
+    !(ofOtherStores + insteadOfOthers).contains(sample.key) && !files.contains { $0.key == sample.key }
   }
 
   static let all: [Sample] =
     files + [
       Sample("listen", "127.0.0.1:0"), Sample("internalListen", "[::1]:9", yaml: #""[::1]:9""#),
       Sample("internalHosts", "throng.example.com,*.corp.example", yaml: "[Throng.example.com., '*.corp.example']"),
-      Sample("path", "/chat/ws"), Sample("dataDir", "/var/lib/throng"),
+      Sample("path", "/chat/ws"), Sample("eventStream", "false"), Sample("dataDir", "/var/lib/throng"),
       Sample("demo", "true"), Sample("loops", "3"), Sample("log.level", "debug"), Sample("log.format", "text"),
       Sample("auth.secret", "a-secret-of-the-tests-0123456789", shown: "********"), Sample("auth.jwksFile", existingFile),
       Sample("auth.previousSecret", "a-former-secret-of-the-tests-012", shown: "********"),
+      Sample("auth.jwksURL", "https://accounts.example/jwks.json"), Sample("auth.jwksRefresh", "2m", shown: "120s"),
+      Sample("tracing.otlpEndpoint", "http://localhost:4318/v1/traces"), Sample("tracing.sampling", "0.5"),
       Sample("auth.algorithms", "RS256,HS256", yaml: "[RS256, HS256]"), Sample("auth.audience", "app"),
       Sample("auth.issuer", "https://issuer.example"), Sample("auth.failureDelay", "250ms", shown: "0.25s"),
       Sample("admin.apiKey", "a-key-of-32-bytes-0123456789abcde", shown: "********"),
@@ -144,6 +149,8 @@ struct Sample: CustomTestStringConvertible {
     #expect(names["internalListen"] == "THRONG_INTERNAL_LISTEN")
     #expect(names["sessions.perPlatform.ios"] == "THRONG_SESSIONS_PER_PLATFORM_IOS")
     #expect(names["auth.jwksFile"] == "THRONG_AUTH_JWKS_FILE")
+    #expect(names["auth.jwksURL"] == "THRONG_AUTH_JWKS_URL")
+    #expect(names["tracing.otlpEndpoint"] == "THRONG_TRACING_OTLP_ENDPOINT")
     #expect(names["limits.bChatRoom.messagesPerSecond"] == "THRONG_LIMITS_B_CHAT_ROOM_MESSAGES_PER_SECOND")
     #expect(names["store.url"] == "THRONG_STORE_URL")
     #expect(names["limits.text.faceURL"] == "THRONG_LIMITS_TEXT_FACE_URL")
@@ -183,7 +190,7 @@ struct Sample: CustomTestStringConvertible {
   /// A configuration that `config show` printed can be set again, secrets apart.
   @Test func shownValuesAreGoodValues() throws {
     let all = try Settings.load(flags: Sample.together.map { ($0.key, $0.text) })
-    let leftOut = Sample.ofOtherStores + Sample.files.map(\.key)
+    let leftOut = Sample.ofOtherStores + Sample.insteadOfOthers + Sample.files.map(\.key)
     let shown = all.entries.filter { $0.value != "********" && !leftOut.contains($0.key) }
     let secret = (key: "webhook.secret", value: Sample.secret)
     let again = try Settings.load(flags: shown.map { ($0.key, $0.value) } + [secret])

@@ -84,13 +84,15 @@ import Testing
     #expect(settings.auth.previousSecret == "a-former-secret-of-the-tests-012")
     #expect(settings.admin.previousAPIKey == "a-former-key-of-the-tests-0123456789")
     #expect(settings.auth.algorithms == ["RS256", "HS256"] && settings.auth.jwksFile == Sample.existingFile)
+    #expect(settings.auth.jwksRefresh == .seconds(120) && settings.tracing.sampling == 0.5)
+    #expect(settings.tracing.otlpEndpoint == "http://localhost:4318/v1/traces")
     #expect(settings.auth.audience == "app" && settings.auth.issuer == "https://issuer.example")
     #expect(settings.allowedOrigins == ["https://a.example", "http://b.example:81"])
     #expect(settings.trustedProxies.map(\.description) == ["10.0.0.0/8", "fd00::/8"])
     #expect(settings.forwardedHeader == .xForwardedFor && settings.internalHosts == ["throng.example.com", "*.corp.example"])
     #expect(settings.attributes.groupTypes == ["AVChatRoom", "Meeting"])
     #expect(settings.demo && settings.users.requireKnown && settings.strictParameters && settings.avChatRoom.moderation)
-    #expect(settings.work.ownerMayDisband)
+    #expect(settings.work.ownerMayDisband && !settings.eventStream)
   }
 
   @Test func presenceWordsAndReports() {
@@ -127,6 +129,8 @@ import Testing
     ("store.url", "postgres://u@[::1]:5432/d", "postgres://u@[::1]:5432/d"),
     ("webhook.url", "https://u:hidden@h/a?token=hidden&b=hidden", "https://********@h/a?token=********&b=********"),
     ("webhook.url", "https://hidden@h/a", "https://********@h/a"),
+    ("auth.jwksURL", "https://u:hidden@h/a?key=hidden", "https://********@h/a?key=********"),
+    ("tracing.otlpEndpoint", "https://u:hidden@h/a?key=hidden", "https://********@h/a?key=********"),
   ])
   func urlsAreShownWithoutTheirSecrets(key: String, url: String, part: String) throws {
     let settings = try Settings.load(flags: [(key, url), ("webhook.secret", Sample.secret)])

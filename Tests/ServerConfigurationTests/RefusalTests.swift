@@ -71,6 +71,16 @@ import Testing
     ("drain.duration", ["25h", "soon"]),
     ("webhook.url", ["backend", "ftp://a/b", "http://", "https:///x", "http://a b", "https://:1/", "//a"]),
     (
+      "auth.jwksURL",
+      [
+        "keys.json", "ftp://a/b", "https://", "http://example.com/keys", "http://10.0.0.1/keys", "http://127.0.0.1@a/",
+        "http://a@127.0.0.1", "http://127.0.0.1.example.com", "http://localhost.example.com", "http://[::2]/", "http://127.1/", "http://127.0.0.1\\@a/",
+        "http://127.0.0.1:port/", "https://a b",
+      ]
+    ),
+    ("auth.jwksRefresh", ["0", "9s", "8d", "often"]), ("tracing.otlpEndpoint", ["localhost:4318", "grpc://a:4317", "http://"]),
+    ("tracing.sampling", ["-0.1", "1.01", "all", "nan", ""]),
+    (
       "webhook.secret",
       [
         "", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_", "whsec_MfKQ9r8G", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaL-Sw",
@@ -227,10 +237,24 @@ import Testing
     }
   }
 
-  @Test func algorithmsNeedTheirFile() {
+  @Test func algorithmsNeedTheirKeys() {
     let found = problems(flags: [("auth.algorithms", "HS256,ES256,EdDSA")])
-    #expect(found.count == 1 && found[0].contains("ES256, EdDSA without auth.jwksFile"))
+    #expect(found.count == 1 && found[0].contains("ES256, EdDSA without auth.jwksFile or auth.jwksURL"))
     #expect(problems(flags: [("auth.algorithms", "HS256")]) == [])
+    #expect(problems(flags: [("auth.algorithms", "ES256"), ("auth.jwksURL", "https://a.example/keys")]) == [])
+  }
+
+  @Test(arguments: [
+    "https://a.example", "HTTPS://a.example:8443/keys?x=y", "http://127.0.0.1:1/keys", "http://127.9.9.9", "http://[::1]:8080/k",
+    "http://localhost:3000/.well-known/jwks.json", "http://LOCALHOST", "",
+  ])
+  func keysAreReadInPlainTextFromThisMachineAlone(url: String) {
+    #expect(problems(flags: [("auth.jwksURL", url)]) == [])
+  }
+
+  @Test func keysAreFromOnePlace() {
+    let found = problems(flags: [("auth.jwksURL", "https://a.example/keys"), ("auth.jwksFile", Sample.existingFile)])
+    #expect(found.count == 1 && found[0].hasPrefix("auth.jwksURL: set beside auth.jwksFile"), "\(found)")
   }
 
   @Test func listenersMustDiffer() {

@@ -108,12 +108,15 @@ import ThrongTestKit
   }
 
   @Test func anEntryOfAWebhookHasDataOrAPlace() throws {
-    let entry = WebhookEntry(id: "i", .groupFull, data: [123, 125], in: .group(club), at: 1, since: 2, number: 5)
+    let entry = WebhookEntry(
+      id: "i", .groupFull, data: [123, 125], in: .group(club), at: 1, since: 2, number: 5, trace: .begin())
     let row = try readBack(WebhookRow(entry, number: 5))
     let back = try row.entry()
     #expect(row.groupNumber == nil && back == entry && back.data == entry.data && back.storedNumber == 5 && back.since == 2)
+    #expect(back.trace == entry.trace)
     let failure = try readBack(WebhookFailure(number: 3, entry: entry, attempts: 4, lastError: "why"))
     #expect(failure.entry == entry && failure.attempts == 4 && failure.lastError == "why" && failure.entry.storedNumber == 0)
+    #expect(failure.entry.trace == entry.trace)
     #expect(throws: StoreError.self) { try WebhookRow.blank.entry() }
   }
 

@@ -17,11 +17,12 @@ import WireProtocol
     let number: Int64
     let id: String
     let data: [UInt8]
+    let trace: TraceContext?
   }
 
   private func entries(_ store: any AnyStore) async throws -> [Entry] {
     try await store.webhooks(in: nil, after: 0, limit: 99, bytes: .max).map {
-      Entry(number: $0.storedNumber, id: $0.id, data: $0.data)
+      Entry(number: $0.storedNumber, id: $0.id, data: $0.data, trace: $0.trace)
     }
   }
 
@@ -48,11 +49,13 @@ import WireProtocol
       for seq in 14...20 as ClosedRange<Int64> {
         let message = Message.sample(seq, in: group)
         let content = WebhookContent.messageSent(MessageInfo(message, senderProfile: nil), isStored: true)
-        let sent = WebhookEntry(.messageSent, content, in: .group(group), at: 5)
+        let trace: TraceContext? = seq.isMultiple(of: 2) ? .begin() : nil
+        let sent = WebhookEntry(.messageSent, content, in: .group(group), at: 5, trace: trace)
         try await store.put([.append(message), .appendWebhook(sent)]).get()
       }
       for id in ["a", "b"] {
-        let entry = WebhookEntry(id: id, .messageSent, data: [1, 0, 255], in: .user(bob), at: 5, since: 6, number: 0)
+        let entry = WebhookEntry(
+          id: id, .messageSent, data: [1, 0, 255], in: .user(bob), at: 5, since: 6, number: 0, trace: .begin())
         let stored = try await store.store([.appendWebhook(entry)])
         if id == "b" { try await store.put([.giveUpWebhook(stored[0], attempts: 3, lastError: "no\0answer")]).get() }
       }

@@ -9,10 +9,12 @@ import WireProtocol
 @testable import SQLiteStore
 
 extension WebhookEntry {
-  fileprivate static func sample(_ id: String, _ lane: Lane = .group(club), at time: WallInstant = 5) -> WebhookEntry {
+  fileprivate static func sample(
+    _ id: String, _ lane: Lane = .group(club), at time: WallInstant = 5, trace: TraceContext? = nil
+  ) -> WebhookEntry {
     WebhookEntry(
       id: id, .messageSent, data: Array(#"{"n":"\#(id)"}"#.utf8), in: lane, at: time, since: time.advanced(byMilliseconds: 1),
-      number: 0)
+      number: 0, trace: trace)
   }
 }
 
@@ -116,6 +118,21 @@ extension WebhookEntry {
   }
 
   @Test(arguments: Backing.allCases)
+  func theTraceOfAnEntryIsKept(_ backing: Backing) async throws {
+    try await backing.withStore { (store) async throws in
+      let unsampled = TraceContext(traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00")
+      let traces: [TraceContext?] = [.begin(), nil, unsampled]
+      let made = traces.enumerated().map { WebhookEntry.sample("\($0)", .user(alice), trace: $1) }
+      let stored = try await store.store(made.map(StoreChange.appendWebhook))
+      #expect(stored.map(\.trace) == traces)
+      #expect(try await all(store).map(\.trace) == traces)
+      try await store.put(stored.map { .giveUpWebhook($0, attempts: 1, lastError: "e") }).get()
+      let failures = try await store.webhookFailures(after: 0, limit: 9, bytes: .max)
+      #expect(failures.map(\.entry.trace) == traces)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
   func theOldestFailuresAreTrimmed(_ backing: Backing) async throws {
     try await backing.withStore { (store) async throws in
       try await store.put((0..<5).map { .giveUpWebhook(.sample("f\($0)"), attempts: 1, lastError: "e") }).get()
@@ -171,9 +188,9 @@ extension WebhookEntry {
 /// The after-events of stored messages, which the store keeps without a copy of the message.
 @Suite struct MessageWebhookTests {
   /// A message and its after-event, as a group stores them.
-  private func sent(_ seqs: ClosedRange<Int64>, in group: GroupID = club, from sender: UserID = alice) -> [(
-    Message, WebhookEntry
-  )] {
+  private func sent(
+    _ seqs: ClosedRange<Int64>, in group: GroupID = club, from sender: UserID = alice, trace: TraceContext? = nil
+  ) -> [(Message, WebhookEntry)] {
     seqs.map { seq in
       var message = Message.sample(seq, in: group, from: sender, at: WallInstant(seq + 1000), .text("text \(seq)"))
       // Some have what most have not.
@@ -183,7 +200,7 @@ extension WebhookEntry {
           toUserIDList: [bob])
       }
       let sent = WebhookContent.messageSent(MessageInfo(message), isStored: true)
-      return (message, WebhookEntry(.messageSent, sent, in: .group(group), at: message.timestamp))
+      return (message, WebhookEntry(.messageSent, sent, in: .group(group), at: message.timestamp, trace: trace))
     }
   }
 
@@ -244,6 +261,52 @@ extension WebhookEntry {
         try await store.put(changes(sent(65...129))).get()
         #expect(try await rowCount(store) == 3)
       }
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func messagesOfSeveralTracesKeepTheirOwn(_ backing: Backing) async throws {
+    try await backing.withStore { (store) async throws in
+      let (one, other) = (TraceContext.begin(), TraceContext.begin())
+      let batches = [
+        sent(1...3), sent(4...6, trace: one), sent(7...7, trace: other), sent(8...9, trace: one), sent(10...10),
+      ]
+      var made: [WebhookEntry] = []
+      for (index, batch) in batches.enumerated() {
+        made += try await put(batch, behind: index == 0 ? [.create()] : [], in: store)
+      }
+      let traces: [TraceContext?] = [nil, nil, nil, one, one, one, other, one, one, nil]
+      #expect(made.map(\.trace) == traces)
+      expect(try await all(store), are: made)
+      #expect(try await all(store).map(\.trace) == traces)
+      // What is left of a row keeps it, too.
+      try await store.put([.removeWebhooks([made[4].storedNumber])]).get()
+      #expect(try await all(store, in: .group(club)).map(\.trace) == [nil, nil, nil, one, one, other, one, one, nil])
+      try await store.put([.giveUpWebhook(made[6], attempts: 1, lastError: "e")]).get()
+      #expect(try await store.webhookFailures(after: 0, limit: 9, bytes: .max).map(\.entry.trace) == [other])
+    }
+  }
+
+  @Test func messagesOfOneTraceShareARow() async throws {
+    try await withDirectory { directory in
+      try await withSQLite(directory) { (store) async throws in
+        let trace = TraceContext.begin()
+        try await store.put([.create()] + changes(sent(1...10, trace: trace))).get()
+        #expect(try await rowCount(store) == 1)
+        try await store.put(changes(sent(11...12)) + changes(sent(13...14, trace: trace))).get()
+        #expect(try await rowCount(store) == 3)
+      }
+    }
+  }
+
+  /// The end of a group copies its messages into the entries that wait.
+  @Test(arguments: Backing.allCases)
+  func tracesOutliveTheGroup(_ backing: Backing) async throws {
+    try await backing.withStore { (store) async throws in
+      let trace = TraceContext.begin()
+      _ = try await put(sent(1...3, trace: trace), behind: [.create()], in: store)
+      try await store.put([.dismiss(club, at: 9)]).get()
+      #expect(try await all(store).map(\.trace) == [trace, trace, trace])
     }
   }
 

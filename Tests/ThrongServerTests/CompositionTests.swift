@@ -160,6 +160,22 @@ import WebSocketTransport
     #expect(made.maxMessageBytes == 65_536 && !made.acceptsBinary && made.subprotocol == "throng.v1.json")
   }
 
+  /// Event streams are beside the WebSocket's path, and the body of a request there is as long as a message.
+  @Test(arguments: [("/ws", "/rpc"), ("/chat/ws", "/chat/rpc"), ("/a/b.c/d", "/a/b.c/rpc")])
+  func bodiesOfTheRequestsOfEventStreamsAreKept(path: String, rpc: String) throws {
+    let made = TransportConfiguration(try settings([("path", path)])).publicBody
+    #expect(made?.path == rpc)
+    #expect(made?.maxBytes == 65_536)
+  }
+
+  @Test func withoutEventStreamsNoBodyIsKept() throws {
+    let off = try settings([("eventStream", "false")])
+    #expect(TransportConfiguration(off).publicBody?.path == nil)
+    #expect(EventStreamPaths(off) == nil)
+    let standard = EventStreamPaths(try settings())
+    #expect(standard?.events == "/events")
+  }
+
   @Test func bothFilesMakeTLS() throws {
     let directory = try Directory()
     let (certificate, key) = (try directory.file("c.pem", "c"), try directory.file("k.pem", "k"))

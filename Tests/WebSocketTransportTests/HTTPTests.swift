@@ -52,6 +52,50 @@ import WebSocketTransport
     }
   }
 
+  @Test func onePathOfThePublicListenerHasBodies() async throws {
+    let configure = { (configuration: inout TransportConfiguration) in configuration.publicBody = ("/rpc", 1000) }
+    try await TestServer.with(configure, behaviour: Self.describe) { running throws in
+      func ask(_ path: String, _ count: Int, port: Int) throws -> String {
+        try HTTPClient(port: port).ask("POST", path, body: [UInt8](repeating: 0x61, count: count)).text
+      }
+      #expect(try ask("/rpc", 1000, port: running.port) == "POST /rpc  1000 false false")
+      #expect(try ask("/rpc", 1001, port: running.port) == "POST /rpc  0 true false")
+      #expect(try ask("/a/../rpc", 7, port: running.port) == "POST /rpc  7 false false", "as it is resolved")
+      #expect(try ask("/rpc/", 1001, port: running.port) == "POST /rpc/  0 false false")
+      #expect(try ask("/rpc", 1001, port: running.internalPort) == "POST /rpc  1001 false true", "another listener")
+    }
+  }
+
+  /// Requests that a session has taken give way to nobody, and their end is told, whatever it is.
+  @Test func theEndOfAServedExchangeIsTold() async throws {
+    let ended = EventQueue<String>()
+    let serve = TestServer.Behaviour(request: { request, exchange in
+      let path = request.head.path
+      let isServed = exchange.serve { ended.add(path) }
+      #expect(isServed)
+      if path == "/now" { exchange.respond(status: 204, contentType: nil, body: []) }
+    })
+    try await TestServer.with(behaviour: serve) { running in
+      #expect(try HTTPClient(port: running.port).ask("GET", "/now").status == 204)
+      #expect(try ended.next() == "/now")
+      #expect(try running.server.left.next() == "127.0.0.1")
+      _ = try running.server.requests.next()
+      let late = try HTTPClient(port: running.port)
+      try late.send("GET", "/late")
+      let exchange = try running.server.requests.next().exchange
+      #expect(ended.isEmpty)
+      exchange.respond(status: 200, contentType: nil, body: Array("late".utf8))
+      #expect(try late.receive().text == "late")
+      #expect(try ended.next() == "/late")
+      let isServed = try running.onLoop { exchange.serve { ended.add("again") } }
+      #expect(!isServed)
+      try HTTPClient(port: running.port).send("GET", "/never")
+      _ = try running.server.requests.next()
+    }
+    #expect(try ended.next() == "/never", "at the end of the loop at the latest")
+    #expect(ended.isEmpty)
+  }
+
   @Test func chunkedBodiesAreRefused() async throws {
     try await TestServer.with(behaviour: Self.describe) { running in
       let client = try HTTPClient(port: running.internalPort)
@@ -99,7 +143,7 @@ import WebSocketTransport
       try gone.send("GET", "/gone")
       let lost = try running.server.requests.next()
       gone.socket.shutdownSending()
-      try client.send("GET", "/kept")
+      try client.send("GET", "/kept", headers: ["Connection: close"])
       let kept = try running.server.requests.next()
       #expect(kept.request.head.path == "/kept")
       kept.exchange.respond(status: 204, contentType: nil, body: [])
@@ -113,6 +157,66 @@ import WebSocketTransport
       lost.exchange.respond(status: 500, contentType: nil, body: [])
       again.exchange.respond(status: 200, contentType: nil, body: Array("ok".utf8))
       #expect(try next.receive().text == "ok")
+    }
+  }
+
+  @Test func theInternalListenerKeepsAConnection() async throws {
+    try await TestServer.with(behaviour: Self.describe) { running in
+      let client = try HTTPClient(port: running.internalPort)
+      for number in 1...1000 {
+        let method = ["GET", "POST", "DELETE"][number % 3]
+        let response = try client.ask(method, "/\(number)", body: method == "POST" ? [UInt8](repeating: 0x61, count: number) : [])
+        #expect(response.text == "\(method) /\(number)  \(method == "POST" ? number : 0) false true")
+        #expect(response.head.contains("Keep-Alive: timeout=120\r\n") && !response.head.contains("Connection: "))
+      }
+      let head = try client.ask("HEAD", "/")
+      #expect(head.status == 200 && head.head.contains("Content-Length: 20\r\n"))
+      #expect(try client.ask("GET", "/behind").status == 200)
+    }
+  }
+
+  /// The body was read to its end, and the next head is found.
+  @Test func aConnectionIsKeptBehindABodyOverTheLimit() async throws {
+    try await TestServer.with({ $0.maxBodyBytes = 1000 }, behaviour: Self.describe) { running in
+      let client = try HTTPClient(port: running.internalPort)
+      #expect(try client.ask("POST", "/", body: [UInt8](repeating: 0x61, count: 200_000)).status == 413)
+      #expect(try client.ask("POST", "/", body: [UInt8](repeating: 0x61, count: 3)).text == "POST /  3 false true")
+    }
+  }
+
+  @Test func alsoALargeAnswerLeavesItsConnectionOpen() async throws {
+    let behaviour = TestServer.Behaviour(request: { _, exchange in
+      exchange.respond(status: 200, contentType: nil, body: [UInt8](repeating: 0x61, count: 5_000_000))
+    })
+    try await TestServer.with(behaviour: behaviour) { running in
+      let client = try HTTPClient(port: running.internalPort)
+      for _ in 0..<3 { #expect(try client.ask("POST", "/", body: [0x61]).body.count == 5_000_000) }
+    }
+  }
+
+  @Test func aRefusalEndsItsConnection() async throws {
+    try await TestServer.with(behaviour: Self.describe) { running in
+      let client = try HTTPClient(port: running.internalPort)
+      #expect(try client.ask("GET", "/").status == 200)
+      try client.send("POST", "/", headers: ["Transfer-Encoding: chunked"])
+      #expect(try client.receive().status == 411)
+      try client.socket.waitForEnd()
+    }
+  }
+
+  @Test(arguments: [
+    ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+    ("  padded ", "padded"), ("a\r\nTraceparent: b", "a,b"),
+  ])
+  func traceparentArrivesAsItWasSent(sent: String, arrived: String) async throws {
+    let behaviour = TestServer.Behaviour(request: { request, exchange in
+      exchange.respond(status: 200, contentType: nil, body: Array((request.head.traceparent ?? "none").utf8))
+    })
+    try await TestServer.with(behaviour: behaviour) { running throws in
+      for port in [running.port, running.internalPort] {
+        #expect(try HTTPClient(port: port).ask("GET", "/", headers: ["traceparent: \(sent)"]).text == arrived)
+        #expect(try HTTPClient(port: port).ask("GET", "/").text == "none")
+      }
     }
   }
 
@@ -145,13 +249,20 @@ import WebSocketTransport
 
   @Test func connectionCloseIsKept() async throws {
     try await TestServer.with(behaviour: Self.describe) { running in
-      for request in ["GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"] {
-        let client = try HTTPClient(port: running.port)
+      let requests = [
+        "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n",
+        "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+      ]
+      for (port, request) in [running.port, running.internalPort].flatMap({ port in requests.map { (port, $0) } }) {
+        let client = try HTTPClient(port: port)
         try client.socket.send(request)
         let response = try client.receive()
         #expect(response.status == 200 && response.head.contains("Connection: close"))
         try client.socket.waitForEnd()
       }
+      let plain = try HTTPClient(port: running.port)
+      #expect(try plain.ask("GET", "/").head.contains("Connection: close"))
+      try plain.socket.waitForEnd()
     }
   }
 

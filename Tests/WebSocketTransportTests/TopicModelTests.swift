@@ -5,7 +5,7 @@ import Testing
 /// order.
 @Suite struct TopicModelTests {
   private struct Client {
-    let socket: WebSocketClient
+    let socket: any FrameReceiver
     let connection: Connection
     var masks: [Int: UInt8] = [:]
     /// By topic; -1 stands for frames sent to the connection.
@@ -33,7 +33,15 @@ import Testing
     try await check(seed: seed, window: milliseconds, compresses: true)
   }
 
-  private func check(seed: Int, window milliseconds: Int, compresses: Bool) async throws {
+  @Test(arguments: 0..<12, [0, 3])
+  func eventStreamsSeeTheSameBesideFollowers(seed: Int, window milliseconds: Int) async throws {
+    try await check(seed: seed, window: milliseconds, compresses: true, streams: [1, 4, 5])
+  }
+
+  /// - Parameter streams: the clients that have event streams in place of WebSockets.
+  private func check(
+    seed: Int, window milliseconds: Int, compresses: Bool, streams: Set<Int> = []
+  ) async throws {
     var random = Generator(state: UInt64(seed) &* 0x9e37_79b9 &+ 1)
     let (size, turns) = [(20, 300), (2000, 300), (40_000, 80)][seed % 3]
     let configure = { (configuration: inout TransportConfiguration) in
@@ -43,8 +51,12 @@ import Testing
       configuration.compressionSubscribers = 1
       configuration.compressionStartBytes = 1
     }
-    try await TestServer.with(configure) { running in
+    try await TestServer.with(configure, behaviour: TestServer.Behaviour().withEventStreams) { running in
       var clients = try (0..<6).map { number in
+        if streams.contains(number) {
+          let pair = try running.openStream(receiveBuffer: number % 2 == 0 ? 4096 : nil)
+          return Client(socket: pair.0, connection: pair.1)
+        }
         let pair = try running.connect(
           headers: ["Sec-WebSocket-Extensions: \(Self.offers[number])"], receiveBuffer: number % 2 == 0 ? 4096 : nil)
         return Client(socket: pair.0, connection: pair.1)

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Webhooks
+@testable import OutgoingHTTP
 
 /// The client against a receiver of this process.
 @Suite(.timeLimit(.minutes(10))) struct HTTPClientTests {
@@ -420,6 +420,28 @@ import Testing
       #expect(code(await post(to: receiver.url, by: client)) == .shutDown)
       await receiver.wait { $0.closed == 2 }
       await client.shutDown()
+    }
+  }
+
+  @Test func getsAndPostsShareAConnection() async throws {
+    try await Receiver.run { receiver in
+      let client = try client { $0.connections = 1 }
+      for _ in 0..<2 {
+        #expect(try await client.get(receiver.url, headers: [HTTPHeader("accept", "application/json")]).get().isSuccess)
+        #expect(try await post(to: receiver.url, by: client).get().isSuccess)
+      }
+      let log = receiver.log
+      #expect(log.requests.map { $0.line.prefix { $0 != "/" } } == ["GET ", "POST ", "GET ", "POST "] && log.connections == 1)
+      #expect(log.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["", "{}", "", "{}"])
+      #expect(log.requests[2].headers["accept"] == "application/json" && log.requests[2].headers["content-type"] == nil)
+    }
+  }
+
+  @Test func aGetFollowsNoRedirect() async throws {
+    try await Receiver.run(reply: { _ in .answer(status: "302 Found", headers: "Location: /elsewhere\r\n") }) { receiver in
+      let status = try await client().get(receiver.url, headers: []).get().status
+      #expect(status == 302)
+      #expect(receiver.log.requests.count == 1)
     }
   }
 

@@ -2,7 +2,7 @@ import GroupModel
 import Testing
 import ThrongTestKit
 
-@testable import Webhooks
+@testable import OutgoingHTTP
 
 /// A queue by reference: the macros of Swift Testing call nothing that is mutating.
 private final class Requests {

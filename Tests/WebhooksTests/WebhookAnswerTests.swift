@@ -1,5 +1,6 @@
 import Testing
 
+@testable import OutgoingHTTP
 @testable import Webhooks
 
 @Suite struct WebhookAnswerTests {

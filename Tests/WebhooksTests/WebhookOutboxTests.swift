@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 import ThrongTestKit
 
+@testable import OutgoingHTTP
 @testable import Webhooks
 
 /// All lanes are another process's, until they are gained at once.
@@ -16,6 +17,13 @@ private final class Ownership: LaneOwnership {
   var lastGain: Int64 { number.withLock { $0 } }
 }
 
+/// Keeps the spans of attempts.
+private final class Spans: SpanRecorder {
+  private let kept = Mutex<[Span]>([])
+  var spans: [Span] { kept.withLock { $0 } }
+  func record(_ span: Span) { kept.withLock { $0.append(span) } }
+}
+
 /// The outbox over a real receiver and the store for tests.
 @Suite struct WebhookOutboxTests {
   private let store = InMemoryStore()
@@ -23,23 +31,25 @@ private final class Ownership: LaneOwnership {
   private let alarms = ManualAlarms()
 
   private func outbox(
-    of receiver: Receiver, retention: Duration = .seconds(3600), maxPending: Int = 1000, ownership: Ownership? = nil
+    of receiver: Receiver, retention: Duration = .seconds(3600), maxPending: Int = 1000, ownership: Ownership? = nil,
+    spans: Spans? = nil
   ) async throws -> WebhookOutbox {
     let secret = try WebhookSecret("whsec_" + String(repeating: "A", count: 44))
     var configuration = HTTPClient.Configuration()
     // A request without an answer is in flight until the end of its test.
     configuration.timeout = .seconds(600)
-    let client = WebhookClient(try HTTPClient(configuration), url: receiver.url, secret: secret, clocks: clocks)
+    let client = WebhookClient(try HTTPClient(configuration), url: receiver.url, secret: secret, clocks: clocks, spans: spans)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     return try await WebhookOutbox(
       WebhookOutbox.Configuration(retention: retention, maxPending: maxPending, maxInFlight: 4), client: client, store: store,
       groups: store, ownership: ownership, alarms: alarms, logger: logger)
   }
 
-  private func entry(_ id: String, _ group: String = "g") throws -> WebhookEntry {
+  private func entry(_ id: String, _ group: String = "g", trace: TraceContext? = nil) throws -> WebhookEntry {
     let now = clocks.wall
     return WebhookEntry(
-      id: id, .messageSent, data: Array("{}".utf8), in: .group(try #require(GroupID(group))), at: now, since: now, number: 0)
+      id: id, .messageSent, data: Array("{}".utf8), in: .group(try #require(GroupID(group))), at: now, since: now, number: 0,
+      trace: trace)
   }
 
   /// Stores entries and posts them, as groups do.
@@ -172,6 +182,70 @@ private final class Ownership: LaneOwnership {
       try await waitUntilEmpty()
       #expect(try await store.webhookCounts().failures == 0)
       #expect(try await outbox.retryFailures() == 0)
+      await outbox.stop()
+    }
+  }
+
+  // MARK: Traces
+
+  private func traces(_ log: Receiver.Log) -> [String?] { log.requests.map { $0.headers["traceparent"] } }
+
+  @Test func aRequestNamesTheTraceOfItsEntry() async throws {
+    let trace = TraceContext.begin()
+    try await Receiver.run { receiver in
+      try await commit([.appendWebhook(try entry("old", trace: trace))])
+      let outbox = try await outbox(of: receiver)
+      try await post([try entry("new", trace: trace), try entry("none")], to: outbox)
+      await receiver.wait { $0.requests.count == 3 }
+      #expect(traces(receiver.log) == [trace.traceparent, trace.traceparent, nil])
+      try await waitUntilEmpty()
+      await outbox.stop()
+    }
+  }
+
+  @Test func aFailureThatIsRetriedKeepsItsTrace() async throws {
+    let trace = TraceContext.begin()
+    let isGood = Mutex(false)
+    try await Receiver.run(reply: { _ in isGood.withLock { $0 } ? .answer() : .answer(status: "500 No") }) { receiver in
+      let outbox = try await outbox(of: receiver, retention: .zero)
+      try await post([try entry("stored", trace: trace)], to: outbox)
+      try await waitUntil("it is a failure") { try await store.webhookCounts().failures == 1 }
+      isGood.withLock { $0 = true }
+      #expect(try await outbox.retryFailures() == 1)
+      await receiver.wait { $0.requests.count == 2 }
+      #expect(traces(receiver.log) == [trace.traceparent, trace.traceparent])
+      try await waitUntilEmpty()
+      await outbox.stop()
+    }
+  }
+
+  @Test func eachAttemptIsASpanToWhichItsRequestBelongs() async throws {
+    let (trace, spans) = (TraceContext.begin(), Spans())
+    let isGood = Mutex(false)
+    try await Receiver.run(reply: { _ in isGood.withLock { $0 } ? .answer() : .answer(status: "500 No") }) { receiver in
+      let outbox = try await outbox(of: receiver, spans: spans)
+      try await post([try entry("a", trace: trace)], to: outbox)
+      await receiver.wait { $0.requests.count == 1 }
+      isGood.withLock { $0 = true }
+      try await waitUntilEmpty()
+      let recorded = spans.spans
+      #expect(recorded.map(\.operation) == [
+        .webhook(.messageSent, status: 500, failure: nil), .webhook(.messageSent, status: 200, failure: nil),
+      ])
+      #expect(recorded.allSatisfy { $0.parentID == trace.spanID && $0.context.traceID == trace.traceID })
+      #expect(traces(receiver.log) == recorded.map(\.context.traceparent) && recorded[0].context != recorded[1].context)
+      await outbox.stop()
+    }
+  }
+
+  @Test func whatIsNotSampledIsPassedOnAndIsNoSpan() async throws {
+    let trace = try #require(TraceContext(traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"))
+    let spans = Spans()
+    try await Receiver.run { receiver in
+      let outbox = try await outbox(of: receiver, spans: spans)
+      try await post([try entry("a", trace: trace), try entry("b")], to: outbox)
+      try await waitUntilEmpty()
+      #expect(traces(receiver.log) == [trace.traceparent, nil] && spans.spans.isEmpty)
       await outbox.stop()
     }
   }

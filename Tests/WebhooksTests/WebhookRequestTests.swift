@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import GroupModel
+import OutgoingHTTP
 import Testing
 import ThrongTestKit
 

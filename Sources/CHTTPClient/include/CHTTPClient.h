@@ -1,4 +1,4 @@
-// POST requests over libcurl's multi interface. curl's headers stay inside CHTTPClient.c.
+// POST and GET requests over libcurl's multi interface. curl's headers stay inside CHTTPClient.c.
 //
 // Threads: one at a time per client; `hc_wakeup` may be called by any. No call but `hc_wait` blocks.
 // Lifetime: what is given to a call is copied; what a call gives says how long it lives.
@@ -69,9 +69,12 @@ void hc_enter_thread(int niceness);
 /// Adds a line "name: value" to the next request of a free slot. False without memory.
 bool hc_add_header(hc_client *client, int slot, const char *line);
 
-/// Starts a request in a free slot, which has to end within `timeout` milliseconds. False without
+/// Posts a body from a free slot, which has to end within `timeout` milliseconds. False without
 /// memory: the slot stays free.
 bool hc_start(hc_client *client, int slot, const char *url, const uint8_t *body, size_t length, long timeout);
+
+/// The same for a GET.
+bool hc_start_get(hc_client *client, int slot, const char *url, long timeout);
 
 /// Ends a slot's request at once, prepared or running; `hc_next_ended` does not tell of it any more.
 void hc_cancel(hc_client *client, int slot);

@@ -1,4 +1,4 @@
-// The C half of Throng's transport: event loops, WebSocket connections, HTTP requests and fan-out
+// The C half of Throng's transport: event loops, WebSockets, event streams, HTTP requests and fan-out
 // topics over libwebsockets, libev and OpenSSL, whose headers no other target sees.
 //
 // Threads. A loop belongs to the thread that ct_loop_start makes for it. Every function is called
@@ -29,7 +29,7 @@ typedef struct {
 // A request without its body. The path is decoded and normalised, the query is percent-encoded.
 typedef struct {
   ct_text method, path, query, host, origin, authorization, forwarded_for, forwarded_host, forwarded, subprotocols,
-    peer_address;
+    traceparent, peer_address;
   bool is_tls, is_internal;
 } ct_request_head;
 
@@ -64,13 +64,17 @@ typedef struct {
   void *(*opened)(void *context, ct_connection_id connection, const ct_request_head *head);
   // A whole message; CT_RECEIVE_PADDING bytes behind it may be read.
   void (*received)(void *handler, const uint8_t *bytes, size_t count, bool is_text);
-  // The last callback of a connection. code: the peer's (by_peer), ours, or 1006 when it was cut.
+  // The last callback of a connection. code: the peer's (by_peer; 1005 where it has hung up an event
+  // stream), ours, or 1006 when it was cut.
   void (*closed)(void *handler, int code, bool by_peer);
-  // A whole HTTP request, without its body if that came to the public listener. It must be answered
-  // by ct_exchange_respond, at once or later.
+  // A whole HTTP request, without its body if that came to the public listener, but for
+  // options.public_body_path. It must be answered by ct_exchange_respond, at once or later, or become
+  // an event stream.
   void (*requested)(
     void *context, ct_exchange_id exchange, const ct_request_head *head, const uint8_t *body, size_t count,
     bool body_too_large);
+  // An exchange of ct_exchange_serve is over: its answer is sent, or its client has gone.
+  void (*exchange_ended)(void *context, ct_exchange_id exchange);
   // The deadline of ct_connection_set_deadline has come.
   void (*deadline_reached)(void *handler);
   // The loop did not run for longer than options.pause_ms: deadlines and pings have moved by so many
@@ -88,6 +92,8 @@ typedef struct {
 
 typedef struct {
   size_t max_message_bytes, send_queue_bytes, max_body_bytes;
+  const char *public_body_path;  // copied; NULL: bodies to the public listener are dropped
+  size_t max_public_body_bytes;
   uint32_t ping_interval_ms, ping_timeout_ms, handshake_timeout_s;
   uint32_t flush_window_ms;  // the least time between two flushes of a topic; 0: every turn flushes
   double (*flush_clock)(void);  // monotonic seconds for the window; NULL: the system's
@@ -118,6 +124,7 @@ enum { CT_LAG_UNIT_US = 250 };
 // Counted since the loop was made.
 typedef struct {
   uint64_t connections_open, deliveries, skipped_entries;
+  uint64_t event_streams;        // of the open connections
   uint64_t connections_waiting;  // now, without their PROXY header, head or ClientHello
   // Compressed topics: open streams and their followers, resets, bytes sent, and the bytes
   // that plain frames would have taken.
@@ -241,7 +248,8 @@ uint32_t ct_loop_add_waiting(const ct_loop *loop, uint32_t position, ct_waiting 
 // Closes by code: CT_CLOSE_CODES numbers, valid as long as the loop.
 const uint64_t *ct_loop_closes(const ct_loop *loop);
 
-// -- Connections.
+// -- Connections: WebSockets, and event streams, which get an event for each text frame, a comment
+// for a ping, and a last event, `close`, in place of the close frame (Protocol.md, "Event streams").
 
 // Queues one text or binary frame; it leaves at the end of the turn.
 void ct_connection_send(ct_loop *loop, ct_connection_id connection, const void *bytes, size_t count, bool is_text);
@@ -263,6 +271,7 @@ void ct_connection_drop_queued(ct_loop *loop, ct_connection_id connection);
 void ct_connection_set_deadline(ct_loop *loop, ct_connection_id connection, uint64_t in_ms);
 void ct_connection_clear_deadline(ct_loop *loop, ct_connection_id connection);
 bool ct_connection_is_open(const ct_loop *loop, ct_connection_id connection);
+bool ct_connection_is_event_stream(const ct_loop *loop, ct_connection_id connection);
 
 // -- Topics: a log of encoded frames, and the connections that receive it.
 
@@ -276,8 +285,8 @@ void ct_topic_subscribe(ct_topic *topic, ct_connection_id connection, uint8_t ma
 void ct_topic_unsubscribe(ct_topic *topic, ct_connection_id connection);
 // Lets no entry from the next one on be compressed with a reference to earlier ones.
 void ct_topic_reset_stream(ct_topic *topic);
-// Appends one text frame for every subscriber whose mask shares a bit with kind, but not for except
-// (0: no exception).
+// Appends one text frame, which is JSON text where event streams subscribe, for every subscriber
+// whose mask shares a bit with kind, but not for except (0: no exception).
 void ct_topic_publish(
   ct_topic *topic, const void *bytes, size_t count, bool skippable, uint8_t kind, ct_connection_id except);
 // Sends one text frame to one connection, in order with the published entries.
@@ -301,5 +310,10 @@ size_t ct_loop_longest_search(const ct_loop *loop);
 void ct_exchange_respond(
   ct_loop *loop, ct_exchange_id exchange, int status, ct_text content_type, ct_text headers, const uint8_t *body,
   size_t count);
+// The request is a session's, which bounds its requests: its connection no longer counts for its
+// address or among those that wait, and exchange_ended follows. False: it is answered or gone.
+bool ct_exchange_serve(ct_loop *loop, ct_exchange_id exchange);
+// Answers with an event stream: opened is called within. False: it is answered or gone.
+bool ct_exchange_open_stream(ct_loop *loop, ct_exchange_id exchange, ct_text headers);
 
 #endif

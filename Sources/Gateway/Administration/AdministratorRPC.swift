@@ -35,17 +35,19 @@ public final class AdministratorRPC: Sendable {
   }
 
   /// Answers a body.
-  /// - Parameter administrator: the name of the sender in the log.
+  /// - Parameters:
+  ///   - administrator: the name of the sender in the log.
+  ///   - parent: the trace that the HTTP request tells of; nil = none.
   /// - Returns: the whole response; nil where no call in the body has an id.
-  public func answer(_ body: [UInt8], from administrator: String) async -> [UInt8]? {
+  public func answer(_ body: [UInt8], from administrator: String, in parent: TraceContext? = nil) async -> [UInt8]? {
     switch parse(body) {
     case .notJSON(let error): return Reply.failure(error).text(id: nil)
     case .badBatch: return Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil)
-    case .single(let call): return await answer(call, text(of: body, 0), from: administrator)
+    case .single(let call): return await answer(call, text(of: body, 0), from: administrator, in: parent)
     case .batch(let calls):
       var texts: [[UInt8]] = []
       for (index, call) in calls.enumerated() {
-        if let text = await answer(call, text(of: body, index), from: administrator) { texts.append(text) }
+        if let text = await answer(call, text(of: body, index), from: administrator, in: parent) { texts.append(text) }
       }
       return texts.isEmpty ? nil : JSONWriter.text { $0.array(texts) { $0.raw($1) } }
     }
@@ -66,23 +68,31 @@ public final class AdministratorRPC: Sendable {
     dispatcher.isAlone ? nil : RequestText(text: body, index: index, servesApplication: true)
   }
 
-  private func answer(_ call: Call, _ text: RequestText?, from administrator: String) async -> [UInt8]? {
+  private func answer(
+    _ call: Call, _ text: RequestText?, from administrator: String, in parent: TraceContext?
+  ) async -> [UInt8]? {
     let start = clocks.monotonic
-    var reply = await reply(to: call, text)
+    let span =
+      parent != nil || telemetry.tracing.beginsTraces
+      ? telemetry.tracing.begin(parent, group: call.subjects?.groupID.flatMap { GroupID($0) }) : nil
+    let trace = span?.context
+    var reply = await reply(to: call, text, in: trace)
     // A request that only reads has changed nothing, whatever became of it.
     if case .failure(.outcomeUnknown) = reply, call.method?.writes == false { reply = .error(.temporary) }
-    telemetry.metrics.didAnswer(call.method, reply, after: clocks.monotonic.nanoseconds(since: start))
-    audit.note(call, reply, by: administrator)
-    if telemetry.tracer.isActive { trace(call, reply, since: start) }
+    let end = clocks.monotonic
+    telemetry.metrics.didAnswer(call.method, reply, after: end.nanoseconds(since: start))
+    if let span { telemetry.tracing.end(span, of: call.method?.name ?? "unknown", reply, over: .http, from: start, to: end) }
+    audit.note(call, reply, by: administrator, in: trace)
+    if telemetry.tracer.isActive { self.trace(call, reply, since: start) }
     if telemetry.unknownParameters.isLogged, let unknown = call.unknownParameters {
-      telemetry.refusals.unknownParameters(unknown, of: call.methodName, user: call.asUser)
+      telemetry.refusals.unknownParameters(unknown, of: call.methodName, user: call.asUser, in: trace)
     }
     if let method = call.method, case .request(let request) = call.content, let field = request.importedFieldInSeconds {
-      telemetry.refusals.instantsInSeconds(field, of: method.name, group: call.subjects?.groupID)
+      telemetry.refusals.instantsInSeconds(field, of: method.name, group: call.subjects?.groupID, in: trace)
     }
     // The audit log holds the calls that could have changed something.
     if case .failure(let error) = reply, call.method?.writes != true {
-      telemetry.refusals.request(error, call.method?.name, sent: call.sentMethodName, user: call.asUser)
+      telemetry.refusals.request(error, call.method?.name, sent: call.sentMethodName, user: call.asUser, in: trace)
     }
     return call.id != nil || call.isInvalid ? reply.text(id: call.id) : nil
   }
@@ -95,7 +105,7 @@ public final class AdministratorRPC: Sendable {
         microseconds: clocks.monotonic.nanoseconds(since: start) / 1000, unknownParameters: call.unknownParameters?.text))
   }
 
-  private func reply(to call: Call, _ text: RequestText?) async -> Reply {
+  private func reply(to call: Call, _ text: RequestText?, in trace: TraceContext?) async -> Reply {
     switch call.content {
     case .invalid: return .error(.invalidRequest)
     case .unknownMethod(let error, sent: _): return .failure(error)
@@ -107,33 +117,34 @@ public final class AdministratorRPC: Sendable {
       case .user, .anyone, .application, nil: return .failure(error)
       }
     case .request(let request):
-      return await authorize(request, call.method?.specification.callers, asUser: call.asUser, text)
+      return await authorize(request, call.method?.specification.callers, asUser: call.asUser, text, in: trace)
     }
   }
 
   private static let forConnections = Reply.error(.methodNotFound, "This method is for clients, on a WebSocket")
 
   private func authorize(
-    _ request: Request, _ callers: MethodSpecification.Callers?, asUser: UserID?, _ text: RequestText?
+    _ request: Request, _ callers: MethodSpecification.Callers?, asUser: UserID?, _ text: RequestText?, in trace: TraceContext?
   ) async -> Reply {
     switch (callers, asUser) {
     case (.connection, _), (nil, _): return AdministratorRPC.forConnections
     case (.application, .some): return .error(.noRight, "Only for the application itself", field: "asUser")
     case (.user, nil): return .missingUser
-    case (.application, nil), (.anyone, nil): return await run(request, by: .administrator, text)
+    case (.application, nil), (.anyone, nil): return await run(request, by: .administrator.with(trace: trace), text)
     case (.anyone, let user?), (.user, let user?):
       users.remember([user])
-      return await run(request, asUser: user, text)
+      return await run(request, asUser: user, text, in: trace)
     }
   }
 
-  private func run(_ request: Request, asUser user: UserID, _ text: RequestText?) async -> Reply {
+  private func run(_ request: Request, asUser user: UserID, _ text: RequestText?, in trace: TraceContext?) async -> Reply {
     do throws(StoreError) {
       try await sessions.makeKnown(user)
       let profile = try await profiles.profiles(of: [user])[user]
-      return await run(request, by: .user(user, platform: .restAPI, session: nil, profile: profile), text)
+      let caller = Caller.user(user, platform: .restAPI, session: nil, profile: profile)
+      return await run(request, by: caller.with(trace: trace), text)
     } catch {
-      observer.storeFailed(error)
+      observer.storeFailed(error, in: trace)
       return .error(.temporary)
     }
   }

@@ -17,7 +17,8 @@ struct AuditLog: Sendable {
   }
 
   /// Notes an answered call, refused ones included, where its method is one that changes something.
-  func note(_ call: Call, _ reply: Reply, by administrator: String) {
+  /// - Parameter trace: to which it belongs; nil = to none.
+  func note(_ call: Call, _ reply: Reply, by administrator: String, in trace: TraceContext?) {
     guard let method = call.method, let level = AuditLog.level(of: method) else { return }
     let subjects = call.subjects
     var groupID = AuditLog.name(subjects?.groupID)
@@ -30,7 +31,9 @@ struct AuditLog: Sendable {
       asUser: call.asUser?.rawValue, userIDList: userIDList.isEmpty ? nil : userIDList,
       userCount: userIDList.isEmpty ? nil : subjects.map { Int64($0.userCount) },
       reason: AuditLog.cut(subjects?.reason, AuditLog.longestReason))
-    logger.log(level: level, "audit", metadata: AuditLog.metadata(of: action))
+    var metadata = AuditLog.metadata(of: action)
+    metadata.add(trace)
+    logger.log(level: level, "audit", metadata: metadata)
     actions.add(action)
   }
 

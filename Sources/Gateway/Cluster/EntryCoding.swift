@@ -48,7 +48,10 @@ struct EntryWriter {
     platform(caller.platform)
     optionalKey(caller.session)
     profile(caller.profile)
+    trace(caller.trace)
   }
+
+  mutating func trace(_ trace: TraceContext?) { bytes.optional(trace) { $0.text($1.traceparent) } }
 }
 
 /// Reads the values of entries.
@@ -138,9 +141,15 @@ struct EntryReader {
     let isUser = try bytes.flag()
     let user = isUser ? try user() : nil
     let (platform, session, profile) = (try platform(), try optionalKey(), try profile())
-    guard let user else { return .administrator }
+    let trace = try trace()
+    guard let user else { return .administrator.with(trace: trace) }
     // Its own requester: whether the client still waits is known on its node alone.
-    return .user(user, platform: platform, session: session, requester: nil, profile: profile)
+    return .user(user, platform: platform, session: session, requester: nil, profile: profile).with(trace: trace)
+  }
+
+  mutating func trace() throws(MalformedMessage) -> TraceContext? {
+    let traceparent = try bytes.optional { (reader) throws(MalformedMessage) in try reader.text() }
+    return traceparent.flatMap { TraceContext(traceparent: $0) }
   }
 }
 

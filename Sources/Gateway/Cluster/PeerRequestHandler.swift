@@ -13,6 +13,7 @@ package final class PeerRequestHandler: Sendable {
   private let users: ClusterUserDirectory
   private let directory: SessionDirectory
   private let budgets: UserBudgets
+  private let streams: StreamDirectory
   private let methods: MethodTable
   private let clocks: any Clocks
   private let metrics = Mutex<@Sendable () async -> [UInt8]>({ [] })
@@ -20,7 +21,8 @@ package final class PeerRequestHandler: Sendable {
   /// A handler that has no metrics to tell of yet.
   package init(
     dispatcher: Dispatcher, observation: Observation, router: ShardRouter, registry: GroupRegistry,
-    users: ClusterUserDirectory, directory: SessionDirectory, budgets: UserBudgets, methods: MethodTable, clocks: any Clocks
+    users: ClusterUserDirectory, directory: SessionDirectory, budgets: UserBudgets, streams: StreamDirectory,
+    methods: MethodTable, clocks: any Clocks
   ) {
     self.dispatcher = dispatcher
     self.observation = observation
@@ -29,6 +31,7 @@ package final class PeerRequestHandler: Sendable {
     self.users = users
     self.directory = directory
     self.budgets = budgets
+    self.streams = streams
     self.methods = methods
     self.clocks = clocks
   }
@@ -94,6 +97,10 @@ package final class PeerRequestHandler: Sendable {
     case .administratorActions(let count, let instant):
       answer(.administratorActions(observation.actionsHere(count, through: instant)))
     case .uptime: answer(.count(observation.uptimeHere))
+    case .post(let body, let key, let trace):
+      let session = streams.name(in: key).flatMap { streams.session(of: $0) }
+      guard let session else { return answer(.posted(.gone)) }
+      session.post(body, PostedCall(in: trace) { answer(.posted($0)) })
     case .metrics: Task { answer(.reply(.success(.encoded(await metrics.withLock { $0 }())))) }
     }
   }

@@ -40,6 +40,8 @@ enum RemoteRequest: Sendable {
   case uptime
   /// The receiver's metrics, as the text of Prometheus.
   case metrics
+  /// A request, or a batch, that came by HTTP for an event stream of the receiver, and its trace.
+  case post([UInt8], key: String, TraceContext?)
 }
 
 extension RemoteRequest {
@@ -101,6 +103,7 @@ enum RemoteReply: Sendable {
   case traceEntries(TraceBatch?)
   case activeGroups([ActiveGroup])
   case administratorActions([AdministratorAction])
+  case posted(PostedCall.Answer)
 }
 
 // MARK: Bytes
@@ -112,6 +115,7 @@ extension RemoteRequest {
     case erase, recallRecent, forgetUser
     case beginTrace = 16
     case traceEntries, readTrace, endTrace, activeGroups, administratorActions, uptime, metrics
+    case post = 32
   }
 
   func write(to writer: inout EntryWriter) {
@@ -189,6 +193,11 @@ extension RemoteRequest {
       writer.instant(instant)
     case .uptime: writer.bytes.byte(Tag.uptime.rawValue)
     case .metrics: writer.bytes.byte(Tag.metrics.rawValue)
+    case .post(let body, let key, let trace):
+      writer.bytes.byte(Tag.post.rawValue)
+      writer.bytes.text(key)
+      writer.trace(trace)
+      writer.bytes.data(body)
     }
   }
 
@@ -246,6 +255,9 @@ extension RemoteRequest {
     case .administratorActions: self = .administratorActions(try reader.bytes.count(), through: try reader.instant())
     case .uptime: self = .uptime
     case .metrics: self = .metrics
+    case .post:
+      let (key, trace) = (try reader.bytes.text(), try reader.trace())
+      self = .post(try reader.bytes.data(), key: key, trace)
     }
   }
 }
@@ -353,7 +365,7 @@ extension RowOperation {
 extension RemoteReply {
   private enum Tag: UInt8 {
     case moved = 1
-    case reply, rows, sessions, count, traceEntries, activeGroups, administratorActions
+    case reply, rows, sessions, count, traceEntries, activeGroups, administratorActions, posted
   }
 
   func write(to writer: inout EntryWriter) {
@@ -400,6 +412,9 @@ extension RemoteReply {
       writer.bytes.byte(Tag.administratorActions.rawValue)
       writer.bytes.count(actions.count)
       for action in actions { writer.action(action) }
+    case .posted(let answer):
+      writer.bytes.byte(Tag.posted.rawValue)
+      answer.write(to: &writer)
     }
   }
 
@@ -439,6 +454,34 @@ extension RemoteReply {
       var actions: [AdministratorAction] = []
       for _ in 0..<count { actions.append(try reader.action()) }
       self = .administratorActions(actions)
+    case .posted: self = .posted(try PostedCall.Answer(from: &reader))
+    }
+  }
+}
+
+extension PostedCall.Answer {
+  private enum Tag: UInt8 {
+    case text = 1
+    case nothing, gone
+  }
+
+  fileprivate func write(to writer: inout EntryWriter) {
+    switch self {
+    case .text(let text):
+      writer.bytes.byte(Tag.text.rawValue)
+      writer.bytes.data(text)
+    case .nothing: writer.bytes.byte(Tag.nothing.rawValue)
+    case .gone: writer.bytes.byte(Tag.gone.rawValue)
+    }
+  }
+
+  fileprivate init(from reader: inout EntryReader) throws(MalformedMessage) {
+    let number = try reader.bytes.byte()
+    guard let tag = Tag(rawValue: number) else { throw MalformedMessage("an unknown answer: \(number)") }
+    switch tag {
+    case .text: self = .text(try reader.bytes.data())
+    case .nothing: self = .nothing
+    case .gone: self = .gone
     }
   }
 }

@@ -53,7 +53,7 @@ struct UpgradeRefusal: Sendable {
   }
 }
 
-/// Decides which requests become WebSockets.
+/// Decides which requests become WebSockets or event streams.
 public final class UpgradePolicy: Sendable {
   /// Where the WebSocket is.
   public let path: String
@@ -70,14 +70,24 @@ public final class UpgradePolicy: Sendable {
     self.connectionLimiter = connectionLimiter
   }
 
-  /// Refuses all upgrades from now on.
+  /// Refuses all upgrades, and new event streams, from now on.
   func beginDraining() { draining.store(true, ordering: .releasing) }
 
   /// Why an upgrade with this head is refused; nil = it is not.
   func refusal(of head: borrowing RequestHead, from client: ForwardedClient) -> UpgradeRefusal? {
     guard head.path == path, !head.isInternal else { return .path(expected: path) }
+    return refusal(ofStream: head, from: client)
+  }
+
+  /// Why an event stream with this head is refused; nil = it is not.
+  func refusal(ofStream head: borrowing RequestHead, from client: ForwardedClient) -> UpgradeRefusal? {
     guard !draining.load(ordering: .acquiring) else { return .draining }
     guard !connectionLimiter.refusesUpgrade(from: client.address) else { return .connections }
+    return originRefusal(of: head, from: client)
+  }
+
+  /// Why the page that a request comes from may not ask; nil = it may.
+  func originRefusal(of head: borrowing RequestHead, from client: ForwardedClient) -> UpgradeRefusal? {
     guard !origins.allows(origin: head.origin, host: client.host) else { return nil }
     let claimed = proxies.clientIfTrusted(head)
     return origins.allows(origin: head.origin, host: claimed.host) ? .untrustedProxy : .origin

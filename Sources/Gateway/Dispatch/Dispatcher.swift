@@ -183,7 +183,7 @@ public final class Dispatcher: Sendable {
     _ parameters: Parameters, by caller: Caller, _ completion: @escaping Completion,
     _ body: @escaping @Sendable (Parameters, Caller) async throws(StoreError) -> Reply
   ) {
-    run(caller.requester ?? Requester(caller.userID), completion) { () async throws(StoreError) in
+    run(caller.requester ?? Requester(caller.userID), completion, in: caller.trace) { () async throws(StoreError) in
       try await body(parameters, caller)
     }
   }
@@ -193,23 +193,29 @@ public final class Dispatcher: Sendable {
     _ parameters: Parameters, by caller: Caller, _ completion: @escaping Completion,
     _ body: @escaping @Sendable (Parameters, Caller) async throws(StoreError) -> Reply
   ) {
-    run(Requester(caller.userID), completion) { () async throws(StoreError) in try await body(parameters, caller) }
+    run(Requester(caller.userID), completion, in: caller.trace) { () async throws(StoreError) in
+      try await body(parameters, caller)
+    }
   }
 
   /// Runs a body that needs a store, beside the session's order of requests to each group.
+  /// - Parameter trace: to which the request belongs; nil = to none.
   func run(
-    _ requester: Requester, _ completion: @escaping Completion, _ body: @escaping @Sendable () async throws(StoreError) -> Reply
+    _ requester: Requester, _ completion: @escaping Completion, in trace: TraceContext? = nil,
+    _ body: @escaping @Sendable () async throws(StoreError) -> Reply
   ) {
-    Task { completion(requester.isGone ? .error(.temporary) : await reply(to: requester, body)) }
+    Task { completion(requester.isGone ? .error(.temporary) : await reply(to: requester, in: trace, body)) }
   }
 
-  private func reply(to requester: Requester, _ body: () async throws(StoreError) -> Reply) async -> Reply {
+  private func reply(
+    to requester: Requester, in trace: TraceContext?, _ body: () async throws(StoreError) -> Reply
+  ) async -> Reply {
     await Requester.$current.withValue(requester) {
       do throws(StoreError) {
         return try await body()
       } catch {
         // The store reads nothing for a client that has gone, which is no failure.
-        if !requester.isGone { observer.storeFailed(error) }
+        if !requester.isGone { observer.storeFailed(error, in: trace) }
         return .error(.temporary)
       }
     }

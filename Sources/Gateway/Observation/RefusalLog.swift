@@ -41,12 +41,12 @@ public final class RefusalLog: Sendable {
       .temporary, .requestRate,
     ]
     signIns = RefusalCounters("throng_sign_ins_refused_total", by: "code", codes.map { "\($0.rawValue)" })
-    let statuses = [400, 401, 403, 404, 405, 411, 413, 421, 426, 431, 500, 503]
+    let statuses = [400, 401, 403, 404, 405, 411, 413, 421, 426, 429, 431, 500, 503]
     arrivals = RefusalCounters("throng_connections_dropped_total", by: "reason", EarlyEnd.allCases.map(\.rawValue))
     http = RefusalCounters("throng_http_refused_total", by: "status", statuses.map { "\($0)" })
   }
 
-  /// An upgrade was answered with a status.
+  /// An upgrade, or a request for an event stream or of one, was answered with a status.
   func upgrade(
     _ refusal: UpgradeRefusal, _ head: borrowing RequestHead, from client: ForwardedClient
   ) {
@@ -104,11 +104,14 @@ public final class RefusalLog: Sendable {
   /// - Parameters:
   ///   - method: nil where it does not exist.
   ///   - sent: its name then.
+  ///   - trace: to which it belongs; nil = to none.
   func request(
-    _ error: WireError, _ method: String?, sent: SentMethodName? = nil, from address: String? = nil, user: UserID?
+    _ error: WireError, _ method: String?, sent: SentMethodName? = nil, from address: String? = nil, user: UserID?,
+    in trace: TraceContext? = nil
   ) {
     note("request refused", .debug, requestLines) {
       var fields = RefusalLog.fields(error, from: address, user)
+      fields.add(trace)
       fields["method"] = "\(method ?? "unknown")"
       if let sent { fields["sentMethod"] = "\(sent.text)" }
       return fields
@@ -116,11 +119,13 @@ public final class RefusalLog: Sendable {
   }
 
   /// A request has parameters that its method does not have. It goes on without them.
+  /// - Parameter trace: to which it belongs; nil = to none.
   func unknownParameters(
-    _ unknown: [UnknownParameter], of method: String, from address: String? = nil, user: UserID?
+    _ unknown: [UnknownParameter], of method: String, from address: String? = nil, user: UserID?, in trace: TraceContext? = nil
   ) {
     note("unknown parameters", .debug, parameterLines) {
       var fields: Logger.Metadata = ["method": "\(method)", "parameters": "\(unknown.text)"]
+      fields.add(trace)
       if let address { fields["address"] = "\(address)" }
       if let user { fields["userID"] = "\(user)" }
       return fields
@@ -128,13 +133,15 @@ public final class RefusalLog: Sendable {
   }
 
   /// An import has instants that are most likely in seconds. It goes on: some may be as old.
-  func instantsInSeconds(_ field: String, of method: String, group: String?) {
+  /// - Parameter trace: to which it belongs; nil = to none.
+  func instantsInSeconds(_ field: String, of method: String, group: String?, in trace: TraceContext? = nil) {
     note("an import has very old instants", .warning, instantLines) {
       var fields: Logger.Metadata = [
         "method": "\(method)", "field": "\(field)",
         "reason": "\(field) is before March 1973: seconds? Instants are milliseconds since 1970",
       ]
       if let group { fields["groupID"] = "\(group)" }
+      fields.add(trace)
       return fields
     }
   }
@@ -229,6 +236,13 @@ public final class RefusalLog: Sendable {
 
   /// By scalars: a character can have any length.
   private static func shortened(_ text: String) -> String { String(text.unicodeScalars.prefix(200)) }
+}
+
+extension Logger.Metadata {
+  /// Adds the trace-id by which other services' lines about the same request are found.
+  mutating func add(_ trace: TraceContext?) {
+    if let trace { self["traceID"] = "\(trace.traceID)" }
+  }
 }
 
 /// A line a minute for each reason, which tells how many events it stands for.

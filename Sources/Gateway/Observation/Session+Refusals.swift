@@ -13,19 +13,24 @@ extension Session {
   }
 
   /// A request or a sign-in is answered with an error.
-  /// - Parameter sent: the name of an unknown method.
-  func noteRefusal(_ error: WireError, of method: MethodTable.Entry?, sent: SentMethodName? = nil) {
+  /// - Parameters:
+  ///   - sent: the name of an unknown method.
+  ///   - trace: to which the request belongs.
+  func noteRefusal(
+    _ error: WireError, of method: MethodTable.Entry?, sent: SentMethodName? = nil, in trace: TraceContext? = nil
+  ) {
     if method?.specification.name == .login {
       noteRefusedSignIn(error)
     } else {
-      telemetry.refusals.request(error, method?.name, sent: sent, from: address, user: refusedUser)
+      telemetry.refusals.request(error, method?.name, sent: sent, from: address, user: refusedUser, in: trace)
     }
   }
 
   /// A request has parameters that its method does not have.
-  func noteUnknownParameters(of call: borrowing Call) {
+  /// - Parameter trace: to which the request belongs.
+  func noteUnknownParameters(of call: borrowing Call, in trace: TraceContext?) {
     guard telemetry.unknownParameters.isLogged, let unknown = call.unknownParameters else { return }
-    telemetry.refusals.unknownParameters(unknown, of: call.methodName, from: address, user: refusedUser)
+    telemetry.refusals.unknownParameters(unknown, of: call.methodName, from: address, user: refusedUser, in: trace)
   }
 
   /// The sign-in of an upgrade, or by `login`, was refused.

@@ -16,7 +16,12 @@ package final class StoreObserver: GroupObserver {
     logger.error("store failed", metadata: ["group": "\(group)", "error": "\(error)"])
   }
 
-  func storeFailed(_ error: StoreError) { logger.error("store failed", metadata: ["error": "\(error)"]) }
+  /// - Parameter trace: to which the request belongs that needed the store; nil = to none.
+  func storeFailed(_ error: StoreError, in trace: TraceContext? = nil) {
+    var fields: Logger.Metadata = ["error": "\(error)"]
+    fields.add(trace)
+    logger.error("store failed", metadata: fields)
+  }
 
   package func didCount(_ message: MessageCount) { messages.count(message) }
 

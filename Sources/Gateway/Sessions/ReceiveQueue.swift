@@ -7,9 +7,12 @@ final class ReceiveQueue {
   /// A text with the padding that the parser needs.
   struct Text {
     private let padded: [UInt8]
+    /// The request that it came by; nil = a frame.
+    let post: PostedCall?
 
-    fileprivate init(_ message: UnsafeRawBufferPointer) {
+    fileprivate init(_ message: UnsafeRawBufferPointer, _ post: PostedCall?) {
       padded = Array(message) + [UInt8](repeating: 0, count: JSONParser.padding)
+      self.post = post
     }
 
     fileprivate var count: Int { padded.count - JSONParser.padding }
@@ -29,8 +32,9 @@ final class ReceiveQueue {
   var isEmpty: Bool { count == 0 }
 
   /// Adds a copy at the end.
-  func append(_ message: UnsafeRawBufferPointer) {
-    texts.append(Text(message))
+  /// - Parameter post: the request that it came by; nil = a frame.
+  func append(_ message: UnsafeRawBufferPointer, _ post: PostedCall? = nil) {
+    texts.append(Text(message, post))
     count += 1
     bytes += message.count
   }
@@ -43,9 +47,12 @@ final class ReceiveQueue {
     return text
   }
 
-  func removeAll() {
-    texts = []
+  /// - Returns: the requests whose texts were among them.
+  @discardableResult
+  func removeAll() -> [PostedCall] {
+    defer { texts = [] }
     count = 0
     bytes = 0
+    return texts.compactMap(\.post)
   }
 }

@@ -12,14 +12,19 @@ extension Session {
   /// - Parameters:
   ///   - text: as it came, where it may have to travel; nil on one node.
   ///   - isBatchFull: its batch has no more space for the reply of a read.
+  ///   - parent: the trace that an HTTP request tells of (`TraceContext.init(traceparent:)`); nil = none, as
+  ///     on a WebSocket.
   func handle(
-    _ call: consuming Call, _ text: RequestText? = nil, isBatchFull: Bool = false, for receiver: PendingRequest.Receiver
+    _ call: consuming Call, _ text: RequestText? = nil, isBatchFull: Bool = false, in parent: TraceContext? = nil,
+    for receiver: PendingRequest.Receiver
   ) {
     let trace = telemetry.tracer.isActive ? PendingRequest.Trace(call) : nil
-    if call.unknownParameters != nil { noteUnknownParameters(of: call) }
+    let span =
+      parent != nil || telemetry.tracing.beginsTraces ? telemetry.tracing.begin(parent, group: call.groupID) : nil
+    if call.unknownParameters != nil { noteUnknownParameters(of: call, in: span?.context) }
     let pending = PendingRequest(
       call, text, cost: call.writeCost(indexesTexts: dispatcher.searchesMessages), at: context.clocks.monotonic,
-      isBatchFull: isBatchFull, trace: trace, for: receiver)
+      isBatchFull: isBatchFull, trace: trace, span: span, for: receiver)
     if case .ended = phase { return deliver([], to: receiver) }
     do throws(WireError) {
       execute(try authorize(call, at: pending.start), pending)
@@ -80,10 +85,19 @@ extension Session {
   /// Counts, logs, encodes and delivers a reply.
   func complete(_ pending: PendingRequest, with reply: Reply) {
     telemetry.metrics.didAnswer(pending.method, reply, after: context.clocks.monotonic.nanoseconds(since: pending.start))
-    if case .failure(let error) = reply { noteRefusal(error, of: pending.method, sent: pending.sentMethod) }
+    if case .failure(let error) = reply {
+      noteRefusal(error, of: pending.method, sent: pending.sentMethod, in: pending.span?.context)
+    }
+    if let span = pending.span { end(span, of: pending, reply) }
     let text = pending.wantsReply ? reply.text(id: pending.id) : []
     if let trace = pending.trace { note(pending, trace, reply, bytes: text.count) }
     deliver(text, to: pending.receiver)
+  }
+
+  private func end(_ span: RequestSpan, of pending: PendingRequest, _ reply: Reply) {
+    telemetry.tracing.end(
+      span, of: pending.method?.name ?? "unknown", reply, over: stream == nil ? .webSocket : .http, from: pending.start,
+      to: context.clocks.monotonic)
   }
 
   private func note(_ pending: PendingRequest, _ trace: PendingRequest.Trace, _ reply: Reply, bytes: Int) {
@@ -95,42 +109,46 @@ extension Session {
         unknownParameters: trace.unknownParameters?.text))
   }
 
-  private func deliver(_ text: [UInt8], to receiver: PendingRequest.Receiver) {
+  func deliver(_ text: [UInt8], to receiver: PendingRequest.Receiver) {
     switch receiver {
     case .session(let slot): sendInOrder(text, at: slot)
     case .batch(let next): next(self, text)
+    case .post(let call): answer(call, text.isEmpty ? .nothing : .text(text))
     }
   }
 
   // MARK: Batches
 
   /// Handles a batch: its requests one after the other, answered by one array.
-  /// - Parameter text: of the batch; nil on one node.
-  func handle(_ calls: [Call], _ text: [UInt8]?) {
-    let slot = replies.open()
+  /// - Parameters:
+  ///   - text: of the batch; nil on one node.
+  ///   - parent: see the other `handle`.
+  func handle(_ calls: [Call], _ text: [UInt8]?, in parent: TraceContext? = nil, for receiver: PendingRequest.Receiver) {
     waits.insert(.batch)
-    handle(calls[...], text, BatchReply(maxBytes: readyReplyBytes * 3 / 2)) { session, batch in
+    handle(calls[...], text, BatchReply(maxBytes: readyReplyBytes * 3 / 2), in: parent) { session, batch in
       session.waits.remove(.batch)
-      session.sendInOrder(batch.text, at: slot)
+      session.deliver(batch.text, to: receiver)
       session.drainReceiveQueue()
     }
   }
 
   private func handle(
-    _ calls: ArraySlice<Call>, _ text: [UInt8]?, _ batch: BatchReply,
+    _ calls: ArraySlice<Call>, _ text: [UInt8]?, _ batch: BatchReply, in parent: TraceContext?,
     then finish: @escaping @Sendable (isolated Session, BatchReply) -> Void
   ) {
     guard let call = calls.first else { return finish(self, batch) }
     handle(
       call, text.map { RequestText(text: $0, index: calls.startIndex, servesApplication: false) }, isBatchFull: batch.isFull,
-      for: .batch { session, reply in session.handle(calls.dropFirst(), text, batch.appending(reply), then: finish) })
+      in: parent,
+      for: .batch { session, reply in
+        session.handle(calls.dropFirst(), text, batch.appending(reply), in: parent, then: finish)
+      })
   }
 
   /// A batch with no or too many requests counts as one request.
-  func refuseBatch() {
-    let slot = replies.open()
+  func refuseBatch(for receiver: PendingRequest.Receiver) {
     if case .flood = checkRate(at: context.clocks.monotonic) { closeAfterReplies(.requestFlood) }
-    sendInOrder(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), at: slot)
+    deliver(Reply.error(.invalidRequest, "A batch has 1 to 20 requests").text(id: nil), to: receiver)
   }
 }
 
@@ -163,6 +181,8 @@ final class PendingRequest: Sendable {
   /// The consumer of the response's text.
   enum Receiver: Sendable {
     case session(ReplyQueue.Slot)
+    /// Is answered by itself, whatever the order.
+    case post(PostedCall)
     /// Gets an empty text for a request without an id.
     case batch(@Sendable (isolated Session, [UInt8]) -> Void)
   }
@@ -184,6 +204,8 @@ final class PendingRequest: Sendable {
   let text: RequestText?
   /// The part of the request that a trace needs; nil while nothing is traced.
   let trace: Trace?
+  /// Its span, where it belongs to a trace of several services; nil = to none.
+  let span: RequestSpan?
 
   /// The part of a request that a trace needs.
   final class Trace: Sendable {
@@ -198,11 +220,12 @@ final class PendingRequest: Sendable {
 
   init(
     _ call: borrowing Call, _ text: RequestText?, cost: WriteCost, at start: MonotonicInstant, isBatchFull: Bool, trace: Trace?,
-    for receiver: Receiver
+    span: RequestSpan?, for receiver: Receiver
   ) {
     self.start = start
     self.text = text
     self.trace = trace
+    self.span = span
     let id = call.id
     self.id = id
     method = call.method

@@ -55,10 +55,16 @@ extension Session {
   @inline(never)
   private func completion(of pending: PendingRequest) -> Dispatcher.Completion { { self.didReply($0, to: pending) } }
 
+  /// The caller in the request's trace; nil where nobody is signed in.
+  private func caller(of pending: PendingRequest) -> Caller? {
+    guard let span = pending.span else { return caller }
+    return caller?.with(trace: span.context)
+  }
+
   // MARK: Reads
 
   func startRead(_ request: consuming Request, _ pending: PendingRequest) {
-    guard let caller else { return complete(pending, with: .error(.notSignedIn)) }
+    guard let caller = caller(of: pending) else { return complete(pending, with: .error(.notSignedIn)) }
     guard !pending.isBatchFull else {
       return complete(pending, with: .error(.temporary, "The answer of this batch is as long as it may be; ask again"))
     }
@@ -84,7 +90,7 @@ extension Session {
   }
 
   private func startWrite(_ request: consuming Request, _ pending: PendingRequest) {
-    guard let caller else { return complete(pending, with: .error(.notSignedIn)) }
+    guard let caller = caller(of: pending) else { return complete(pending, with: .error(.notSignedIn)) }
     guard !pending.cost.isHeavy || budget?.beginHeavyWrite(of: self) != false else {
       return deferRequest(request, pending)
     }

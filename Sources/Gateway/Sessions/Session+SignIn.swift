@@ -12,16 +12,18 @@ extension Session {
   /// Starts the connection. A token of the upgrade signs in at once; its errors close with 4500,
   /// and the reason begins with the code (Protocol.md, "Ways to sign in").
   func start(with credential: UpgradeCredential?) {
-    guard let credential else {
-      deadlines[.signIn] = context.clocks.monotonic + signInPolicy.signInTime
-      return schedule()
+    if let credential { return enqueueSignIn(credential.login) { session, reply in session.finishUpgrade(reply) } }
+    // Nobody could sign in on an event stream later.
+    guard !connection.isEventStream else {
+      return refuseToken(.noneOnStream) { session, reply in session.finishUpgrade(reply) }
     }
-    enqueueSignIn(credential.login) { session, reply in session.finishUpgrade(reply) }
+    deadlines[.signIn] = context.clocks.monotonic + signInPolicy.signInTime
+    schedule()
   }
 
   private func finishUpgrade(_ reply: Reply) {
     switch reply {
-    case .success(.session(let result)): send(SessionEvent.onConnectSuccess(result).frame)
+    case .success(.session(let result)): send(SessionEvent.onConnectSuccess(result, streamKey: beginStream()).frame)
     case .success: assertionFailure("a sign-in answers a session")
     // After an invalid token or a failure of the store, the close is pending already.
     case .failure(let error):
@@ -59,7 +61,32 @@ extension Session {
 
   /// Checks the token, the platform and the rates.
   private func verify(_ login: Login, on device: Login.Device, then reply: @escaping ReplyHandler) {
-    switch signInPolicy.check(login.token, at: context.clocks.wall) {
+    let result = signInPolicy.check(login.token, at: context.clocks.wall)
+    guard case .failure(let refusal) = result, refusal.awaitsKeys else { return judge(result, on: device, then: reply) }
+    waits.insert(.signIn)
+    Task { await self.verifyWithNewKeys(login, on: device, then: reply) }
+  }
+
+  /// The keys are read again for the token, and later texts wait.
+  private func verifyWithNewKeys(_ login: Login, on device: Login.Device, then reply: @escaping ReplyHandler) async {
+    let result = await signInPolicy.checkWithNewKeys(login.token, context.clocks)
+    // The connection may have closed meanwhile.
+    guard case .anonymous = phase else { return }
+    waits.remove(.signIn)
+    // The server may drain.
+    guard pendingClose == nil else { return reply(self, .error(.notSignedIn)) }
+    judge(result, on: device, then: reply)
+    drainReceiveQueue()
+  }
+
+  private func judge(
+    _ result: Result<AcceptedToken, TokenRefusal>, on device: Login.Device, then reply: @escaping ReplyHandler
+  ) {
+    switch result {
+    case .failure(let refusal) where refusal.error.code == .temporary:
+      refusalReason = refusal.reason
+      refuseUnready(then: reply)
+      refusalReason = nil
     case .failure(let refusal):
       if let user = refusal.userID { tokenUser = user }
       refuseToken(refusal, then: reply)
@@ -246,8 +273,27 @@ extension Session {
   /// After an invalid token the session keeps its old one; another user's token is 6015
   /// (Protocol.md, "Token renewal").
   private func renew(_ login: Login, then reply: @escaping ReplyHandler) {
+    let result = signInPolicy.check(login.token, at: context.clocks.wall)
+    guard case .failure(let refusal) = result, refusal.awaitsKeys else { return renew(by: result, then: reply) }
+    waits.insert(.signIn)
+    Task { await self.renewWithNewKeys(login, then: reply) }
+  }
+
+  /// The keys are read again for the token, and later texts wait.
+  private func renewWithNewKeys(_ login: Login, then reply: @escaping ReplyHandler) async {
+    let result = await signInPolicy.checkWithNewKeys(login.token, context.clocks)
+    waits.remove(.signIn)
+    // It has closed meanwhile.
+    if case .ended = phase { return }
+    renew(by: result, then: reply)
+    drainReceiveQueue()
+  }
+
+  private func renew(by result: Result<AcceptedToken, TokenRefusal>, then reply: @escaping ReplyHandler) {
     guard let identity else { return reply(self, .error(.notSignedIn)) }
-    switch signInPolicy.check(login.token, at: context.clocks.wall) {
+    switch result {
+    // Nobody knows whether the token is good: the old one lasts as long as it does.
+    case .failure(let refusal) where refusal.error.code == .temporary: answer(refusal, then: reply)
     case .failure(let refusal): answerBadToken { session in session.answer(refusal, then: reply) }
     case .success(let accepted):
       guard accepted.userID == identity.userID else { return reply(self, .error(.otherUserSignedIn)) }
@@ -297,6 +343,10 @@ extension TokenRefusal {
   fileprivate static func revoked(of user: UserID) -> TokenRefusal {
     TokenRefusal(WireError(.tokenRevoked), userID: user)
   }
+
+  /// 70003.
+  fileprivate static let noneOnStream = TokenRefusal(
+    WireError(.tokenMalformed, "An event stream is opened with a token"), reason: "an event stream without a token")
 }
 
 extension WireError {

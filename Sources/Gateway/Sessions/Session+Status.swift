@@ -40,7 +40,9 @@ extension Session {
     }
     dispatcher.statuses.update(&context.statuses, of: connection.loop.index)
     var rows = Dictionary(uniqueKeysWithValues: read.userList.map { ($0.userID, $0) })
-    for (user, row) in context.statuses.answer(users, to: ObjectIdentifier(self)) {
+    // The reply of an event stream may be overtaken by events, which count for its client.
+    let mayRepeat = connection.isEventStream
+    for (user, row) in context.statuses.answer(users, to: ObjectIdentifier(self), mayRepeat: mayRepeat) {
       rows[user] = row.isKnown ? row.info : nil
     }
     statusesFollow = replies.openedCount

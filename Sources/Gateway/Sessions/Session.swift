@@ -7,7 +7,7 @@ import WireProtocol
 /// the transport's callbacks enter it without a hop.
 ///
 /// This file holds its state and the ways in and out: texts from the socket, replies to it. The
-/// extensions hold sign-in, requests, their scheduling, deadlines and the end.
+/// extensions hold sign-in, requests, those that come by HTTP, their scheduling, deadlines and the end.
 package actor Session: ConnectionHandler {
   /// The signed-in user.
   struct Identity: Sendable {
@@ -64,6 +64,7 @@ package actor Session: ConnectionHandler {
   let signInPolicy: SignInPolicy
   let registration: SessionRegistration
   private let connectionLimiter: ConnectionLimiter
+  let streams: StreamDirectory
   /// How many bytes of replies may wait behind a slower one.
   let readyReplyBytes: Int
   var phase = Phase.anonymous(requests: 0)
@@ -88,6 +89,10 @@ package actor Session: ConnectionHandler {
   var statusesFollow = 0
   /// The next request, while it waits for its turn.
   var deferred: DeferredRequest?
+  /// Requests of an event stream that are not answered yet.
+  var posts: [ObjectIdentifier: PostedCall] = [:]
+  /// The name of a stream that has signed in; nil = it is none, or has not.
+  var stream: StreamName?
   private let receiveQueue = ReceiveQueue()
   private var isReadingPaused = false
   private var isDrainingQueue = false
@@ -130,7 +135,7 @@ package actor Session: ConnectionHandler {
   init(
     _ connection: Connection, address: String, context: LoopContext, methods: MethodTable, dispatcher: Dispatcher,
     telemetry: RequestTelemetry, signInPolicy: SignInPolicy, registration: SessionRegistration,
-    connectionLimiter: ConnectionLimiter, readyReplyBytes: Int
+    connectionLimiter: ConnectionLimiter, streams: StreamDirectory, readyReplyBytes: Int
   ) {
     self.connection = connection
     self.address = address
@@ -141,6 +146,7 @@ package actor Session: ConnectionHandler {
     self.signInPolicy = signInPolicy
     self.registration = registration
     self.connectionLimiter = connectionLimiter
+    self.streams = streams
     self.readyReplyBytes = readyReplyBytes
   }
 
@@ -199,29 +205,43 @@ package actor Session: ConnectionHandler {
     regulateReading()
   }
 
-  private func parse(_ text: UnsafeRawBufferPointer) {
+  /// A request of an event stream has come by HTTP.
+  func receive(posted body: [UInt8], _ call: PostedCall) {
+    if case .ended = phase { return call.answer(.gone) }
+    guard pendingClose == nil else { return call.answer(.gone) }
+    posts[ObjectIdentifier(call)] = call
+    body.withUnsafeBytes { receiveQueue.append($0, call) }
+    drainReceiveQueue()
+  }
+
+  /// - Parameter post: the request that it came by; nil = a frame.
+  private func parse(_ text: UnsafeRawBufferPointer, _ post: PostedCall? = nil) {
     let handling = telemetry.unknownParameters.current
     switch Envelope(padded: text, parser: context.parser, methods: methods, unknownParameters: handling) {
-    case .notJSON(let error): refuseInvalidText(error)
+    case .notJSON(let error): refuseInvalidText(error, for: receiver(of: post))
     case .badBatch:
       invalidTexts = 0
-      refuseBatch()
+      refuseBatch(for: receiver(of: post))
     case .single(let call):
       invalidTexts = 0
       let text = dispatcher.isAlone ? nil : RequestText(text: Array(text), index: 0, servesApplication: false)
-      handle(call, text, for: .session(replies.open()))
+      handle(call, text, in: post?.trace, for: receiver(of: post))
     case .batch(let calls):
       invalidTexts = 0
-      handle(calls, dispatcher.isAlone ? nil : Array(text))
+      handle(calls, dispatcher.isAlone ? nil : Array(text), in: post?.trace, for: receiver(of: post))
     }
   }
 
+  /// The receiver of the reply to a frame, in the order of frames, or to a request that came by HTTP.
+  private func receiver(of post: PostedCall?) -> PendingRequest.Receiver {
+    if let post { .post(post) } else { .session(replies.open()) }
+  }
+
   /// The tenth invalid text in a row closes with 4501 (Protocol.md, "Frames").
-  private func refuseInvalidText(_ error: WireError) {
+  private func refuseInvalidText(_ error: WireError, for receiver: PendingRequest.Receiver) {
     invalidTexts += 1
-    let slot = replies.open()
     if invalidTexts >= 10 { closeAfterReplies(.badProtocol) }
-    sendInOrder(Reply.failure(error).text(id: nil), at: slot)
+    deliver(Reply.failure(error).text(id: nil), to: receiver)
   }
 
   /// Processes queued texts, until one of them makes the next wait.
@@ -229,7 +249,7 @@ package actor Session: ConnectionHandler {
     // A request that is answered at once calls this again: recursion would use up the stack.
     guard !isDrainingQueue else { return }
     isDrainingQueue = true
-    while !receiveQueue.isEmpty, canProcess, let text = receiveQueue.popFirst() { text.read { parse($0) } }
+    while !receiveQueue.isEmpty, canProcess, let text = receiveQueue.popFirst() { text.read { parse($0, text.post) } }
     isDrainingQueue = false
     if isReadingPaused { regulateReading() }
   }
@@ -300,12 +320,12 @@ package actor Session: ConnectionHandler {
     if case .ended = phase { return }
     guard pendingClose == nil else { return }
     pendingClose = PendingClose(code: code, reason: reason ?? code.reason)
-    receiveQueue.removeAll()
+    for call in receiveQueue.removeAll() { answer(call, .gone) }
     closeIfAnswered()
   }
 
-  private func closeIfAnswered() {
-    if let pendingClose, replies.isEmpty { close(pendingClose.code, reason: pendingClose.reason) }
+  func closeIfAnswered() {
+    if let pendingClose, replies.isEmpty, posts.isEmpty { close(pendingClose.code, reason: pendingClose.reason) }
   }
 
   /// Closes at once (Protocol.md, "Close codes"); replies that are ready are sent first.
@@ -322,6 +342,7 @@ package actor Session: ConnectionHandler {
     requester?.leave()
     phase = .ended
     receiveQueue.removeAll()
+    endPosts()
     deadlines = Deadlines()
     delayedRefusal = nil
     deferred = nil

@@ -9,12 +9,13 @@ package struct SessionFactory: Sendable {
   private let signInPolicy: SignInPolicy
   private let registration: SessionRegistration
   private let connectionLimiter: ConnectionLimiter
+  private let streams: StreamDirectory
   private let readyReplyBytes: Int
 
   /// - Parameter readyReplyBytes: how many bytes of replies may wait behind a slower one.
   package init(
     methods: MethodTable, dispatcher: Dispatcher, telemetry: RequestTelemetry, signInPolicy: SignInPolicy,
-    registration: SessionRegistration, connectionLimiter: ConnectionLimiter, readyReplyBytes: Int
+    registration: SessionRegistration, connectionLimiter: ConnectionLimiter, streams: StreamDirectory, readyReplyBytes: Int
   ) {
     self.methods = methods
     self.dispatcher = dispatcher
@@ -22,6 +23,7 @@ package struct SessionFactory: Sendable {
     self.signInPolicy = signInPolicy
     self.registration = registration
     self.connectionLimiter = connectionLimiter
+    self.streams = streams
     self.readyReplyBytes = readyReplyBytes
   }
 
@@ -32,6 +34,6 @@ package struct SessionFactory: Sendable {
     Session(
       connection, address: address, context: context, methods: methods, dispatcher: dispatcher, telemetry: telemetry,
       signInPolicy: signInPolicy, registration: registration, connectionLimiter: connectionLimiter,
-      readyReplyBytes: readyReplyBytes)
+      streams: streams, readyReplyBytes: readyReplyBytes)
   }
 }

@@ -55,6 +55,17 @@ package final class SignInPolicy: Sendable {
     }
   }
 
+  /// Checks a token once more that awaits keys, where they are read for it.
+  func checkWithNewKeys(_ token: String, _ clocks: any Clocks) async -> Result<AcceptedToken, TokenRefusal> {
+    var result = check(token, at: clocks.wall)
+    // A reading that was under way may have begun before the key was there; then one of its own follows.
+    for _ in 0..<2 {
+      guard case .failure(let refusal) = result, refusal.awaitsKeys, await tokens.readKeys() else { break }
+      result = check(token, at: clocks.wall)
+    }
+    return result
+  }
+
   /// Counts a sign-in of a user whose token has been verified.
   func verdict(on user: UserID, _ platform: Platform, at now: MonotonicInstant) -> Verdict {
     guard sessions.acceptsSignIns else { return .unready }

@@ -29,18 +29,23 @@ public struct AcceptedToken: Sendable, Equatable {
 /// Why a token is refused.
 public struct TokenRefusal: Error, Sendable, Equatable {
   /// What the client is told: 70001, 70003, 70009 or 70021, with the reason only where a configured key
-  /// has signed the token.
+  /// has signed the token; 10002 where this server has no keys yet to judge it by.
   public let error: WireError
   /// What the log says.
   public let reason: String
   /// The user of a signed token, for the log; nil where the token is not signed, or names no user.
   public let userID: UserID?
+  /// Whether the token may be accepted once the keys were read again (`TokenChecking.readKeys`).
+  public let awaitsKeys: Bool
 
-  /// - Parameter reason: nil = the message of the error.
-  public init(_ error: WireError, reason: String? = nil, userID: UserID? = nil) {
+  /// - Parameters:
+  ///   - reason: nil = the message of the error.
+  ///   - awaitsKeys: it names a key that this server has not read.
+  public init(_ error: WireError, reason: String? = nil, userID: UserID? = nil, awaitsKeys: Bool = false) {
     self.error = error
     self.reason = reason ?? error.message
     self.userID = userID
+    self.awaitsKeys = awaitsKeys
   }
 }
 
@@ -48,4 +53,15 @@ public struct TokenRefusal: Error, Sendable, Equatable {
 public protocol TokenChecking: Sendable {
   /// The token, where it is accepted, or why it is refused.
   func check(_ token: String, at now: WallInstant) -> Result<AcceptedToken, TokenRefusal>
+
+  /// Reads the keys again for a token that names one which is not there, or waits for a reading that is
+  /// under way.
+  /// - Returns: whether one has ended, so that the token is worth another check; false at once where none
+  ///   is due.
+  func readKeys() async -> Bool
+}
+
+extension TokenChecking {
+  /// Keys that are there from the start are never read again.
+  public func readKeys() async -> Bool { false }
 }

@@ -115,17 +115,21 @@ struct StatusTable: Sendable {
   }
 
   /// A session is being told the rows of users whom it has asked to watch.
+  /// - Parameter mayRepeat: what it was told of a user before counts until an event tells more.
   /// - Returns: the rows of those whom it still watches; those who are unknown from the beginning have
   ///   none.
-  mutating func answer(_ users: [UserID], to session: ObjectIdentifier) -> [UserID: StatusRow] {
+  mutating func answer(
+    _ users: [UserID], to session: ObjectIdentifier, mayRepeat: Bool = false
+  ) -> [UserID: StatusRow] {
     guard let number = subscriberNumbers[session] else { return [:] }
     var rows: [UserID: StatusRow] = [:]
     for (user, index) in watches(of: users, by: session) {
       let row = slots[Int(subscribers[number].watches[index].slot)]?.row
       endRead(of: index, by: number)
+      let isTold = subscribers[number].watches[index].isAnswered && mayRepeat
       subscribers[number].watches[index].isAnswered = true
       // The answer has no row of an unknown user.
-      subscribers[number].watches[index].told = row.map { $0.isKnown ? $0.version : 0 } ?? 0
+      if !isTold { subscribers[number].watches[index].told = row.map { $0.isKnown ? $0.version : 0 } ?? 0 }
       if let row { rows[user] = row }
     }
     return rows

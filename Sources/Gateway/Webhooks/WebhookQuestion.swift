@@ -18,6 +18,8 @@ public struct WebhookQuestion: Sendable {
   public let user: UserID
   /// The text of the member `data`, a JSON object.
   public let data: [UInt8]
+  /// The trace to which that request belongs; nil = to none.
+  public let trace: TraceContext?
 }
 
 /// The application's decision.
@@ -82,6 +84,7 @@ extension WebhookQuestion {
     self.type = type
     // Administrators without a user are not asked about.
     user = caller.userID ?? .administrator
+    trace = caller.trace
     subject = request.subject(editing: message)
     data = JSONWriter.text(capacity: 512) { writer in
       writer.object { writer in

@@ -4,7 +4,8 @@ import WireProtocol
 /// The way of a decision through the store.
 extension Group {
   /// Commits a decision's changes, and delivers it behind all decisions before it.
-  func submit(_ decision: consuming Decision, _ completion: @escaping Completion) {
+  /// - Parameter caller: of its request; nil = it has none.
+  func submit(_ decision: consuming Decision, _ completion: @escaping Completion, by caller: Caller? = nil) {
     if isOnlyRead, !decision.isEmpty { isOnlyRead = false }
     let missing = showProfiles(in: &decision)
     if decision.changes.isEmpty, missing.isEmpty, pipeline.isEmpty || decision.passesPipeline {
@@ -23,14 +24,31 @@ extension Group {
     } else {
       scheduleWake()
     }
-    if !changes.isEmpty { commit(changes) }
+    if !changes.isEmpty { commit(changes, by: caller) }
   }
 
-  private func commit(_ changes: [StoreChange]) {
+  private func commit(_ changes: [StoreChange], by caller: Caller? = nil) {
     if let box { footprint.note(box.state.estimatedBytes) }
+    if let trace = caller?.trace, trace.isSampled, let spans = services.spans {
+      return commit(changes, causedBy: trace, spans)
+    }
     let generation = generation
     services.groups.commit(
       Commit(changes: changes, generation: generation) { self.didAnswer($0, to: generation) })
+  }
+
+  /// The same in a trace.
+  private func commit(_ changes: [StoreChange], causedBy trace: TraceContext, _ spans: any SpanRecorder) {
+    let (generation, count, clocks) = (generation, changes.count, services.clocks)
+    let start = clocks.monotonic
+    services.groups.commit(
+      Commit(changes: changes, generation: generation) { answer in
+        let isStored = if case .success = answer { true } else { false }
+        spans.record(
+          Span(
+            .commit(group: self.id, changes: count, isStored: isStored), causedBy: trace, from: start, to: clocks.monotonic))
+        self.didAnswer(answer, to: generation)
+      })
   }
 
   /// Commits of one generation complete in their order, so this is the pipeline's oldest.

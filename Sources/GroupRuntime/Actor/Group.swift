@@ -188,9 +188,17 @@ public actor Group {
     lastUse = now.monotonic
     let decision = box.state.decide(request, by: caller, at: now, usersSignedIn: usersSignedIn(for: box))
     if let budget = caller.fanOut, decision.fanOut.deliveries > 0 { budget.charge(decision.fanOut, at: now.monotonic) }
+    if let trace = caller.trace { noteDecision(causedBy: trace, from: now.monotonic) }
     // A copy of it would have its list of effects copied, too.
-    submit(consume decision, completion)
+    submit(consume decision, completion, by: caller)
     commitCorrections()
+  }
+
+  /// The end of a decision, for the trace to which its request belongs.
+  @inline(never)
+  private func noteDecision(causedBy trace: TraceContext, from start: MonotonicInstant) {
+    guard trace.isSampled, let spans = services.spans else { return }
+    spans.record(Span(.decide(group: id), causedBy: trace, from: start, to: services.clocks.monotonic))
   }
 
   /// Refuses a request of a user whose earlier ones have sent too much.

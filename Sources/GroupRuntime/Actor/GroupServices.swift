@@ -17,12 +17,14 @@ public struct GroupServices: Sendable {
   public let leadership: (any GroupLeadership)?
   /// What live rooms remember; nil = nothing.
   public let recent: RecentMessages?
+  /// Gets the spans of traces; nil = nothing is traced.
+  public let spans: (any SpanRecorder)?
 
   /// Services of groups.
   public init(
     groups: any GroupStore, messages: any MessageStore, profiles: ProfileCache, broker: any Broker, clocks: any Clocks,
     alarms: any Alarms, rules: GroupRules, observer: any GroupObserver, webhooks: (any WebhookPoster)? = nil,
-    leadership: (any GroupLeadership)? = nil, recent: RecentMessages? = nil
+    leadership: (any GroupLeadership)? = nil, recent: RecentMessages? = nil, spans: (any SpanRecorder)? = nil
   ) {
     self.groups = groups
     self.messages = messages
@@ -35,6 +37,7 @@ public struct GroupServices: Sendable {
     self.webhooks = webhooks
     self.leadership = leadership
     self.recent = recent
+    self.spans = spans
   }
 }
 

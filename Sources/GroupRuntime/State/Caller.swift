@@ -22,10 +22,12 @@ public final class Caller: Sendable {
   public let fanOut: FanOutBudget?
   /// How many users the user may add without asking them; nil = no limit.
   public let strangers: StrangerQuota?
+  /// The trace to which the request belongs; nil = to none.
+  public let trace: TraceContext?
 
   private init(
     identity: Identity, platform: Platform, session: SessionKey?, requester: Requester?, profile: UserProfile?,
-    fanOut: FanOutBudget?, strangers: StrangerQuota?
+    fanOut: FanOutBudget?, strangers: StrangerQuota?, trace: TraceContext? = nil
   ) {
     self.identity = identity
     self.platform = platform
@@ -34,6 +36,7 @@ public final class Caller: Sendable {
     self.profile = profile
     self.fanOut = fanOut
     self.strangers = strangers
+    self.trace = trace
   }
 
   /// An application administrator.
@@ -55,14 +58,22 @@ public final class Caller: Sendable {
   public func with(profile: UserProfile?) -> Caller {
     Caller(
       identity: identity, platform: platform, session: session, requester: requester, profile: profile, fanOut: fanOut,
-      strangers: strangers)
+      strangers: strangers, trace: trace)
+  }
+
+  /// The same caller in a trace.
+  public func with(trace: TraceContext?) -> Caller {
+    if trace == nil, self.trace == nil { return self }
+    return Caller(
+      identity: identity, platform: platform, session: session, requester: requester, profile: profile, fanOut: fanOut,
+      strangers: strangers, trace: trace)
   }
 
   /// The same caller with other budgets.
   public func with(fanOut: FanOutBudget?, strangers: StrangerQuota? = nil) -> Caller {
     Caller(
       identity: identity, platform: platform, session: session, requester: requester, profile: profile, fanOut: fanOut,
-      strangers: strangers)
+      strangers: strangers, trace: trace)
   }
 
   /// The user; nil for an application administrator.

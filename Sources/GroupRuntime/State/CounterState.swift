@@ -15,6 +15,8 @@ struct CounterState: Sendable {
   private(set) var values: GroupCounters
   /// The keys that have changed since the last write began.
   private var unwritten: Set<String> = []
+  /// Of the last request among those that have changed them.
+  private(set) var unwrittenTrace: TraceContext?
   /// How many writes are under way.
   private var writesInFlight = 0
   private var earliestWrite = MonotonicInstant.distantPast
@@ -35,7 +37,9 @@ struct CounterState: Sendable {
   var isToTell: Bool { hasUnwritten || writesInFlight > 0 || !events.isEmpty }
 
   /// Sets counters, and removes those whose value is nil.
-  mutating func set(_ entries: [GroupCounters.Entry]) {
+  /// - Parameter trace: of the request that sets them.
+  mutating func set(_ entries: [GroupCounters.Entry], trace: TraceContext? = nil) {
+    if let trace { unwrittenTrace = trace }
     for entry in entries where values[entry.key] != entry.value {
       values[entry.key] = entry.value
       unwritten.insert(entry.key)
@@ -60,6 +64,7 @@ struct CounterState: Sendable {
     }
     let entries = unwritten.sorted().map { GroupCounters.Entry(key: $0, value: values[$0]) }
     unwritten = []
+    unwrittenTrace = nil
     writesInFlight += 1
     if isPosted { earliestWrite = now + CounterState.postedWriteInterval }
     return entries

@@ -63,7 +63,7 @@ struct Turn: ~Copyable {
   /// Lets another act, on the same platform: tips and events name that one.
   mutating func act(as user: UserID, _ body: (inout Turn) -> Void) {
     let other = user == .administrator ? .administrator : Caller.user(user, platform: caller.platform, session: nil)
-    let caller = exchange(&self.caller, with: other)
+    let caller = exchange(&self.caller, with: other.with(trace: caller.trace))
     body(&self)
     self.caller = caller
   }
@@ -134,7 +134,16 @@ struct Turn: ~Copyable {
   /// - Parameter isDurable: false = nothing of what it tells is stored, and neither is it.
   mutating func post(_ type: WebhookType, _ content: @autoclosure () -> WebhookContent, isDurable: Bool = true) {
     guard webhooks.contains(type) else { return }
-    let entry = WebhookEntry(type, content(), in: .group(group), at: now)
+    post(type, content(), isDurable: isDurable, trace: caller.trace)
+  }
+
+  /// The same for what an earlier request has caused.
+  /// - Parameter trace: of that request.
+  mutating func post(
+    _ type: WebhookType, _ content: @autoclosure () -> WebhookContent, isDurable: Bool = true, trace: TraceContext?
+  ) {
+    guard webhooks.contains(type) else { return }
+    let entry = WebhookEntry(type, content(), in: .group(group), at: now, trace: trace)
     if isDurable { decision.changes.append(.appendWebhook(entry)) }
     decision.effects.append(.post(entry))
   }

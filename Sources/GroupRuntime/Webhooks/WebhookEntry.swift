@@ -46,11 +46,12 @@ public struct WebhookEntry: Sendable, Equatable {
     let since: WallInstant
     let estimatedBytes: Int
     let messageSeq: Int64?
+    let trace: TraceContext?
     let content: Content
 
     init(
       id: String, _ type: WebhookType, _ content: Content, _ estimatedBytes: Int, messageSeq: Int64?, in lane: Lane,
-      at time: WallInstant, since: WallInstant
+      at time: WallInstant, since: WallInstant, trace: TraceContext?
     ) {
       self.id = id
       self.lane = lane
@@ -59,6 +60,7 @@ public struct WebhookEntry: Sendable, Equatable {
       self.since = since
       self.estimatedBytes = estimatedBytes
       self.messageSeq = messageSeq
+      self.trace = trace
       self.content = content
     }
   }
@@ -74,17 +76,22 @@ public struct WebhookEntry: Sendable, Equatable {
   }
 
   /// A new entry.
-  public init(_ type: WebhookType, _ content: WebhookContent, in lane: Lane, at time: WallInstant) {
+  /// - Parameter trace: of the request that has caused it; nil = none is known.
+  public init(
+    _ type: WebhookType, _ content: WebhookContent, in lane: Lane, at time: WallInstant, trace: TraceContext? = nil
+  ) {
     let sent = content.storedMessage
     let id = sent.map(WebhookEntry.id(ofSent:)) ?? RandomID.with128Bits()
-    body = Body(id: id, type, .typed(content), content.capacity, messageSeq: sent?.seq, in: lane, at: time, since: time)
+    body = Body(
+      id: id, type, .typed(content), content.capacity, messageSeq: sent?.seq, in: lane, at: time, since: time, trace: trace)
     storedNumber = 0
   }
 
   /// The entry of a message that a store has kept, made again.
-  public init(messageSent info: MessageInfo, number: Int64) {
+  public init(messageSent info: MessageInfo, number: Int64, trace: TraceContext? = nil) {
     let content = WebhookContent.messageSent(info, isStored: true)
-    let new = WebhookEntry(.messageSent, content, in: .group(info.message.groupID), at: info.message.timestamp)
+    let new = WebhookEntry(
+      .messageSent, content, in: .group(info.message.groupID), at: info.message.timestamp, trace: trace)
     self.init(new.body, number: number)
   }
 
@@ -97,9 +104,10 @@ public struct WebhookEntry: Sendable, Equatable {
   /// An entry that a store has kept.
   /// - Parameter number: 0 = it is not stored now.
   public init(
-    id: String, _ type: WebhookType, data: [UInt8], in lane: Lane, at time: WallInstant, since: WallInstant, number: Int64
+    id: String, _ type: WebhookType, data: [UInt8], in lane: Lane, at time: WallInstant, since: WallInstant, number: Int64,
+    trace: TraceContext? = nil
   ) {
-    body = Body(id: id, type, .encoded(data), data.count, messageSeq: nil, in: lane, at: time, since: since)
+    body = Body(id: id, type, .encoded(data), data.count, messageSeq: nil, in: lane, at: time, since: since, trace: trace)
     storedNumber = number
   }
 
@@ -116,6 +124,8 @@ public struct WebhookEntry: Sendable, Equatable {
   /// The place of the stored message that it tells of. A store keeps no copy of that message: it
   /// makes the entry again from the message, with `init(messageSent:number:)`.
   public var messageSeq: Int64? { body.messageSeq }
+  /// The trace of the request that has caused it; nil = none is known.
+  public var trace: TraceContext? { body.trace }
 
   /// The text of the member `data`, a JSON object; encoded by the call unless a store has kept it.
   public var data: [UInt8] {
@@ -133,7 +143,8 @@ public struct WebhookEntry: Sendable, Equatable {
     guard case .typed(var content) = body.content else { return self }
     if !profiles.isEmpty { content.show(profiles) }
     let encoded = Body(
-      id: id, type, .encoded(content.encoded()), estimatedBytes, messageSeq: messageSeq, in: lane, at: timestamp, since: since)
+      id: id, type, .encoded(content.encoded()), estimatedBytes, messageSeq: messageSeq, in: lane, at: timestamp, since: since,
+      trace: trace)
     return WebhookEntry(encoded, number: storedNumber)
   }
 

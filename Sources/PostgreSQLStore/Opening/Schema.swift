@@ -1,7 +1,7 @@
 /// The tables, as numbered migrations. A released migration is never edited: a change is the next
 /// number.
 enum Schema {
-  static let migrations: [String] = [v1, ClusterSchema.v1, v3, ClusterSchema.v2, v5, v6, v7]
+  static let migrations: [String] = [v1, ClusterSchema.v1, v3, ClusterSchema.v2, v5, v6, v7, v8]
 
   /// Only one process migrates at a time. The number is arbitrary, and fixed.
   static let migrationLock: Int64 = 0x5468_7267
@@ -469,5 +469,12 @@ enum Schema {
     CREATE INDEX reportByGroup ON report (groupID, state, number);
     CREATE INDEX reportByTime ON report (time);
     CREATE INDEX reportByReporter ON report (reporter);
+    """
+
+  // - `trace`: a traceparent, of the request that has caused the event; NULL = none is known.
+  // Every column may be left out: nodes of the release before go on writing beside this one.
+  private static let v8 = """
+    ALTER TABLE webhook ADD COLUMN trace \(text);
+    ALTER TABLE webhookFailure ADD COLUMN trace \(text);
     """
 }

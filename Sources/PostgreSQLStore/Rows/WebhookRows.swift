@@ -25,17 +25,20 @@ extension WriteTransaction {
     if let seq = entry.messageSeq, case .group(let group) = entry.lane {
       return try run(
         """
-        INSERT INTO webhook (number, lane, groupNumber, seq) VALUES (nextval('webhookNumber'), $2, \(numberOfGroup), $3)
-        RETURNING number
-        """, [group.rawValue, entry.lane.text, seq], then: appends.add(entry))
+        INSERT INTO webhook (number, lane, groupNumber, seq, trace)
+        VALUES (nextval('webhookNumber'), $2, \(numberOfGroup), $3, $4) RETURNING number
+        """, [group.rawValue, entry.lane.text, seq, entry.trace?.traceparent], then: appends.add(entry))
     }
     let users = entry.shownUsers
     let shown = entry.encoded(showing: users.isEmpty ? [:] : try profiles(of: users))
     try run(
       """
-      INSERT INTO webhook (number, lane, id, type, timestamp, since, data)
-      VALUES (nextval('webhookNumber'), $1, $2, $3, $4, $5, $6) RETURNING number
-      """, [shown.lane.text, shown.id, shown.type.rawValue, shown.timestamp, shown.since, shown.data],
+      INSERT INTO webhook (number, lane, id, type, timestamp, since, data, trace)
+      VALUES (nextval('webhookNumber'), $1, $2, $3, $4, $5, $6, $7) RETURNING number
+      """,
+      [
+        shown.lane.text, shown.id, shown.type.rawValue, shown.timestamp, shown.since, shown.data, shown.trace?.traceparent,
+      ],
       then: appends.add(shown))
   }
 
@@ -103,7 +106,7 @@ enum WebhookRows {
       let message = try db.messages(of: group, number: number, seqs: [seq]).first
     else { return WebhookEntry(lostMessage: seq, in: row.lane, groupNumber: number, number: row.number) }
     let profile = message.sender == .administrator ? nil : try db.profiles(of: [message.sender])[message.sender]
-    return WebhookEntry(messageSent: MessageInfo(message, senderProfile: profile), number: row.number)
+    return WebhookEntry(messageSent: MessageInfo(message, senderProfile: profile), number: row.number, trace: row.trace)
   }
 
   /// Gives the events of messages data of their own, because the messages will be removed.

@@ -22,6 +22,7 @@ enum Schema {
     migrator.registerMigration("v11") { try $0.execute(sql: v11) }
     migrator.registerMigration("v12") { try $0.execute(sql: v12) }
     migrator.registerMigration("v13") { try $0.execute(sql: v13) }
+    migrator.registerMigration("v14") { try $0.execute(sql: v14) }
     return migrator
   }()
 
@@ -541,5 +542,12 @@ enum Schema {
     CREATE INDEX reportByGroup ON report (groupID, state);
     CREATE INDEX reportByTime ON report (time);
     CREATE INDEX reportByReporter ON report (reporter);
+    """
+
+  // - `trace`: a traceparent, of the request that has caused the event; NULL = none is known. Messages
+  //   that share a row share it, too.
+  private static let v14 = """
+    ALTER TABLE webhook ADD COLUMN trace TEXT;
+    ALTER TABLE webhookFailure ADD COLUMN trace TEXT;
     """
 }

@@ -7,8 +7,8 @@ import WireProtocol
 
 /// `webhook` and `webhookFailure` rows.
 ///
-/// Messages that follow each other in a group share a row, which only says where they are: beside
-/// its message, an after-event costs next to nothing.
+/// Messages that follow each other in a group, and belong to the same trace or to none, share a row,
+/// which only says where they are: beside its message, an after-event costs next to nothing.
 enum WebhookRows {
   /// The most messages of one row, and so many numbers are kept free for them.
   static let messagesPerRow: Int64 = 64
@@ -18,8 +18,8 @@ enum WebhookRows {
     INSERT INTO webhook (\(places), count, isIndexed) VALUES (\(WebhookRow.columns.places("?")), 1, ?)
     """
   private static let insertMessagesSQL = """
-    INSERT INTO webhook (number, lane, count, isIndexed, groupNumber, firstSeq)
-    VALUES (?, ?, ?, 0, (SELECT number FROM groupRecord WHERE groupID = ?), ?)
+    INSERT INTO webhook (number, lane, count, isIndexed, groupNumber, firstSeq, trace)
+    VALUES (?, ?, ?, 0, (SELECT number FROM groupRecord WHERE groupID = ?), ?, ?)
     """
   fileprivate static let insertFailureSQL = """
     INSERT INTO webhookFailure (\(WebhookFailure.columns.names)) VALUES (\(WebhookFailure.columns.places("?")))
@@ -37,14 +37,19 @@ enum WebhookRows {
     }
   }
 
-  /// - Parameter group: one that is not disbanded.
-  static func insertMessages(_ count: Int64, of group: GroupID, from seq: Int64, as number: Int64, in db: Database) throws {
+  /// - Parameters:
+  ///   - group: one that is not disbanded.
+  ///   - trace: of all of them.
+  static func insertMessages(
+    _ count: Int64, of group: GroupID, from seq: Int64, as number: Int64, trace: TraceContext?, in db: Database
+  ) throws {
     try db.run(insertMessagesSQL) { binding in
       binding.append(number)
       binding.append(WebhookEntry.Lane.group(group).text)
       binding.append(count)
       binding.append(group.rawValue)
       binding.append(seq)
+      if let trace { binding.append(trace.traceparent) } else { binding.append(null: .text) }
     }
   }
 
@@ -60,8 +65,8 @@ enum WebhookRows {
 
   // Only the last row that begins before a number can hold it.
   private static let keepRestSQL = """
-    INSERT INTO webhook (number, lane, count, isIndexed, groupNumber, firstSeq)
-    SELECT ?1 + 1, lane, number + count - 1 - ?1, isIndexed, groupNumber, firstSeq + ?1 + 1 - number FROM webhook
+    INSERT INTO webhook (number, lane, count, isIndexed, groupNumber, firstSeq, trace)
+    SELECT ?1 + 1, lane, number + count - 1 - ?1, isIndexed, groupNumber, firstSeq + ?1 + 1 - number, trace FROM webhook
     WHERE number = (SELECT max(number) FROM webhook WHERE number <= ?1) AND number + count - 1 > ?1
     """
   private static let keepBeginningSQL = """
@@ -117,13 +122,14 @@ extension WebhookRows {
     let count: Int64
     let isIndexed: Bool
     let firstSeq: Int64
+    let trace: TraceContext?
 
     /// Without those up to a number, and without those beyond a count.
     func dropping(through number: Int64, limit: Int) -> MessageRange {
       let dropped = max(0, number + 1 - self.number)
       return MessageRange(
         number: self.number + dropped, group: group, groupNumber: groupNumber, count: min(count - dropped, Int64(limit)),
-        isIndexed: isIndexed, firstSeq: firstSeq + dropped)
+        isIndexed: isIndexed, firstSeq: firstSeq + dropped, trace: trace)
     }
   }
 
@@ -143,7 +149,8 @@ extension WebhookRows {
     }
     return .messages(
       MessageRange(
-        number: row.number, group: group, groupNumber: groupNumber, count: count, isIndexed: isIndexed, firstSeq: seq))
+        number: row.number, group: group, groupNumber: groupNumber, count: count, isIndexed: isIndexed, firstSeq: seq,
+        trace: row.trace))
   }
 
   /// The entries of messages as they are now, with their senders' profiles of now.
@@ -160,7 +167,8 @@ extension WebhookRows {
       guard let message = found[seq] else {
         return WebhookEntry(lostMessage: seq, in: .group(range.group), groupNumber: range.groupNumber, number: number)
       }
-      return WebhookEntry(messageSent: MessageInfo(message, senderProfile: profiles[message.sender]), number: number)
+      return WebhookEntry(
+        messageSent: MessageInfo(message, senderProfile: profiles[message.sender]), number: number, trace: range.trace)
     }
   }
 

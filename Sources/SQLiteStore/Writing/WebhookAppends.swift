@@ -41,6 +41,7 @@ struct WebhookAppends {
   private struct OpenRow {
     let number: Int64
     let firstSeq: Int64
+    let trace: TraceContext?
     var count: Int64
   }
 
@@ -67,13 +68,15 @@ struct WebhookAppends {
   private mutating func append(
     _ entry: WebhookEntry, of seq: Int64, in group: GroupID, _ db: Database
   ) throws -> WebhookEntry {
-    if let row = open[group], row.firstSeq + row.count == seq, row.count < WebhookRows.messagesPerRow {
+    if let row = open[group], row.firstSeq + row.count == seq, row.count < WebhookRows.messagesPerRow,
+      row.trace == entry.trace
+    {
       open[group]?.count += 1
       return entry.stored(as: row.number + row.count)
     }
     try finish(entry.lane, in: db)
     let number = numbers.take(WebhookRows.messagesPerRow)
-    open[group] = OpenRow(number: number, firstSeq: seq, count: 1)
+    open[group] = OpenRow(number: number, firstSeq: seq, trace: entry.trace, count: 1)
     return entry.stored(as: number)
   }
 
@@ -90,6 +93,6 @@ struct WebhookAppends {
   }
 
   private func write(_ row: OpenRow, of group: GroupID, in db: Database) throws {
-    try WebhookRows.insertMessages(row.count, of: group, from: row.firstSeq, as: row.number, in: db)
+    try WebhookRows.insertMessages(row.count, of: group, from: row.firstSeq, as: row.number, trace: row.trace, in: db)
   }
 }

@@ -5,15 +5,15 @@ enum Keys {
   static let sections = [
     KeySection(
       "Listeners", isDeployment: true,
-      [listen, internalListen, internalHosts, demo, path, loops, tlsCertificateFile, tlsKeyFile]),
+      [listen, internalListen, internalHosts, demo, path, eventStream, loops, tlsCertificateFile, tlsKeyFile]),
     KeySection("Browsers and proxies", isDeployment: true, [allowedOrigins, trustedProxies, forwardedHeader, proxyProtocol]),
     KeySection("Store", isDeployment: true, [dataDir, storeURL, storeSync]),
     // Before other sections with a secret: `secret` alone means `auth.secret`.
     KeySection(
       "Credentials", isDeployment: true,
       [
-        authSecret, authPreviousSecret, authJWKSFile, authAlgorithms, authAudience, authIssuer, authFailureDelay, adminAPIKey,
-        adminPreviousAPIKey,
+        authSecret, authPreviousSecret, authJWKSFile, authJWKSURL, authJWKSRefresh, authAlgorithms, authAudience, authIssuer,
+        authFailureDelay, adminAPIKey, adminPreviousAPIKey,
       ]),
     KeySection("Several nodes", isDeployment: true, ClusterKeys.all),
     KeySection("Log", isDeployment: true, [logLevel, logFormat]),
@@ -23,6 +23,7 @@ enum Keys {
         heartbeatInterval, heartbeatTimeout, drainDuration, fanoutFlushWindow, compression, compressionBytes, strictParameters,
       ]),
     KeySection("Webhooks", isDeployment: true, WebhookKeys.all),
+    KeySection("Tracing", isDeployment: true, TracingKeys.all),
     KeySection("Sessions of a user", isDeployment: false, SessionKeys.all),
     KeySection(
       "Users and groups", isDeployment: false,
@@ -62,6 +63,9 @@ enum Keys {
   static let demo = Key(
     "demo", .boolean, false, example: "true", since: "0.1.0",
     "Serve a small demo chat page on the public listener, in the directory of path: at / for /ws.")
+  static let eventStream = Key(
+    "eventStream", .boolean, true, example: "false", since: "0.2.0",
+    "Serve clients whose network lets no WebSocket pass, in the directory of path: GET /events and POST /rpc for /ws.")
   static let loops = Key(
     "loops", .integer(1...1024, of: "event loops"), max(1, ProcessInfo.processInfo.activeProcessorCount - 1),
     computedFallback: "the number of cores less one, at least 1", example: "4", since: "0.1.0",
@@ -106,9 +110,15 @@ enum Keys {
   static let authJWKSFile = Key(
     "auth.jwksFile", ValueType.path.optional, nil, example: "/etc/throng/jwks.json", since: "0.1.0",
     "A JWKS file with the public keys of RS256, ES256 and EdDSA tokens. SIGHUP reads it again.")
+  static let authJWKSURL = Key(
+    "auth.jwksURL", .keySetURL, nil, example: "https://accounts.example.com/.well-known/jwks.json", since: "0.2.0",
+    "Where the public keys of tokens are read from, in place of auth.jwksFile; empty = nowhere. SIGHUP reads it at once.")
+  static let authJWKSRefresh = Key(
+    "auth.jwksRefresh", .duration(.seconds(10) ... .seconds(7 * 86_400)), .seconds(600), example: "1h", since: "0.2.0",
+    "How often auth.jwksURL is read; besides, a token that names an unknown key has it read, at most once in 10 s.")
   static let authAlgorithms = Key(
     "auth.algorithms", .tokenAlgorithms, nil, example: "HS256", since: "0.1.0",
-    "The algorithms that tokens may use; unset = HS256 and those of the keys in auth.jwksFile.")
+    "The algorithms that tokens may use; unset = HS256 and those of the keys in auth.jwksFile or at auth.jwksURL.")
   static let authAudience = Key(
     "auth.audience", ValueType.text.optional, nil, example: "chat", since: "0.1.0",
     "What a token's aud must name; unset = anything.")

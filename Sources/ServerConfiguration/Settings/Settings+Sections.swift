@@ -22,7 +22,11 @@ extension Settings {
     public var previousSecret: String?
     /// The path of the JWKS file; readable when the settings were loaded.
     public var jwksFile: String?
-    /// `HS256`, `RS256`, `ES256`, `EdDSA`; nil = HS256 and those of the keys in the file.
+    /// Where the key set is read from instead; nil = nowhere.
+    public var jwksURL: String?
+    /// How often it is read.
+    public var jwksRefresh: Duration
+    /// `HS256`, `RS256`, `ES256`, `EdDSA`; nil = HS256 and those of the keys in the set.
     public var algorithms: [String]?
     /// The name that `aud` must contain; nil = any.
     public var audience: String?
@@ -31,15 +35,31 @@ extension Settings {
     /// The delay of answers after 20 failures in 10 s from one address; zero = none.
     public var failureDelay: Duration
 
+    /// `jwksURL` as logs may have it.
+    public var shownJWKSURL: String { jwksURL.map(URLSecrets.shown) ?? "" }
+
     init(_ values: Resolution) {
       secret = values[Keys.authSecret]
       previousSecret = values[Keys.authPreviousSecret]
       jwksFile = values[Keys.authJWKSFile]
+      jwksURL = values[Keys.authJWKSURL]
+      jwksRefresh = values[Keys.authJWKSRefresh]
       algorithms = values[Keys.authAlgorithms]
       audience = values[Keys.authAudience]
       issuer = values[Keys.authIssuer]
       failureDelay = values[Keys.authFailureDelay]
     }
+  }
+
+  /// Traces that go to a collector (Operations.md, "Tracing").
+  public struct Tracing: Sendable {
+    /// Where spans are posted to; nil = nothing is traced.
+    public var otlpEndpoint: String?
+    /// The share of requests that begin a trace, where they tell of none.
+    public var sampling: Double
+
+    /// `otlpEndpoint` as logs and spans may have it.
+    public var shownEndpoint: String { otlpEndpoint.map(URLSecrets.shown) ?? "" }
   }
 
   /// The application's backend (Protocol.md, "Application interface").
@@ -260,6 +280,9 @@ extension Settings {
     public var connections: Int
     /// The requests that may wait.
     public var maxPending: Int
+
+    /// `url` as others may see it.
+    public var shownURL: String { url.map(URLSecrets.shown) ?? "" }
 
     init(_ values: Resolution) {
       url = values[WebhookKeys.url]

@@ -14,6 +14,8 @@ public struct Settings: Sendable {
   public var dataDir: String
   /// Whether the demo chat page is served.
   public var demo: Bool
+  /// Whether clients may connect by event streams.
+  public var eventStream: Bool
   /// The number of event loops, at least 1.
   public var loops: Int
   /// `log.…`
@@ -70,6 +72,8 @@ public struct Settings: Sendable {
   public var strictParameters: Bool
   /// `webhook.…`
   public var webhook: Webhook
+  /// `tracing.…`
+  public var tracing: Tracing
   /// Every key with its value and source, secrets masked.
   public let entries: [Entry]
 
@@ -90,6 +94,7 @@ public struct Settings: Sendable {
     path = values[Keys.path]
     dataDir = values[Keys.dataDir]
     demo = values[Keys.demo]
+    eventStream = values[Keys.eventStream]
     loops = values[Keys.loops]
     log = Log(values)
     auth = Auth(values)
@@ -120,6 +125,7 @@ public struct Settings: Sendable {
     drain = Drain(duration: values[Keys.drainDuration])
     strictParameters = values[Keys.strictParameters]
     webhook = Webhook(values)
+    tracing = Tracing(otlpEndpoint: values[TracingKeys.otlpEndpoint], sampling: values[TracingKeys.sampling])
     entries = values.shown
   }
 }

@@ -66,8 +66,11 @@ extension Resolution {
   }
 
   private mutating func checkAlgorithms() {
-    let needingFile = (self[Keys.authAlgorithms] ?? []).filter { $0 != "HS256" }
-    guard areKnown(Keys.authJWKSFile), self[Keys.authJWKSFile] == nil, !needingFile.isEmpty else { return }
-    report(Keys.authAlgorithms, "\(needingFile.joined(separator: ", ")) without auth.jwksFile")
+    guard areKnown(Keys.authJWKSFile, Keys.authJWKSURL) else { return }
+    let (hasFile, hasURL) = (self[Keys.authJWKSFile] != nil, self[Keys.authJWKSURL] != nil)
+    if hasFile, hasURL { report(Keys.authJWKSURL, "set beside auth.jwksFile; the keys are from one of them") }
+    let needingKeys = (self[Keys.authAlgorithms] ?? []).filter { $0 != "HS256" }
+    guard !hasFile, !hasURL, !needingKeys.isEmpty else { return }
+    report(Keys.authAlgorithms, "\(needingKeys.joined(separator: ", ")) without auth.jwksFile or auth.jwksURL")
   }
 }

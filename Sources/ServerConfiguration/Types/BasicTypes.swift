@@ -91,16 +91,50 @@ extension ValueType where Value == String {
 
 extension ValueType where Value == String? {
   /// `webhook.url`; empty = off.
-  static let webhookURL = scalar(
-    "http:// or https:// and a host", as: [.string],
-    // Nobody knows which parameters of an application are secrets.
-    show: { url in url.map { URLSecrets.masked($0, hidesUser: true) { _ in true } } ?? "(none)" },
-    parse: { url in
-      if url.isEmpty { return .some(nil) }
-      let scheme = ["http://", "https://"].first { url.lowercased().hasPrefix($0) }
-      guard let scheme, let host = url.dropFirst(scheme.count).first, !"/?#:@".contains(host) else { return nil }
-      return url.utf8.allSatisfy { 0x21...0x7e ~= $0 } ? .some(url) : nil
-    }, quote: URLSecrets.quotedWithoutParameters)
+  static let webhookURL = outgoingURL("http:// or https:// and a host") { _ in true }
+
+  /// `tracing.otlpEndpoint`; empty = off.
+  static let collectorURL = outgoingURL("http:// or https:// and a host") { _ in true }
+
+  /// `auth.jwksURL`; empty = off. Whoever changes its answer on the way lets anybody in, so it is not
+  /// read in plain text but from this machine.
+  static let keySetURL = outgoingURL("https:// and a host, or http:// and a loopback address") { url in
+    url.lowercased().hasPrefix("https://") || isLoopback(hostOf: url)
+  }
+
+  /// A URL that the server asks.
+  private static func outgoingURL(_ name: String, _ isAllowed: @escaping @Sendable (String) -> Bool) -> ValueType {
+    scalar(
+      name, as: [.string],
+      // Nobody knows which parameters of an application are secrets.
+      show: { url in url.map(URLSecrets.shown) ?? "(none)" },
+      parse: { url in
+        if url.isEmpty { return .some(nil) }
+        let scheme = ["http://", "https://"].first { url.lowercased().hasPrefix($0) }
+        guard let scheme, let host = url.dropFirst(scheme.count).first, !"/?#:@".contains(host) else { return nil }
+        return url.utf8.allSatisfy { 0x21...0x7e ~= $0 } && isAllowed(url) ? .some(url) : nil
+      }, quote: URLSecrets.quotedWithoutParameters)
+  }
+
+  /// Whether an http URL names an address of 127.0.0.0/8, ::1, or localhost, which libcurl looks up nowhere.
+  private static func isLoopback(hostOf url: String) -> Bool {
+    let authority = url.dropFirst("http://".count).prefix { !"/?#".contains($0) }
+    // With a user before it the host would be another one.
+    guard let match = authority.wholeMatch(of: /(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]@]+))(?::[0-9]{1,5})?/) else { return false }
+    let host = (match.output.1 ?? match.output.2 ?? "").lowercased()
+    guard host != "localhost" else { return true }
+    guard let address = IPAddress(host) else { return false }
+    return address.isIPv6
+      ? AddressRange("::1")?.contains(host) == true
+      : AddressRange("127.0.0.0/8")?.contains(host) == true && host.split(separator: ".").count == 4
+  }
+}
+
+extension ValueType where Value == Double {
+  /// A share of a whole.
+  static let share = scalar("a number of 0 to 1", as: [.integer, .fraction], show: { "\($0)" }) { text in
+    Double(text).flatMap { (0.0...1.0).contains($0) ? $0 : nil }
+  }
 }
 
 extension ValueType where Value: CaseIterable & RawRepresentable, Value.RawValue == String {

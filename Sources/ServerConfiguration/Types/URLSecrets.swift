@@ -23,6 +23,9 @@ enum URLSecrets {
     return "\(parts[0])?\(parameters.joined(separator: "&"))"
   }
 
+  /// A URL that the server asks, as it may be shown: nobody knows which of its parameters are secrets.
+  static func shown(_ url: String) -> String { masked(url, hidesUser: true) { _ in true } }
+
   /// A text that was to be a URL, in quotes; it is not told where some part of it may be a secret.
   static func quoted(_ text: String) -> String { plain(text).contains(/@|password/) ? unquoted : text.quoted }
 

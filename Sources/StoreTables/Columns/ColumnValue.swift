@@ -146,6 +146,12 @@ extension WebhookEntry.Lane: TextValue {
   @inlinable public var storedText: String { text }
 }
 
+extension TraceContext: TextValue {
+  public static var meaning: String { "a traceparent" }
+  @inlinable public init?(stored text: String) { self.init(traceparent: text) }
+  @inlinable public var storedText: String { traceparent }
+}
+
 /// Words that are kept as on the wire.
 extension TextValue where Self: RawRepresentable<String> & CaseIterable {
   public static var meaning: String { "one of " + allCases.map(\.rawValue).joined(separator: ", ") }

@@ -15,6 +15,8 @@ public struct WebhookRow: StoredRow {
   var timestamp: WallInstant?
   var since: WallInstant?
   var data: [UInt8]?
+  /// Of the request that has caused it; nil = none is known.
+  public var trace: TraceContext?
 
   public static let columns = describe()
   public static var blank: WebhookRow { WebhookRow(number: 0, lane: .user(.administrator)) }
@@ -23,14 +25,14 @@ public struct WebhookRow: StoredRow {
   public init(_ entry: WebhookEntry, number: Int64) {
     self.init(
       number: number, lane: entry.lane, id: entry.id, type: entry.type, timestamp: entry.timestamp, since: entry.since,
-      data: entry.data)
+      data: entry.data, trace: entry.trace)
   }
 
   private init(
     number: Int64, lane: WebhookEntry.Lane, id: String? = nil, type: WebhookType? = nil, timestamp: WallInstant? = nil,
-    since: WallInstant? = nil, data: [UInt8]? = nil
+    since: WallInstant? = nil, data: [UInt8]? = nil, trace: TraceContext? = nil
   ) {
-    (self.number, self.lane) = (number, lane)
+    (self.number, self.lane, self.trace) = (number, lane, trace)
     (self.id, self.type, self.timestamp, self.since, self.data) = (id, type, timestamp, since, data)
   }
 
@@ -44,6 +46,7 @@ public struct WebhookRow: StoredRow {
     try coder.column("timestamp", &row.timestamp)
     try coder.column("since", &row.since)
     try coder.column("data", &row.data)
+    try coder.column("trace", &row.trace)
   }
 
   /// The entry that has data of its own.
@@ -51,7 +54,7 @@ public struct WebhookRow: StoredRow {
     guard let id, let type, let timestamp, let since, let data else {
       throw StoreError(.inconsistent, "webhook \(number) has neither data nor a message")
     }
-    return WebhookEntry(id: id, type, data: data, in: lane, at: timestamp, since: since, number: number)
+    return WebhookEntry(id: id, type, data: data, in: lane, at: timestamp, since: since, number: number, trace: trace)
   }
 }
 
@@ -82,6 +85,7 @@ extension WebhookFailure: StoredRow {
   public static func code<Coder: ColumnCoder>(_ row: inout WebhookFailure, _ coder: inout Coder) throws(StoreError) {
     var (id, lane, type, timestamp) = (row.entry.id, row.entry.lane, row.entry.type, row.entry.timestamp)
     var (attempts, error, data) = (row.attempts, row.lastError, Coder.isReader ? [] : row.entry.data)
+    var trace = row.entry.trace
     try coder.column("id", &id)
     try coder.column("lane", &lane)
     try coder.column("type", &type)
@@ -89,8 +93,9 @@ extension WebhookFailure: StoredRow {
     try coder.column("attempts", &attempts)
     try coder.column("lastError", &error)
     try coder.column("data", &data)
+    try coder.column("trace", &trace)
     guard Coder.isReader else { return }
-    let entry = WebhookEntry(id: id, type, data: data, in: lane, at: timestamp, since: timestamp, number: 0)
+    let entry = WebhookEntry(id: id, type, data: data, in: lane, at: timestamp, since: timestamp, number: 0, trace: trace)
     row = WebhookFailure(number: 0, entry: entry, attempts: attempts, lastError: error)
   }
 

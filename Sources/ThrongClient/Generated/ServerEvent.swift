@@ -744,14 +744,16 @@ public enum ServerEvent: Hashable, Sendable {
     public var serverTime: Int
     public var tokenExpiresAt: Int
     public var heartbeat: Int
+    public var streamKey: String?
 
     /// All members; those that may be absent are nil.
-    public init(userID: String, sessionID: String, serverTime: Int, tokenExpiresAt: Int, heartbeat: Int) {
+    public init(userID: String, sessionID: String, serverTime: Int, tokenExpiresAt: Int, heartbeat: Int, streamKey: String? = nil) {
       self.userID = userID
       self.sessionID = sessionID
       self.serverTime = serverTime
       self.tokenExpiresAt = tokenExpiresAt
       self.heartbeat = heartbeat
+      self.streamKey = streamKey
     }
   }
 

@@ -6,10 +6,11 @@ import GroupRuntime
 import Synchronization
 import WireProtocol
 
-/// The verifier of tokens in use, which a reload replaces.
+/// The verifier of tokens in use, which a reload replaces, and each reading of `auth.jwksURL`.
 final class CurrentTokenVerifier: Sendable {
   private let configuration: TokenVerifier.Configuration
   private let verifier: Mutex<TokenVerifier>
+  private let keyReading = Mutex<@Sendable () async -> Bool>({ false })
 
   init(_ configuration: TokenVerifier.Configuration) async throws(AuthenticationError) {
     self.configuration = configuration
@@ -18,7 +19,17 @@ final class CurrentTokenVerifier: Sendable {
 
   var current: TokenVerifier { verifier.withLock(\.self) }
 
-  /// Takes another JWKS file's contents for tokens that are checked from now on; all else stays.
+  /// Sets what reads the key set for a token that names an unknown key; `TokenChecking.readKeys` says when
+  /// it returns.
+  func onUnknownKey(_ read: @escaping @Sendable () async -> Bool) { keyReading.withLock { $0 = read } }
+
+  /// See `TokenChecking.readKeys`.
+  func readKeys() async -> Bool {
+    let read = keyReading.withLock { $0 }
+    return await read()
+  }
+
+  /// Takes another key set for tokens that are checked from now on; all else stays.
   func replaceKeySet(_ keySet: Data) async throws(AuthenticationError) {
     var configuration = configuration
     configuration.keySet = keySet
@@ -34,14 +45,21 @@ struct TokenChecker: TokenChecking {
   init(_ verifier: CurrentTokenVerifier) { self.verifier = verifier }
 
   func check(_ token: String, at now: WallInstant) -> Result<AcceptedToken, TokenRefusal> {
-    verifier.current.verify(token, now: now)
+    let current = verifier.current
+    return current.verify(token, now: now)
       .map { verified in
         AcceptedToken(
           userID: verified.userID, expiresAt: verified.expiresAt, issuedAt: verified.issuedAt,
           isAdministrator: verified.isAdministrator, warning: verified.warning(at: now))
       }
-      .mapError { TokenRefusal($0) }
+      .mapError { fault in
+        // Nobody knows whether the keys that are still to come have signed it.
+        let isUndecided = fault.namesUnknownKey && current.awaitsKeySet
+        return isUndecided ? TokenRefusal(undecided: fault) : TokenRefusal(fault)
+      }
   }
+
+  func readKeys() async -> Bool { await verifier.readKeys() }
 }
 
 extension TokenRefusal {
@@ -55,6 +73,13 @@ extension TokenRefusal {
       case .wrongSignature: .tokenWrongSignature
       }
     let sentence = "\(code.title): \(fault.reason)"
-    self.init(WireError(code, fault.isSigned ? sentence : nil), reason: sentence, userID: fault.userID)
+    self.init(
+      WireError(code, fault.isSigned ? sentence : nil), reason: sentence, userID: fault.userID,
+      awaitsKeys: fault.namesUnknownKey)
+  }
+
+  /// A token that is neither accepted nor refused: 10002.
+  fileprivate init(undecided fault: TokenFault) {
+    self.init(WireError(.temporary), reason: fault.reason, awaitsKeys: true)
   }
 }

@@ -21,10 +21,11 @@ struct DeliveryComposition: Sendable {
   ///   - recent: what live rooms remember; nil = nothing.
   ///   - poster: nil = webhooks are off.
   ///   - network: nil = this process is alone.
+  ///   - spans: gets those of groups; nil = nothing is traced.
   init(
     _ configuration: GatewayConfiguration, _ stores: GatewayStores, rules: GroupRules, recent: RecentMessages?,
     clocks: any Clocks, alarms: any Alarms, poster: (any WebhookPoster)?,
-    network: ClusterNetwork?, tracer: Tracer, observer: StoreObserver
+    network: ClusterNetwork?, tracer: Tracer, observer: StoreObserver, spans: (any SpanRecorder)? = nil
   ) {
     let recorder = PresenceRecorder(
       rules.webhooks, users: stores.users, groups: stores.groups, clocks: clocks, poster: poster)
@@ -45,7 +46,7 @@ struct DeliveryComposition: Sendable {
     let registry = GroupRegistry(
       services: GroupServices(
         groups: stores.groups, messages: stores.messages, profiles: profiles, broker: broker, clocks: clocks, alarms: alarms,
-        rules: rules, observer: observer, webhooks: poster, leadership: network?.router, recent: recent),
+        rules: rules, observer: observer, webhooks: poster, leadership: network?.router, recent: recent, spans: spans),
       executors: [])
     let clusterUsers = network.map {
       ClusterUserDirectory(

@@ -21,6 +21,9 @@ struct GatewayComposition: Sendable {
   let upgrades: UpgradePolicy
   let signInPolicy: SignInPolicy
   let sessions: SessionFactory
+  /// The event streams of this node.
+  let streams: StreamDirectory
+  let eventStreams: EventStreams
   /// This process as a node; nil = it is alone.
   let node: ClusterNode?
   private let clocks: any Clocks
@@ -29,19 +32,21 @@ struct GatewayComposition: Sendable {
   /// - Parameters:
   ///   - webhooks: nil = they are off.
   ///   - recent: what live rooms remember; nil = nothing.
+  ///   - spans: gets those of traces; nil = nothing is traced.
   ///   - cluster: nil = this process is alone.
   init(
     _ configuration: GatewayConfiguration, stores: GatewayStores, tokens: any TokenChecking, clocks: any Clocks,
     alarms: any Alarms, rules: GroupRules, product: Product, logger: Logger, webhooks: WebhookServices? = nil,
-    recent: RecentMessages? = nil, cluster: ClusterPorts? = nil
+    recent: RecentMessages? = nil, spans: (any SpanRecorder)? = nil, cluster: ClusterPorts? = nil
   ) {
     let network = cluster.map { ClusterNetwork($0, clocks: clocks, logger: logger) }
     let methods = MethodTable(textLimits: configuration.textLimits)
-    telemetry = TelemetryComposition(configuration, methods, clocks: clocks, logger: logger, otherNodes: network?.otherNodes)
+    telemetry = TelemetryComposition(
+      configuration, methods, spans: spans, clocks: clocks, logger: logger, otherNodes: network?.otherNodes)
     limits = LimitComposition(configuration, groups: stores.groups, network: network)
     delivery = DeliveryComposition(
       configuration, stores, rules: rules, recent: recent, clocks: clocks, alarms: alarms, poster: webhooks?.poster,
-      network: network, tracer: telemetry.tracer, observer: telemetry.stores)
+      network: network, tracer: telemetry.tracer, observer: telemetry.stores, spans: spans)
     documents = InterfaceDocuments(methods, path: configuration.path, version: product.version)
     deletions = UserDeletions(
       stores: stores, registry: delivery.registry, sessions: delivery.sessions, network: network, clocks: clocks,
@@ -61,16 +66,19 @@ struct GatewayComposition: Sendable {
     signInPolicy = SignInPolicy(
       configuration, tokens: tokens, sessions: delivery.sessions, budgets: limits.budgets, limiter: limits.signIns,
       connectionLimiter: limits.connections, links: network?.links)
+    streams = StreamDirectory(cluster)
+    eventStreams = EventStreams(
+      streams, upgrades: upgrades, proxies: proxies, refusals: telemetry.refusals, requests: network?.requests)
     sessions = SessionFactory(
       methods: methods, dispatcher: dispatcher, telemetry: telemetry.requests, signInPolicy: signInPolicy,
       registration: SessionRegistration(
         sessions: delivery.sessions, groups: stores.groups, users: stores.users, access: stores.access,
         profiles: delivery.profiles, quotas: limits.quotas, clocks: clocks, observer: telemetry.stores,
         grace: rules.limits.offlineGrace),
-      connectionLimiter: limits.connections, readyReplyBytes: configuration.readyReplyBytes)
-    node = network.flatMap { [telemetry, limits, delivery, dispatcher] network in
+      connectionLimiter: limits.connections, streams: streams, readyReplyBytes: configuration.readyReplyBytes)
+    node = network.flatMap { [telemetry, limits, delivery, dispatcher, streams] network in
       ClusterNode(
-        network, dispatcher, methods, delivery, limits, telemetry, poster: webhooks?.poster, clocks: clocks,
+        network, dispatcher, methods, delivery, limits, telemetry, streams, poster: webhooks?.poster, clocks: clocks,
         grace: rules.limits.offlineGrace, logger: logger)
     }
     (self.clocks, self.logger) = (clocks, logger)
@@ -103,14 +111,18 @@ struct TelemetryComposition: Sendable {
   let actions = AdministratorActions()
   let observation: Observation
 
-  /// - Parameter otherNodes: nil = this process is alone.
+  /// - Parameters:
+  ///   - spans: nil = nothing is traced.
+  ///   - otherNodes: nil = this process is alone.
   init(
-    _ configuration: GatewayConfiguration, _ methods: MethodTable, clocks: any Clocks, logger: Logger, otherNodes: OtherNodes?
+    _ configuration: GatewayConfiguration, _ methods: MethodTable, spans: (any SpanRecorder)?, clocks: any Clocks,
+    logger: Logger, otherNodes: OtherNodes?
   ) {
     tracer = Tracer(clocks: clocks)
     refusals = RefusalLog(clocks: clocks, logger: logger)
     requests = RequestTelemetry(
       metrics: RequestMetrics(methods), refusals: refusals, tracer: tracer,
+      tracing: RequestTracing(recorder: spans, sampling: configuration.traceSampling),
       unknownParameters: UnknownParameterPolicy(
         isStrict: configuration.refusesUnknownParameters, logger: logger, tracer: tracer))
     stores = StoreObserver(logger: logger)
@@ -141,15 +153,15 @@ extension ClusterNode {
   /// This process among others; nil where it is alone.
   fileprivate convenience init?(
     _ network: ClusterNetwork, _ dispatcher: Dispatcher, _ methods: MethodTable, _ delivery: DeliveryComposition,
-    _ limits: LimitComposition, _ telemetry: TelemetryComposition, poster: (any WebhookPoster)?, clocks: any Clocks,
-    grace: Duration, logger: Logger
+    _ limits: LimitComposition, _ telemetry: TelemetryComposition, _ streams: StreamDirectory,
+    poster: (any WebhookPoster)?, clocks: any Clocks, grace: Duration, logger: Logger
   ) {
     guard let users = delivery.clusterUsers else { return nil }
     let (directory, registry) = (delivery.directory, delivery.registry)
     let topics = RemoteTopics(directory: directory)
     let requests = PeerRequestHandler(
       dispatcher: dispatcher, observation: telemetry.observation, router: network.router, registry: registry, users: users,
-      directory: directory, budgets: limits.budgets, methods: methods, clocks: clocks)
+      directory: directory, budgets: limits.budgets, streams: streams, methods: methods, clocks: clocks)
     let entries = PeerEntryHandler(
       network, handler: requests, users: users, topics: topics, directory: directory, statuses: delivery.statuses,
       budgets: limits.budgets, connectionLimiter: limits.connections, poster: poster, clocks: clocks)

@@ -24,6 +24,10 @@ public final class Server: Sendable {
   let deletions: UserDeletions
   let transport: Transport
   private let tokens: CurrentTokenVerifier
+  /// Nil = no keys are read from a URL.
+  let keySet: RemoteKeySet?
+  /// Nil = nothing is traced.
+  let spans: SpanExporter?
   private let alarms: any Alarms
   /// Nil = webhooks are off.
   let webhooks: WebhookComposition?
@@ -64,9 +68,12 @@ public final class Server: Sendable {
     let clocks = store.clocks
     self.clocks = clocks
     engines = try ClusterEngines(settings, store: store, clocks: clocks, logger: logger)
-    tokens = try await Server.tokens(settings, logger)
+    let tokens = try await Server.tokens(settings, logger)
+    self.tokens = tokens
+    keySet = try RemoteKeySet(settings, of: tokens, clocks: clocks, alarms: alarms, logger: logger)
+    spans = try SpanExporter(settings, clocks: clocks, alarms: alarms, logger: logger)
     webhooks = try await WebhookComposition(
-      settings, store: store, membership: engines?.lease, alarms: alarms, logger: logger)
+      settings, store: store, membership: engines?.lease, alarms: alarms, spans: spans, logger: logger)
     words = try CurrentWords(settings)
     let recent = RecentMessages(settings)
     self.recent = recent
@@ -80,18 +87,21 @@ public final class Server: Sendable {
         permissions: GroupPermissions(settings), limits: GroupLimits(settings), webhooks: webhooks?.types ?? .none,
         words: words),
       product: Product(name: "Throng", version: Release.version, limits: settings.limits.flattened), logger: logger,
-      webhooks: webhooks?.services, recent: recent, cluster: engines?.ports)
+      webhooks: webhooks?.services, recent: recent, spans: spans, cluster: engines?.ports)
     let registry = composed.delivery.registry
     deletions = composed.deletions
     store.onRemoval { registry.note($0) }
     (self.registry, directory, node) = (registry, composed.delivery.directory, composed.node)
     statuses = composed.delivery.statuses
-    readiness = Readiness(store: store, engines: engines, node: node)
+    readiness = Readiness(store: store, engines: engines, node: node, keySet: keySet)
     let routes = Routes(
       administration: composed.administration, documents: composed.documents, proxies: composed.proxies,
       upgrades: composed.upgrades, refusals: composed.telemetry.refusals, metrics: metrics, readiness: readiness,
       credential: AdministratorCredential(tokens: tokens, settings.admin), hosts: InternalHosts(settings),
-      demo: try await Server.demoPage(settings, logger), cluster: ClusterRoute(engines: engines, node: node),
+      demo: try await Server.demoPage(settings, logger),
+      eventStreams: EventStreamPaths(settings).map {
+        EventStreamRoutes($0, composed.eventStreams, proxies: composed.proxies, refusals: composed.telemetry.refusals)
+      }, cluster: ClusterRoute(engines: engines, node: node),
       clocks: clocks, logger: logger)
     gateway = composed.gateway(http: routes)
     let delegate = gateway
@@ -129,8 +139,9 @@ public final class Server: Sendable {
   /// The bound ports.
   public var ports: (public: Int?, internal: Int?) { (transport.publicPort, transport.internalPort) }
 
-  /// Joins the cluster, where there is one; before `start`.
+  /// Reads the keys of `auth.jwksURL`, and joins the cluster, where there are these; before `start`.
   public func join() async throws(StartError) {
+    await keySet?.start()
     guard let engines else { return }
     try engines.join(at: "\(settings.internalListen.bound(to: transport.internalPort))")
     // It returns when this node hears all others, and is heard.
@@ -163,7 +174,7 @@ public final class Server: Sendable {
     return certificateWarnings.withLock { $0.next(expiring: expiry, now: clocks.wall) }
   }
 
-  /// Reads the certificate, its key and the JWKS file again, for new connections and sign-ins, and the
+  /// Reads the certificate, its key and the JWKS file or URL again, for new connections and sign-ins, and the
   /// list of words, for every text from here on (Operations.md, "Reloading"). A bad file changes
   /// nothing, and no session ends.
   public func reload() async {
@@ -181,6 +192,8 @@ public final class Server: Sendable {
   }
 
   private func reloadKeySet() async {
+    // It logs what has come of it.
+    await keySet?.reload()
     guard let path = settings.auth.jwksFile else { return }
     do {
       try await tokens.replaceKeySet(try Data(contentsOf: URL(fileURLWithPath: path)))
@@ -272,7 +285,9 @@ public final class Server: Sendable {
     deletions.end()
     await alarms.wait(until: end) { transport.finishAnswers(then: $0) }
     await transport.stop()
+    await keySet?.stop()
     await webhooks?.stop()
+    await spans?.stop()
     node?.stop()
     store.close()
     await engines?.leave()
@@ -288,11 +303,15 @@ final class Readiness: Sendable {
   private let store: any StoreHealth
   private let engines: ClusterEngines?
   private let node: ClusterNode?
+  private let keySet: RemoteKeySet?
 
-  init(store: any StoreHealth, engines: ClusterEngines? = nil, node: ClusterNode? = nil) {
+  init(
+    store: any StoreHealth, engines: ClusterEngines? = nil, node: ClusterNode? = nil, keySet: RemoteKeySet? = nil
+  ) {
     self.store = store
     self.engines = engines
     self.node = node
+    self.keySet = keySet
   }
 
   func set(_ phase: Phase) { self.phase.withLock { $0 = phase } }
@@ -302,7 +321,12 @@ final class Readiness: Sendable {
     switch phase.withLock({ $0 }) {
     case .starting: "starting"
     case .draining: "draining"
-    case .serving: store.canPersist ? engines?.obstacle ?? node?.obstacle : "cannot write to the store"
+    case .serving: store.canPersist ? engines?.obstacle ?? node?.obstacle ?? missingKeys : "cannot write to the store"
     }
+  }
+
+  private var missingKeys: String? {
+    guard let keySet, !keySet.hasKeys else { return nil }
+    return "the keys of auth.jwksURL were not read yet"
   }
 }

@@ -28,9 +28,11 @@ extension Settings {
   func tokenConfiguration(didMake: (String) -> Void = { _ in }) throws -> TokenVerifier.Configuration {
     TokenVerifier.Configuration(
       secret: try signingSecret(didMake: didMake), previousSecret: previousSecret,
-      keySet: try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) },
+      keySet: try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }, keySetSource: keySetSource,
       algorithms: tokenAlgorithms, audience: auth.audience, issuer: auth.issuer)
   }
+
+  private var keySetSource: KeySetSource { auth.jwksURL == nil ? .file : .url }
 
   /// Whether a start would find the HS256 secret, or needs none.
   func hasSecret() throws(AuthenticationError) -> Bool {
@@ -39,7 +41,7 @@ extension Settings {
   }
 
   /// Reads the secret, the JWKS file, the certificate, its key and the list of words like a start, and
-  /// creates nothing.
+  /// creates nothing. `auth.jwksURL` is not read: a start goes on without it.
   /// - Returns: the warnings of a start, also those about other keys.
   /// - Throws: `AuthenticationError` or `StartError`.
   public func checkKeys() async throws -> [String] {
@@ -54,17 +56,19 @@ extension Settings {
   }
 
   /// The verifier of a start, made without creating a secret.
+  /// - Parameter readsURL: it also reads `auth.jwksURL`, as a start does beside this.
   /// - Returns: also whether a start would have to create it. Another secret stands in for it:
   ///   neither has signed a token.
-  /// - Throws: `AuthenticationError`, or the error of a JWKS file that cannot be read.
-  public func tokenVerifier() async throws -> (verifier: TokenVerifier, lacksSecret: Bool) {
+  /// - Throws: `AuthenticationError`, or the error of a JWKS file or URL that cannot be read.
+  public func tokenVerifier(readsURL: Bool = false) async throws -> (verifier: TokenVerifier, lacksSecret: Bool) {
     let usesSecret = tokenAlgorithms?.contains(.hs256) ?? true
     let existing = try auth.secret.map { Array($0.utf8) } ?? SecretFile(dataDirectory: dataDir).load()
     let secret = existing ?? (0..<32).map { _ in UInt8.random(in: .min ... .max) }
-    let keySet = try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+    var keySet = try auth.jwksFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+    if readsURL, let url = auth.jwksURL { keySet = try await RemoteKeySet.contents(of: url) }
     let configuration = TokenVerifier.Configuration(
-      secret: usesSecret ? secret : nil, previousSecret: previousSecret, keySet: keySet, algorithms: tokenAlgorithms,
-      audience: auth.audience, issuer: auth.issuer)
+      secret: usesSecret ? secret : nil, previousSecret: previousSecret, keySet: keySet, keySetSource: keySetSource,
+      algorithms: tokenAlgorithms, audience: auth.audience, issuer: auth.issuer)
     return (try await TokenVerifier(configuration), usesSecret && existing == nil)
   }
 }
@@ -90,6 +94,7 @@ extension TransportConfiguration {
     listenFile = settings.listen.file
     internalListenFile = settings.internalListen.file
     if settings.proxyProtocol { announcesClients = settings.isTrustedProxy }
+    publicBody = EventStreamPaths(settings).map { (path: $0.rpc, maxBytes: EventStreamPaths.maxBodyBytes) }
     sendQueueBytes = settings.limits.sendQueueBytes
     ipv6PrefixLength = settings.limits.ipv6PrefixLength
     flushWindow = settings.fanout.flushWindow
@@ -156,6 +161,7 @@ extension GatewayConfiguration {
     requiresKnownUsers = settings.users.requireKnown
     searchesMessages = settings.search.messages
     refusesUnknownParameters = settings.strictParameters
+    traceSampling = settings.tracing.sampling
     showsPresence = settings.presence.visibility == .everyone
     presenceGrace = settings.presence.grace
     statusSubscriptions = settings.limits.statusSubscriptions

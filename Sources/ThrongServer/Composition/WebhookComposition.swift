@@ -3,6 +3,7 @@ import Gateway
 import GroupModel
 import GroupRuntime
 import Logging
+import OutgoingHTTP
 import PostgreSQLStore
 import ServerConfiguration
 import Webhooks
@@ -18,9 +19,12 @@ struct WebhookComposition: Sendable {
   private static let niceness = 5
 
   /// Nil where there is no receiver.
-  /// - Parameter membership: nil = this server is alone.
+  /// - Parameters:
+  ///   - membership: nil = this server is alone.
+  ///   - spans: gets those of requests; nil = nothing is traced.
   init?(
-    _ settings: Settings, store: any ServerStore, membership: (any ClusterMembership)?, alarms: any Alarms, logger: Logger
+    _ settings: Settings, store: any ServerStore, membership: (any ClusterMembership)?, alarms: any Alarms,
+    spans: (any SpanRecorder)?, logger: Logger
   ) async throws(StartError) {
     let maxContentBytes = settings.limits.text.message
     let clocks = store.clocks
@@ -35,7 +39,7 @@ struct WebhookComposition: Sendable {
       configuration.maxWait = settings.timeout
       configuration.niceness = niceness
       let http = try StartError.translating { () throws(HTTPError) in try HTTPClient(configuration) }
-      return WebhookClient(http, url: url, secret: secret, clocks: clocks)
+      return WebhookClient(http, url: url, secret: secret, clocks: clocks, spans: spans)
     }
     // Somebody waits for the answer to a before-event, so after-events have other connections.
     let asked = types.asks ? (settings.connections + 1) / 2 : 0
@@ -99,7 +103,7 @@ private struct QuestionerAdapter: WebhookAsking {
       case .data: .customMessage
       case .other: .other
       }
-    switch await questioner.ask(question.type, data: question.data, about: subject, of: question.user) {
+    switch await questioner.ask(question.type, data: question.data, about: subject, of: question.user, in: question.trace) {
     case .answer(let answer): return verdict(of: answer)
     case .silence: return silence
     // Nobody has decided: neither the application nor `webhook.onFailure`, which is about its failures.

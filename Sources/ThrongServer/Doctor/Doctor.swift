@@ -84,16 +84,30 @@ public struct Doctor: Sendable {
         try settings.hasSecret()
         ? "the keys for tokens can be read" : "there is no secret for tokens yet; the first start makes it"
       let warning = await occupant == .throng ? settings.warningOfRunningServer() : nil
-      return [
+      let own = [
         warning.map { .warning("keys", $0, RunningServer.remedy) } ?? .ok("keys", words),
         MachineChecks.certificate(try settings.certificateExpiry(), now: now),
       ]
+      guard let remote = await keysAtURL() else { return own }
+      return own + [remote]
     } catch {
       return [
         .failure(
           "keys", "\(error)",
           "see auth.secret, auth.jwksFile, tls.certificateFile and tls.keyFile; throng config check tries again")
       ]
+    }
+  }
+
+  /// The keys of `auth.jwksURL`, without which a server starts, and is not ready; nil where none are.
+  private func keysAtURL() async -> Finding? {
+    guard settings.auth.jwksURL != nil else { return nil }
+    do {
+      let count = try await settings.tokenVerifier(readsURL: true).verifier.setKeyCount
+      return .ok("keys at auth.jwksURL", "\(count) of them can be used")
+    } catch {
+      return .warning(
+        "keys at auth.jwksURL", "\(error)", "a server starts, and /readyz is 503 until they were read: look at the URL from here")
     }
   }
 

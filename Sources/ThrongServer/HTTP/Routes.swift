@@ -20,16 +20,18 @@ struct Routes: HTTPHandling {
   private let credential: AdministratorCredential
   private let hosts: InternalHosts
   private let demo: DemoPage?
+  private let eventStreams: EventStreamRoutes?
   private let cluster: ClusterRoute
   private let unauthorized: UnauthorizedCalls
   private let clocks: any Clocks
   private let logger: Logger
 
-  /// `demo` is nil where the demo page is off.
+  /// `demo` is nil where the demo page is off, and `eventStreams` where these are.
   init(
     administration: AdministratorRPC, documents: InterfaceDocuments, proxies: TrustedProxies, upgrades: UpgradePolicy,
     refusals: RefusalLog, metrics: PrometheusRegistry, readiness: Readiness, credential: AdministratorCredential,
-    hosts: InternalHosts, demo: DemoPage?, cluster: ClusterRoute, clocks: any Clocks, logger: Logger
+    hosts: InternalHosts, demo: DemoPage?, eventStreams: EventStreamRoutes?, cluster: ClusterRoute, clocks: any Clocks,
+    logger: Logger
   ) {
     self.administration = administration
     self.documents = documents
@@ -41,6 +43,7 @@ struct Routes: HTTPHandling {
     self.credential = credential
     self.hosts = hosts
     self.demo = demo
+    self.eventStreams = eventStreams
     self.cluster = cluster
     unauthorized = UnauthorizedCalls(metrics: metrics, clocks: clocks, logger: logger)
     self.clocks = clocks
@@ -100,9 +103,8 @@ struct Routes: HTTPHandling {
     case .asyncAPI: exchange.respond(status: 200, contentType: "application/json", body: documents.asyncAPI.bytes)
     case .console: exchange.page(ConsolePage.load())
     case .cluster where request.head.method != "POST": cluster.status(exchange)
-    case .cluster:
-      if mayCommand(request, exchange) != nil { cluster.command(request.body, exchange) }
-    case .rpc: call(request, exchange)
+    case .cluster: Task { if await mayCommand(request, exchange) != nil { cluster.command(request.body, exchange) } }
+    case .rpc: Task { await call(request, exchange) }
     }
   }
 
@@ -120,12 +122,13 @@ struct Routes: HTTPHandling {
     return MetricsOfNodes.text([(number, own)] + (await node.metricsOfOthers()).map { ($0.node, $0.text) })
   }
 
-  /// The public listener has the path of the WebSocket, the client library beside it, and the demo
-  /// page where that is on.
+  /// The public listener has the path of the WebSocket, the client library and event streams beside it,
+  /// and the demo page where that is on.
   private func handlePublic(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     if let demo, request.head.path == demo.path { return show(demo, request, exchange) }
     let path = upgrades.path
     if let file = ClientFile(at: request.head.path, besides: path) { return serve(file, request, exchange) }
+    if let eventStreams, eventStreams.handle(request, exchange) { return }
     guard request.head.path == path else { return refuse(request, exchange, .noSuchPath(besides: path)) }
     if let obstacle = upgrades.obstacle(of: request.head) {
       return refuse(request, exchange, HTTPRefusal(status: obstacle.status, sentence: obstacle.sentence))
@@ -152,10 +155,10 @@ struct Routes: HTTPHandling {
   }
 
   /// The administrator behind a request; nil where it was refused.
-  private func mayCommand(_ request: HTTPRequest, _ exchange: HTTPExchange) -> String? {
+  private func mayCommand(_ request: HTTPRequest, _ exchange: HTTPExchange) async -> String? {
     let administrator: String
     do throws(HTTPRefusal) {
-      administrator = try credential.holder(request.head.authorization, at: clocks.wall)
+      administrator = try await credential.holder(request.head.authorization, clocks)
     } catch {
       unauthorized.log(from: proxies.clientAddress(of: request.head), error.loggedSentence ?? error.sentence, user: error.user)
       refuse(request, exchange, error)
@@ -166,14 +169,13 @@ struct Routes: HTTPHandling {
     return nil
   }
 
-  private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-    guard let administrator = mayCommand(request, exchange) else { return }
-    Task {
-      guard let answer = await administration.answer(request.body, from: administrator) else {
-        return exchange.respond(status: 204, contentType: nil, body: [])
-      }
-      exchange.respond(status: 200, contentType: "application/json", body: answer)
+  private func call(_ request: HTTPRequest, _ exchange: HTTPExchange) async {
+    guard let administrator = await mayCommand(request, exchange) else { return }
+    let trace = request.head.traceparent.flatMap { TraceContext(traceparent: $0) }
+    guard let answer = await administration.answer(request.body, from: administrator, in: trace) else {
+      return exchange.respond(status: 204, contentType: nil, body: [])
     }
+    exchange.respond(status: 200, contentType: "application/json", body: answer)
   }
 
   /// - Parameter host: the one that is refused, for the log.
@@ -189,9 +191,7 @@ struct Routes: HTTPHandling {
       refusals.httpRequest(
         refusal.status, refusal.sentence, request.head, from: address, isToldElsewhere: refusal.status == 401)
     }
-    exchange.respond(
-      status: refusal.status, contentType: "text/plain; charset=utf-8", headers: refusal.headers,
-      body: Array("\(refusal.status): \(refusal.sentence)\n".utf8))
+    exchange.refuse(refusal)
   }
 }
 
@@ -210,11 +210,17 @@ struct AdministratorCredential: Sendable {
     }
   }
 
-  /// The name of the credential's holder in the log.
-  func holder(_ authorization: String?, at now: WallInstant) throws(HTTPRefusal) -> String {
+  /// The name of the credential's holder in the log. A token that names an unknown key waits for a
+  /// reading of `auth.jwksURL`, as a sign-in does.
+  func holder(_ authorization: String?, _ clocks: any Clocks) async throws(HTTPRefusal) -> String {
     guard let token = BearerCredential.token(authorization), !token.isEmpty else { throw .unauthorized }
     if let own = apiKeys.first(where: { $0.key.matches(token) }) { return own.holder }
-    switch tokens.current.verify(token, now: now) {
+    var result = tokens.current.verify(token, now: clocks.wall)
+    for _ in 0..<2 {
+      guard case .failure(let fault) = result, fault.namesUnknownKey, await tokens.readKeys() else { break }
+      result = tokens.current.verify(token, now: clocks.wall)
+    }
+    switch result {
     case .success(let verified):
       guard verified.isAdministrator else { throw .notAnAdministrator(verified.userID) }
       return verified.userID.rawValue
@@ -224,6 +230,13 @@ struct AdministratorCredential: Sendable {
 }
 
 extension HTTPExchange {
+  /// - Parameter headers: beside those of the refusal.
+  func refuse(_ refusal: HTTPRefusal, _ headers: [(String, String)] = []) {
+    respond(
+      status: refusal.status, contentType: "text/plain; charset=utf-8", headers: refusal.headers + headers,
+      body: Array("\(refusal.status): \(refusal.sentence)\n".utf8))
+  }
+
   fileprivate func text(_ status: Int, _ text: String) {
     respond(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
   }

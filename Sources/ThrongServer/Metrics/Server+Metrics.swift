@@ -59,6 +59,8 @@ extension Server {
     collectStatuses()
     collectWords()
     collectDeletions()
+    collectKeySet()
+    collectSpans()
     collectCluster()
     if let node {
       collectLinks(node)
@@ -70,7 +72,12 @@ extension Server {
         help: "When the first certificate of the chain expires, in Unix seconds.", type: .gauge
       ) { [transport] in transport.certificateExpiry.map { [(labels: [], value: Double($0))] } ?? [] }
     }
-    collectTransport("throng_connections", "Open WebSocket connections.", .gauge) { [([], Double($0.connections))] }
+    collectTransport("throng_connections", "Open connections: WebSockets and event streams.", .gauge) {
+      [([], Double($0.connections))]
+    }
+    collectTransport("throng_event_streams", "Open connections that are event streams.", .gauge) {
+      [([], Double($0.eventStreams))]
+    }
     collectTransport(
       "throng_connections_waiting", "Connections that have not sent their request, or TLS ClientHello, yet.", .gauge
     ) { [([], Double($0.waitingConnections))] }
@@ -230,6 +237,35 @@ extension Server {
   private func collectDeletions() {
     metrics.collect("throng_user_deletions", help: "Deletions of users that this server works on.", type: .gauge) {
       [deletions] in [(labels: [], value: Double(deletions.runningCount))]
+    }
+  }
+
+  private func collectKeySet() {
+    guard let keySet else { return }
+    metrics.describe(RemoteKeySet.readsName, help: "Readings of auth.jwksURL, by result.", type: .counter)
+    metrics.collect(
+      "throng_jwks_age_seconds", help: "Since the last good reading of auth.jwksURL; no sample before the first.", type: .gauge
+    ) {
+      guard let age = keySet.age else { return [] }
+      return [(labels: [], value: age / .seconds(1))]
+    }
+    metrics.collect("throng_jwks_keys", help: "The keys of auth.jwksURL that are in use.", type: .gauge) {
+      [(labels: [], value: Double(keySet.keyCount))]
+    }
+  }
+
+  private func collectSpans() {
+    guard let spans else { return }
+    metrics.collect("throng_spans_total", help: "Spans by what became of them.", type: .counter) {
+      let counts = spans.counts
+      return [
+        (labels: [("result", "sent")], value: Double(counts.sent)),
+        (labels: [("result", "overflowed")], value: Double(counts.overflowed)),
+        (labels: [("result", "refused")], value: Double(counts.refused)),
+      ]
+    }
+    metrics.collect("throng_spans_waiting", help: "Spans on their way to the collector.", type: .gauge) {
+      [(labels: [], value: Double(spans.counts.waiting))]
     }
   }
 

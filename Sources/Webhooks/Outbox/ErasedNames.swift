@@ -53,6 +53,6 @@ extension WebhookEntry {
     var data = known
     for name in names { data = PersonalTexts.erase(name.user, in: data, messages: name.messages) ?? data }
     guard data != known else { return self }
-    return WebhookEntry(id: id, type, data: data, in: lane, at: timestamp, since: since, number: storedNumber)
+    return WebhookEntry(id: id, type, data: data, in: lane, at: timestamp, since: since, number: storedNumber, trace: trace)
   }
 }

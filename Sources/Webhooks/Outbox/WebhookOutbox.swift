@@ -2,6 +2,7 @@ import Dispatch
 import GroupModel
 import GroupRuntime
 import Logging
+import OutgoingHTTP
 import Synchronization
 
 /// Posts after-events until the application has them (Protocol.md, "Webhooks"). `OutboxMachine`
@@ -136,9 +137,8 @@ public final class WebhookOutbox: WebhookPoster {
   private func perform(_ action: OutboxAction) {
     switch action {
     case .post(let entry):
-      client.post(WebhookRequest(id: entry.id, entry.type, at: entry.timestamp, data: entry.data)) { [self] in
-        attemptEnded(entry, $0)
-      }
+      let request = WebhookRequest(id: entry.id, entry.type, at: entry.timestamp, data: entry.data, trace: entry.trace)
+      client.post(request) { [self] in attemptEnded(entry, $0) }
     case .commit(let changes):
       // The store's thread must not wait for the machine's lock.
       commit(changes) { [self] answer in
@@ -208,7 +208,8 @@ public final class WebhookOutbox: WebhookPoster {
     switch event {
     case .lost(let entry):
       counter.count(entry.type, .lost)
-      log.warn("a webhook was lost: too many are in memory", ["type": "\(entry.type.rawValue)", "id": "\(entry.id)"])
+      log.warn(
+        "a webhook was lost: too many are in memory", ["type": "\(entry.type.rawValue)", "id": "\(entry.id)"], in: entry.trace)
     case .givenUp(let letter):
       counter.count(letter.entry.type, .givenUp)
       log.warn(
@@ -217,7 +218,7 @@ public final class WebhookOutbox: WebhookPoster {
           "type": "\(letter.entry.type.rawValue)", "id": "\(letter.entry.id)",
           "attempts": .stringConvertible(letter.attempts),
           "error": "\(letter.error)",
-        ])
+        ], in: letter.entry.trace)
     case .receiverIsDown(let error):
       logger.warning("the receiver of webhooks does not answer", metadata: ["error": "\(error)"])
     case .receiverIsBack: logger.notice("the receiver of webhooks answers again")
@@ -252,7 +253,9 @@ public final class WebhookOutbox: WebhookPoster {
     let changes = failures.map { failure in
       let entry = failure.entry
       return StoreChange.appendWebhook(
-        WebhookEntry(id: entry.id, entry.type, data: entry.data, in: entry.lane, at: entry.timestamp, since: now, number: 0))
+        WebhookEntry(
+          id: entry.id, entry.type, data: entry.data, in: entry.lane, at: entry.timestamp, since: now, number: 0,
+          trace: entry.trace))
     }
     guard case .success(let entries) = await commit(changes + [.removeWebhookFailures(failures.map(\.number))]) else {
       throw StoreError(.unavailable, "webhooks could not be stored")

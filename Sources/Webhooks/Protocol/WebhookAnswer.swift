@@ -1,4 +1,5 @@
 import GroupModel
+import OutgoingHTTP
 import WireProtocol
 
 /// A receiver's answer to a before-event (Protocol.md, "Webhooks").

@@ -1,18 +1,25 @@
 import GroupModel
+import OutgoingHTTP
 import WireProtocol
 
 /// A request as the receiver gets it, the same at each attempt but for its time and signature.
 public struct WebhookRequest: Sendable, Equatable {
   /// Visible ASCII without a full stop, which separates the parts of the signed text.
   public let id: String
+  public let type: WebhookType
   /// `{"type","timestamp","data"}`.
   public let body: [UInt8]
+  /// Of the request that has caused it; nil = none is known.
+  public let trace: TraceContext?
 
   /// - Parameters:
   ///   - id: of the webhook. Bytes that it may not have, of a damaged database, become `_`.
   ///   - time: when it happened, or when the server asks.
   ///   - data: the text of a JSON object.
-  public init(id: String, _ type: WebhookType, at time: WallInstant, data: [UInt8]) {
+  ///   - trace: of the request that has caused it; nil = none is known.
+  public init(id: String, _ type: WebhookType, at time: WallInstant, data: [UInt8], trace: TraceContext? = nil) {
+    self.type = type
+    self.trace = trace
     self.id = String(decoding: id.utf8.map { WebhookRequest.mayHold($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
     body = JSONWriter.text(capacity: data.count + 96) { writer in
       writer.object { writer in

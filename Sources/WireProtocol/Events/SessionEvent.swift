@@ -6,7 +6,8 @@ public enum SessionEvent: Event {
   case onSelfInfoUpdated(UserInfoFields, opTime: WallInstant)
   /// The statuses of users whom the session watches have changed; each row is encoded once for all.
   case onUsersStatusChanged([Encoded<UserStatusInfo>], opTime: WallInstant)
-  case onConnectSuccess(Login.Result)
+  /// - Parameter streamKey: names the session in its requests, where it is an event stream.
+  case onConnectSuccess(Login.Result, streamKey: String? = nil)
   case onKickedOffline(reason: String, message: String?)
   case onUserSigExpired(expiresAt: WallInstant)
   case onServerDraining(retryAfterMs: Int64)
@@ -39,7 +40,9 @@ public enum SessionEvent: Event {
     case .onUsersStatusChanged(let rows, let opTime):
       writer.member("opTime", opTime)
       writer.member("userList", rows)
-    case .onConnectSuccess(let result): result.encodeFields(into: &writer)
+    case .onConnectSuccess(let result, let streamKey):
+      result.encodeFields(into: &writer)
+      writer.member("streamKey", ifPresent: streamKey)
     case .onKickedOffline(let reason, let message):
       writer.member("reason", reason)
       writer.member("message", ifPresent: message)

@@ -96,6 +96,10 @@ import WireProtocol
     .request(number: 33, .erase(.recall(seq: 1 << 40), of: "mary", in: "g")),
     .request(number: 34, .erase(.texts, of: "mary", in: "g")), .request(number: 35, .recallRecent("mary")),
     .request(number: 36, .forgetUser("mary", .keep)), .request(number: 37, .forgetUser("mary", .revoke)),
+    .request(number: 38, .post([1, 2], key: "2.a.b", nil)), .request(number: 39, .post([], key: "", nil)),
+    .request(
+      number: 40, .post([3], key: "k", TraceContext(traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))),
+    .reply(number: 38, .posted(.text([3]))), .reply(number: 39, .posted(.nothing)), .reply(number: 40, .posted(.gone)),
     .reply(number: 1, .moved), .reply(number: 2, .reply(.empty)), .reply(number: 3, .reply(.success(.unreadCount(-1)))),
     .reply(number: 4, .reply(.success(.groupInfo(nil)))), .reply(number: 5, .reply(.success(.encoded([1, 2])))),
     .reply(number: 6, .reply(.error(.temporary, "later", field: "x"))),
@@ -134,6 +138,21 @@ import WireProtocol
     let isWithCaller = "\(entry)".contains("Caller")
     #expect(isWithCaller || "\(back)" == "\(entry)")
     #expect(back.bytes(from: ClusterEntryTests.one) == entry.bytes(from: ClusterEntryTests.one))
+  }
+
+  @Test(arguments: [
+    nil, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00",
+  ] as [String?])
+  func aCallerKeepsItsTrace(traceparent: String?) throws {
+    let trace = traceparent.flatMap { TraceContext(traceparent: $0) }
+    for caller in [Caller.administrator, .user("mary", platform: .iOS, session: nil)] {
+      let entry = ClusterEntry.request(number: 1, .rows([], by: caller.with(trace: trace)))
+      guard case .request(_, .rows(_, let back))? = try sent(entry).first else {
+        #expect(Bool(false), "another entry")
+        continue
+      }
+      #expect(back.trace == trace && back.userID == caller.userID)
+    }
   }
 
   @Test func theEntriesOfAFrameKeepTheirOrder() throws {

@@ -70,6 +70,21 @@ import WireProtocol
     #expect(table.popDue(at: 0).map { $0.rows.map(\.version) } == [[3]], "from the first session on")
   }
 
+  /// Events may overtake the answer of an event stream, and count there: what is newer than the last
+  /// event is told by one, also where the answer has it.
+  @Test func anAnswerThatMayBeOvertakenTellsNothingOfThoseWatchedBefore() {
+    for (mayRepeat, events) in [(false, [[UserID]]()), (true, [["a"]])] {
+      var table = table(["a"])
+      _ = table.watch(["a", "b"], by: session(0), limit: 300)
+      table.change("a", to: row("a", 5))
+      table.change("b", to: row("b", 6))
+      let rows = table.answer(["a", "b"], to: session(0), mayRepeat: mayRepeat)
+      #expect(rows.mapValues(\.version) == ["a": 5, "b": 6])
+      #expect(table.popDue(at: 0).map { $0.rows.map(\.info.userID) } == events, "b was not told of before")
+      #expect(table.popDue(at: 10).isEmpty)
+    }
+  }
+
   @Test func whatCouldNotBeReadIsNotWatched() {
     var table = table(["a"])
     #expect(table.watch(["a", "b"], by: session(0), limit: 300) == ["b"])

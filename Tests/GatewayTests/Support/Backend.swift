@@ -49,7 +49,7 @@ struct Backend {
     world: World = World(), rules: GroupRules = GroupRules(),
     executors: [any GroupExecutor] = [SerialTestExecutor()],
     logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, webhooks: WebhookServices? = nil,
-    cluster: ClusterPorts? = nil,
+    cluster: ClusterPorts? = nil, tokens: any TokenChecking = NamedTokens(), spans: (any SpanRecorder)? = nil,
     _ configure: (inout GatewayConfiguration) -> Void = { _ in }
   ) {
     store = world.store
@@ -67,9 +67,9 @@ struct Backend {
         stores: GatewayStores(
           groups: store, messages: store.inner, users: users, personal: store.inner, webhooks: store.inner,
           access: store, erasure: store.inner, reports: store.inner),
-        tokens: NamedTokens(), clocks: clocks, alarms: ringing, rules: rules,
+        tokens: tokens, clocks: clocks, alarms: ringing, rules: rules,
         product: Product(name: "Throng", version: "0", limits: []), logger: logger, webhooks: webhooks,
-        recent: remembers ? RecentMessages(messages: 100, bytes: 1 << 20, duration: nil) : nil, cluster: cluster))
+        recent: remembers ? RecentMessages(messages: 100, bytes: 1 << 20, duration: nil) : nil, spans: spans, cluster: cluster))
     services.registry.use(executors)
     Backend.registries.withLock { [registry = services.registry] in $0.append(registry) }
   }
@@ -80,8 +80,9 @@ struct Backend {
   }
 
   /// The answer of `POST /rpc` to a body.
-  func post(_ body: String) async throws -> JSON? {
-    try await services.administration.answer(Array(body.utf8), from: "test").map { try JSON($0) }
+  /// - Parameter parent: what its `traceparent` says; nil = it has none.
+  func post(_ body: String, in parent: TraceContext? = nil) async throws -> JSON? {
+    try await services.administration.answer(Array(body.utf8), from: "test", in: parent).map { try JSON($0) }
   }
 
   /// One call on the application's own interface.

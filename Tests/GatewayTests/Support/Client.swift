@@ -35,6 +35,22 @@ actor Client {
     try Client.write(Array(((lines + headers).joined(separator: "\r\n") + "\r\n\r\n").utf8), to: descriptor)
   }
 
+  /// An event stream in place of a WebSocket; it says nothing.
+  private init(streamAt port: Int, query: String, headers: [String]) throws {
+    descriptor = try Client.connect(port)
+    inbox = Inbox(descriptor, isEventStream: true)
+    let lines = ["GET /events\(query.isEmpty ? "" : "?" + query) HTTP/1.1", "Host: localhost:\(port)"] + headers
+    try Client.write(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8), to: descriptor)
+  }
+
+  /// Connects, and returns when an event stream has been opened.
+  static func openStream(port: Int, query: String = "", headers: [String] = []) async throws -> Client {
+    let client = try Client(streamAt: port, query: query, headers: headers)
+    let status = try await client.status()
+    guard status == 200 else { throw Failed(description: "the request was answered with \(status)") }
+    return client
+  }
+
   /// Connects, and returns when the upgrade has been answered with 101.
   static func open(port: Int, query: String = "", headers: [String] = []) async throws -> Client {
     let client = try Client(port: port, query: query, headers: headers)
@@ -133,7 +149,7 @@ actor Client {
 
   // MARK: Bytes
 
-  private static func connect(_ port: Int) throws -> Int32 {
+  static func connect(_ port: Int) throws -> Int32 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var limit = timeval(tv_sec: 300, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -150,7 +166,7 @@ actor Client {
     return descriptor
   }
 
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
+  static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }

@@ -12,6 +12,16 @@ struct ComposedServices {
 
   func gateway(http: any HTTPHandling) -> Gateway { composition.gateway(http: http) }
 
+  /// The routes of event streams beside /ws.
+  var eventStreamRoutes: EventStreamRoutes {
+    EventStreamRoutes(
+      EventStreamPaths(besides: "/ws"), composition.eventStreams, proxies: composition.proxies,
+      refusals: composition.telemetry.refusals)
+  }
+
+  var eventStreams: EventStreams { composition.eventStreams }
+  var streams: StreamDirectory { composition.streams }
+
   func use(_ loops: [EventLoop]) { composition.use(loops) }
 
   func session(on connection: Connection, address: String, _ context: LoopContext) -> Session {

@@ -18,9 +18,11 @@ final class Inbox: Sendable {
 
   private let state = Mutex(State())
   private let descriptor: Int32
+  private let isEventStream: Bool
 
-  init(_ descriptor: Int32) {
+  init(_ descriptor: Int32, isEventStream: Bool = false) {
     self.descriptor = descriptor
+    self.isEventStream = isEventStream
     Thread.detachNewThread { [self] in
       read()
       release()
@@ -81,6 +83,9 @@ final class Inbox: Sendable {
     var stream = ByteStream(descriptor)
     do {
       add(.upgrade(try stream.head()))
+      while isEventStream {
+        if let frame = try stream.event() { add(frame) }
+      }
       while true {
         let (opcode, payload) = try stream.frame()
         switch opcode {
@@ -111,6 +116,29 @@ private struct ByteStream {
       if let end = buffer.indices.first(where: { buffer[$0...].starts(with: mark) }) {
         return String(decoding: try take(end + mark.count), as: UTF8.self)
       }
+      try fill()
+    }
+  }
+
+  /// The next event of an event stream, as a frame; nil = a comment.
+  mutating func event() throws -> Client.Frame? {
+    var name = "", data = ""
+    while true {
+      let line = try nextLine()
+      if line.hasPrefix("event: ") { name = String(line.dropFirst(7)) }
+      if line.hasPrefix("data: ") { data += line.dropFirst(6) }
+      guard line.isEmpty else { continue }
+      if data.isEmpty { return nil }
+      let json = try JSON(Array(data.utf8))
+      guard name == "close" else { return .text(json) }
+      return .close(code: Int(json["code"].integer ?? 0), reason: json["reason"].string ?? "")
+    }
+  }
+
+  private mutating func nextLine() throws -> String {
+    while true {
+      let end = buffer.firstIndex(of: UInt8(ascii: "\n"))
+      if let end { return String(decoding: try take(end + 1).dropLast(), as: UTF8.self) }
       try fill()
     }
   }

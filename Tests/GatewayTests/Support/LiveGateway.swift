@@ -5,6 +5,7 @@ import ThrongTestKit
 import WebSocketTransport
 
 @testable import Gateway
+@testable import ThrongServer
 
 /// A gateway on a real transport, over a store in memory.
 struct LiveGateway {
@@ -19,9 +20,11 @@ struct LiveGateway {
   /// Runs `body` with a server, and stops it.
   static func with(
     world: World = World(), loops: Int = 1, sendQueueBytes: Int = 1 << 20, log: RecordingLog = RecordingLog(),
+    tokens: any TokenChecking = NamedTokens(), spans: (any SpanRecorder)? = nil,
     _ configure: (inout GatewayConfiguration) -> Void = { _ in }, _ body: (LiveGateway) async throws -> Void
   ) async throws {
-    let live = try LiveGateway(world, loops: loops, sendQueueBytes: sendQueueBytes, log: log, configure)
+    let live = try LiveGateway(
+      world, loops: loops, sendQueueBytes: sendQueueBytes, log: log, tokens: tokens, spans: spans, configure)
     await live.start()
     let result: Result<Void, any Error>
     do { result = .success(try await body(live)) } catch { result = .failure(error) }
@@ -33,9 +36,12 @@ struct LiveGateway {
 
   init(
     _ world: World, loops: Int, sendQueueBytes: Int = 1 << 20, log: RecordingLog = RecordingLog(),
-    rules: GroupRules = GroupRules(), cluster: ClusterPorts? = nil, _ configure: (inout GatewayConfiguration) -> Void
+    rules: GroupRules = GroupRules(), cluster: ClusterPorts? = nil, tokens: any TokenChecking = NamedTokens(),
+    spans: (any SpanRecorder)? = nil, _ configure: (inout GatewayConfiguration) -> Void
   ) throws {
-    backend = Backend(world: world, rules: rules, executors: [], logger: log.logger, cluster: cluster) { configuration in
+    backend = Backend(
+      world: world, rules: rules, executors: [], logger: log.logger, cluster: cluster, tokens: tokens, spans: spans
+    ) { configuration in
       // A machine that is busy elsewhere may keep a test from signing in for longer than a client
       // would take.
       configuration.signInTime = .seconds(3600)
@@ -43,7 +49,7 @@ struct LiveGateway {
       configuration.requestBurst = 1_000_000
       configure(&configuration)
     }
-    gateway = backend.services.gateway(http: NoHTTP())
+    gateway = backend.services.gateway(http: StreamsOnly(routes: backend.services.eventStreamRoutes))
     (transport, port) = try LiveGateway.bind(loops, sendQueueBytes, gateway, isStill: world.alarms != nil)
     backend.services.use(transport.loops)
   }
@@ -58,6 +64,7 @@ struct LiveGateway {
       do throws(TransportError) {
         var configuration = TransportConfiguration(loops: loops, listen: ("127.0.0.1", port))
         configuration.sendQueueBytes = sendQueueBytes
+        configuration.publicBody = ("/rpc", 65_536)
         // The clients of tests answer no pings: none comes, however much time a test lets pass.
         configuration.pingInterval = .seconds(2_000_000)
         if isStill { configuration.clock = LoopClock.read }
@@ -107,6 +114,29 @@ struct LiveGateway {
     let first = try await client.next()
     guard first["method"].string == "onConnectSuccess" else { throw Client.Failed(description: "first frame \(first)") }
     return client
+  }
+
+  /// An event stream that has signed in, with its key.
+  func openStream(_ user: String, _ query: String = "") async throws -> (client: Client, key: String) {
+    let client = try await Client.openStream(port: port, query: "token=\(user)&\(query)")
+    let first = try await client.next()
+    guard first["method"].string == "onConnectSuccess", let key = first["params"]["streamKey"].string else {
+      throw Client.Failed(description: "first event \(first)")
+    }
+    return (client, key)
+  }
+
+  /// Sends a request of an event stream by HTTP.
+  func post(_ body: String, key: String?, headers: [String] = []) async throws -> HTTPAnswer {
+    let credential = key.map { ["Authorization: Bearer \($0)"] } ?? []
+    return try await HTTPAnswer.to("POST", "/rpc", port: port, headers: credential + headers, body: Array(body.utf8))
+  }
+
+  /// One call of an event stream, which must be answered with 200.
+  func call(_ method: String, _ params: String = "{}", key: String) async throws -> JSON {
+    let answer = try await post(#"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#, key: key)
+    guard answer.status == 200 else { throw Client.Failed(description: "\(method) was answered with \(answer.status)") }
+    return try answer.json
   }
 
   // MARK: What is left
@@ -168,8 +198,12 @@ struct LiveGateway {
     func waitUntilReleased() async throws { try await waitUntil("the session is freed") { session == nil } }
   }
 
-  private struct NoHTTP: HTTPHandling {
-    func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) { exchange.respond(status: 404, contentType: nil, body: []) }
+  private struct StreamsOnly: HTTPHandling {
+    let routes: EventStreamRoutes
+
+    func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+      if !routes.handle(request, exchange) { exchange.respond(status: 404, contentType: nil, body: []) }
+    }
   }
 }
 

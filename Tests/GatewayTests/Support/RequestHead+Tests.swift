@@ -8,7 +8,7 @@ extension RequestHead {
   ) -> RequestHead {
     RequestHead(
       method: "GET", path: path, query: query, host: host, origin: origin, authorization: nil, forwardedFor: forwardedFor,
-      forwardedHost: forwardedHost, forwarded: forwarded, subprotocols: nil, peerAddress: peer, isTLS: false,
+      forwardedHost: forwardedHost, forwarded: forwarded, subprotocols: nil, traceparent: nil, peerAddress: peer, isTLS: false,
       isInternal: false)
   }
 }

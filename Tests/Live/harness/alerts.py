@@ -81,6 +81,11 @@ CASES = {
     "ThrongCertificateExpires": Case(
         gauge("throng_tls_certificate_expiry_timestamp_seconds", 13 * DAY),
         gauge("throng_tls_certificate_expiry_timestamp_seconds", 15 * DAY)),
+    "ThrongKeysStale": Case(
+        gauge("throng_jwks_age_seconds", 4000) | counter("throng_jwks_reads_total", 'result="failed"', 1),
+        gauge("throng_jwks_age_seconds", 4000) | counter("throng_jwks_reads_total", 'result="failed"', 0)),
+    "ThrongSpansLost": Case(
+        counter("throng_spans_total", 'result="refused"', 60), counter("throng_spans_total", 'result="sent"', 60)),
     "ThrongShardsWithoutOwner": Case(
         gauge("throng_cluster_shards", 1_000), gauge("throng_cluster_shards", 1_024), {"job": "throng"}),
     "ThrongLinkSilent": Case(
@@ -94,7 +99,7 @@ WITHOUT_INSTANCE = {"ThrongShardsWithoutOwner"}
 # Their expressions aggregate, or have one side without the job.
 WITHOUT_JOB = {
     "ThrongLoopLag", "ThrongSendsSlow", "ThrongTemporaryErrors", "ThrongCommitsSlow", "ThrongSlowConsumers",
-    "ThrongImportantMessagesDropped", "ThrongSignInsRefused", "ThrongOriginsRefused", "ThrongWebhooksLost"}
+    "ThrongImportantMessagesDropped", "ThrongSignInsRefused", "ThrongOriginsRefused", "ThrongWebhooksLost", "ThrongSpansLost"}
 
 
 def unit_tests(rules, rule_file):

@@ -18,7 +18,8 @@ extension GroupState {
     turn.decision.fanOut = fanOut(of: message, turn)
     acknowledge(message, .delivered, &turn)
     deliver(
-      message, by: turn.caller.profile, from: turn.session, pushes: !isForOnlineUsers, [.accepted, .delivered], &turn)
+      message, by: turn.caller.profile, from: turn.session, pushes: !isForOnlineUsers, [.accepted, .delivered],
+      trace: turn.caller.trace, &turn)
     return true
   }
 
@@ -27,7 +28,7 @@ extension GroupState {
   private mutating func queue(_ message: Message, isForOnlineUsers: Bool, _ turn: inout Turn) -> Bool {
     let waiting = WaitingMessage(
       message: message, senderProfile: turn.caller.profile, session: turn.session, type: record.type,
-      isForOnlineUsers: isForOnlineUsers)
+      isForOnlineUsers: isForOnlineUsers, trace: turn.caller.trace)
     let offered = rateLimiter?.offer(waiting, message.priority, at: turn.monotonic)
     if let displaced = offered?.displaced { drop(displaced, &turn) }
     guard offered?.outcome == .queued else {
@@ -44,12 +45,12 @@ extension GroupState {
 
   private func deliver(
     _ message: consuming Message, by profile: UserProfile?, from session: SessionKey?, pushes: Bool,
-    _ steps: MessageCount.Steps, _ turn: inout Turn
+    _ steps: MessageCount.Steps, trace: TraceContext?, _ turn: inout Turn
   ) {
     turn.decision.rateLimited.deliveries += 1
     count(message, steps, &turn)
     turn.perform(publication(of: message, by: profile, from: session, turn))
-    if !rules.webhooks.isEmpty { postPublished(isDurable: false, pushes: pushes, &turn) }
+    if !rules.webhooks.isEmpty { postPublished(isDurable: false, pushes: pushes, trace: trace, &turn) }
   }
 
   /// Delivers queued messages, and then the notices, as far as the rate allows.
@@ -62,7 +63,8 @@ extension GroupState {
         var message = waiting.message
         giveSeq(to: &message, isForOnlineUsers: waiting.isForOnlineUsers)
         deliver(
-          message, by: waiting.senderProfile, from: waiting.session, pushes: !waiting.isForOnlineUsers, .delivered, &turn)
+          message, by: waiting.senderProfile, from: waiting.session, pushes: !waiting.isForOnlineUsers, .delivered,
+          trace: waiting.trace, &turn)
       case .dropped(let waiting): drop(waiting, &turn)
       }
     }
@@ -214,6 +216,8 @@ struct WaitingMessage: Sendable {
   let type: GroupType
   /// Absent members are not told of it.
   var isForOnlineUsers = false
+  /// Of the request that has sent it.
+  var trace: TraceContext?
 
   /// The message as members get it.
   var info: MessageInfo { MessageInfo(message, senderProfile: senderProfile) }
@@ -234,6 +238,7 @@ extension Decision {
     }
     guard webhooks.contains(.messageDropped) else { return }
     let content = WebhookContent.messageDropped(waiting.info, WebhookContent.DropReason(reason))
-    effects.append(.post(WebhookEntry(.messageDropped, content, in: .group(message.groupID), at: now)))
+    effects.append(
+      .post(WebhookEntry(.messageDropped, content, in: .group(message.groupID), at: now, trace: waiting.trace)))
   }
 }

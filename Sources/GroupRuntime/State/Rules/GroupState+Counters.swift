@@ -33,7 +33,7 @@ extension GroupState {
 
   private mutating func set(_ entries: [GroupCounters.Entry], _ turn: inout Turn) {
     if !counters.isToTell { charge(turn.event(.onGroupCounterChanged(CounterMap(entries))), &turn) }
-    counters.set(entries)
+    counters.set(entries, trace: turn.caller.trace)
   }
 
   func readCounters(_ keys: [String]?, _ turn: borrowing Turn) throws(WireError) -> [GroupCounters.Entry] {
@@ -62,11 +62,12 @@ extension GroupState {
   /// - Parameter isLast: the group ends; the write waits for nothing.
   mutating func beginCounterWrite(isLast: Bool = false, at now: ClockReading) -> CounterWrite? {
     let isPosted = rules.webhooks.contains(.countersChanged)
+    let trace = counters.unwrittenTrace
     guard let entries = counters.beginWrite(isPosted: isPosted, isLast: isLast, at: now.monotonic) else { return nil }
     let time = counterTime(now)
     var turn = Turn(of: record.id, by: .administrator, now: time, at: now, making: rules.webhooks)
     turn.store(.putCounters(entries, in: record.id))
-    turn.post(.countersChanged, .event(counterEvent(entries, at: time)))
+    turn.post(.countersChanged, .event(counterEvent(entries, at: time)), trace: trace)
     let decision = turn.finish()
     return CounterWrite(entries: entries, time: time, changes: decision.changes, effects: decision.effects)
   }

@@ -121,7 +121,8 @@ extension GroupState {
   /// - Parameters:
   ///   - isDurable: it is stored, in the group's history.
   ///   - pushes: absent members are told, too.
-  func postPublished(isDurable: Bool, pushes: Bool, _ turn: inout Turn) {
+  ///   - trace: of the request that has sent it.
+  func postPublished(isDurable: Bool, pushes: Bool, trace: TraceContext?, _ turn: inout Turn) {
     let event: GroupEvent
     switch turn.decision.effects.last {
     case .publish(let published, _, _), .send(let published, _, _): event = published
@@ -129,12 +130,12 @@ extension GroupState {
     }
     guard case .onRecvNewMessage(let message) = event.content else { return }
     let info = MessageInfo(message, senderProfile: event.senderProfile)
-    turn.post(.messageSent, .messageSent(info, isStored: isDurable), isDurable: isDurable)
+    turn.post(.messageSent, .messageSent(info, isStored: isDurable), isDurable: isDurable, trace: trace)
     guard pushes, rules.webhooks.contains(.offlinePush) else { return }
     let users = pushedUsers(for: info.message)
     for start in stride(from: 0, to: users.count, by: GroupState.pushedUsersPerRequest) {
       let some = Array(users[start..<min(start + GroupState.pushedUsersPerRequest, users.count)])
-      turn.post(.offlinePush, .offlinePush(groupName: record.name, info, some), isDurable: isDurable)
+      turn.post(.offlinePush, .offlinePush(groupName: record.name, info, some), isDurable: isDurable, trace: trace)
     }
   }
 

@@ -46,7 +46,9 @@ extension GroupState {
     turn.decision.fanOut = fanOut(of: message, turn)
     storeReceiptMembers(at: message, &turn)
     turn.decision.effects = [publication(of: message, by: turn.caller.profile, from: turn.session, turn)]
-    if !rules.webhooks.isEmpty { postPublished(isDurable: isStored, pushes: !options.onlineUserOnly, &turn) }
+    if !rules.webhooks.isEmpty {
+      postPublished(isDurable: isStored, pushes: !options.onlineUserOnly, trace: turn.caller.trace, &turn)
+    }
     endHidden(&turn)
   }
 

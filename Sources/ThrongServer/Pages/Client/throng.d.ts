@@ -1809,6 +1809,7 @@ export interface ServerEvents {
     serverTime: number;
     tokenExpiresAt: number;
     heartbeat: number;
+    streamKey?: string;
   };
   /** To the session. */
   onKickedOffline: {

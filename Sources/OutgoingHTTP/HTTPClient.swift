@@ -1,7 +1,7 @@
 import GroupModel
 import Synchronization
 
-/// Posts to HTTP servers over a few connections that it keeps open.
+/// Asks HTTP servers over a few connections that it keeps open.
 ///
 /// One thread of its own makes all transfers; no call blocks the caller's thread. Redirects are not
 /// followed. https servers need a certificate from an authority of the system.
@@ -57,6 +57,18 @@ public final class HTTPClient: Sendable {
   public func post(
     _ body: [UInt8], to url: String, headers: [HTTPHeader], for user: UserID? = nil
   ) async -> Result<HTTPResponse, HTTPError> {
+    await send(body, to: url, headers: headers, for: user)
+  }
+
+  /// Asks for what is at a URL, and returns the answer, whatever its status. Cancelling the task closes
+  /// the connection.
+  public func get(_ url: String, headers: [HTTPHeader]) async -> Result<HTTPResponse, HTTPError> {
+    await send(nil, to: url, headers: headers, for: nil)
+  }
+
+  private func send(
+    _ body: [UInt8]?, to url: String, headers: [HTTPHeader], for user: UserID?
+  ) async -> Result<HTTPResponse, HTTPError> {
     let id = lastID.add(1, ordering: .relaxed).newValue
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -80,7 +92,7 @@ public final class HTTPClient: Sendable {
   }
 
   private func submit(
-    _ id: UInt64, _ body: [UInt8], to url: String, headers: [HTTPHeader], for user: UserID?,
+    _ id: UInt64, _ body: [UInt8]?, to url: String, headers: [HTTPHeader], for user: UserID?,
     _ completion: @escaping @Sendable (Result<HTTPResponse, HTTPError>) -> Void
   ) {
     let lines = headers.compactMap(\.line)

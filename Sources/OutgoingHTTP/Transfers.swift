@@ -29,14 +29,17 @@ final class Transfers: @unchecked Sendable {
     let number = Int32(slot)
     // Below a millisecond curl would take it for no limit.
     let milliseconds = max(1, Int(clamping: timeout.wholeMilliseconds))
-    let isStarted =
-      request.headers.allSatisfy { hc_add_header(client, number, $0) }
-      && request.body.withUnsafeBufferPointer {
-        hc_start(client, number, request.url, $0.baseAddress, $0.count, milliseconds)
-      }
+    let isStarted = request.headers.allSatisfy { hc_add_header(client, number, $0) } && begin(request, number, milliseconds)
     guard !isStarted else { return nil }
     cancel(slot: slot)
     return HTTPError(.outOfMemory, "no memory for the request")
+  }
+
+  private func begin(_ request: PendingTransfer, _ slot: Int32, _ milliseconds: Int) -> Bool {
+    guard let body = request.body else { return hc_start_get(client, slot, request.url, milliseconds) }
+    return body.withUnsafeBufferPointer {
+      hc_start(client, slot, request.url, $0.baseAddress, $0.count, milliseconds)
+    }
   }
 
   func cancel(slot: Int) { hc_cancel(client, Int32(slot)) }

@@ -9,7 +9,8 @@ struct PendingTransfer: Sendable {
   let url: String
   /// The lines of the head, without their ends.
   let headers: [String]
-  let body: [UInt8]
+  /// What is posted; nil = a GET.
+  let body: [UInt8]?
   /// When its wait for a connection ends.
   let deadline: ContinuousClock.Instant
   let completion: @Sendable (Result<HTTPResponse, HTTPError>) -> Void
