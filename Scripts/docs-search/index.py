@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Adds a search to the site that docc has built: DocC's own filter knows the titles of pages and no more.
+"""Adds a search to the sites that docc has built: DocC's own filter knows the titles of pages and no more.
 
-Usage: index.py SITE
+Usage: index.py SITE VERSION...        the versions that SITE has directories of, the one that people see first first
 
-Writes SITE/search/: a page, its script, and index.json, which has the text of each section of each page. Puts a
-search box at the top of each page, and at the root, where DocC has no page, one that leads to the first."""
+Writes SITE/VERSION/search/: a page, its script, and index.json, which has the text of each section of each page. Puts a
+search box and the versions at the top of each page, and at the roots, where DocC has no page, one that leads to the first."""
 import html
 import json
 import re
@@ -16,10 +16,13 @@ HERE = Path(__file__).resolve().parent
 ROOT = "documentation/throng/"
 # What readers look for, and the words that these pages use instead.
 SYNONYMS = json.loads((HERE / "synonyms.json").read_text())
-BOX = """<form id="search-box" role="search" action="/search/"><input type="search" name="q" required
+BOX = """<form id="search-box" role="search" action="/%s/search/">%s<input type="search" name="q" required
  placeholder="Search the text of all pages" aria-label="Search the text of all pages"><button>Search</button></form>
 <style>#search-box{color-scheme:light dark;display:flex;justify-content:flex-end;gap:8px;padding:6px 16px;font:14px system-ui,sans-serif}
-#search-box input{font:inherit;width:min(20em,60vw);padding:3px 8px}#search-box button{font:inherit;padding:3px 10px}</style>"""
+#search-box input{font:inherit;width:min(20em,60vw);padding:3px 8px}#search-box :is(button,select){font:inherit;padding:3px 10px}
+#search-box select{margin-right:auto}</style>"""
+# A page of one version need not be there in another, so the choice leads to the first.
+CHOICE = """<select aria-label="Version" onchange="location.href='/'+this.value+'/%s'">%s</select>"""
 
 
 def plain(blocks, references):
@@ -88,15 +91,28 @@ def index(site):
     return {"sections": rows, "synonyms": SYNONYMS}
 
 
-def with_box(page):
+def box(version, versions):
+    """The search box of a version's pages, with the choice of another version."""
+    options = "".join(f"<option{' selected' if each == version else ''}>{html.escape(each)}</option>" for each in versions)
+    return BOX % (version, CHOICE % (ROOT, options))
+
+
+def with_box(page, made):
     """A page of DocC with the search box before everything else."""
-    changed, count = re.subn(r"<body\b[^>]*>", lambda tag: tag[0] + BOX, page, count=1)
+    changed, count = re.subn(r"<body\b[^>]*>", lambda tag: tag[0] + made, page, count=1)
     if count != 1:
         raise ValueError("a page has no body")
     return changed
 
 
-def add_search(site):
+def lead(file, address):
+    """A page that leads to another one."""
+    file.write_text(
+        f'<!doctype html><meta charset="utf-8"><title>Throng</title><meta http-equiv="refresh" content="0; url={html.escape(address)}">'
+        f'<a href="{html.escape(address)}">Throng</a>\n')
+
+
+def add_search(site, version, versions):
     made = index(site)
     if not made["sections"]:
         raise ValueError(f"{site} has no pages")
@@ -108,13 +124,14 @@ def add_search(site):
     for page in (site / "documentation").rglob("index.html"):
         text = page.read_text()
         if 'id="search-box"' not in text:
-            page.write_text(with_box(text))
-    (site / "index.html").write_text(
-        f'<!doctype html><meta charset="utf-8"><title>Throng</title><meta http-equiv="refresh" content="0; url={html.escape(ROOT)}">'
-        f'<a href="{html.escape(ROOT)}">Throng</a>\n')
+            page.write_text(with_box(text, box(version, versions)))
+    lead(site / "index.html", ROOT)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: index.py SITE")
-    add_search(Path(sys.argv[1]))
+    if len(sys.argv) < 3:
+        sys.exit("usage: index.py SITE VERSION...")
+    directory, names = Path(sys.argv[1]), sys.argv[2:]
+    for name in names:
+        add_search(directory / name, name, names)
+    lead(directory / "index.html", f"{names[0]}/{ROOT}")

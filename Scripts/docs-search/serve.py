@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Serves the site of the documentation to this machine, and says where. Usage: serve.py SITE PORT"""
+"""Serves the site of the documentation to this machine, and says where its first page is. Usage: serve.py SITE PORT VERSION"""
 import functools
 import http.server
 import signal
@@ -13,7 +13,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         """A page asks for forty files: only what fails is told."""
 
 
-def main(site, port):
+def main(site, port, version):
     try:
         server = http.server.ThreadingHTTPServer(("127.0.0.1", port), functools.partial(Handler, directory=site))
     except OSError as error:
@@ -21,11 +21,11 @@ def main(site, port):
     # Both end it, and neither is an error.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
-    print(f"docs: http://127.0.0.1:{server.server_port}/documentation/throng/ (Ctrl-C ends it)", flush=True)
+    print(f"docs: http://127.0.0.1:{server.server_port}/{version}/documentation/throng/ (Ctrl-C ends it)", flush=True)
     server.serve_forever()
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or not sys.argv[2].isdecimal() or int(sys.argv[2]) > 65535:
-        sys.exit("usage: serve.py SITE PORT")
-    main(sys.argv[1], int(sys.argv[2]))
+    if len(sys.argv) != 4 or not sys.argv[2].isdecimal() or int(sys.argv[2]) > 65535:
+        sys.exit("usage: serve.py SITE PORT VERSION")
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3])

@@ -108,6 +108,8 @@ static const unsigned char console_script[] = {
   , '\n',
 #embed "../ThrongServer/Pages/Console/users.js"
   , '\n',
+#embed "../ThrongServer/Pages/Console/applications.js"
+  , '\n',
 #embed "../ThrongServer/Pages/Console/reports.js"
   , '\n',
 #embed "../ThrongServer/Pages/Console/webhooks.js"
@@ -123,6 +125,10 @@ static const unsigned char console_script[] = {
 #embed "../ThrongServer/Pages/Console/overview.js"
   , '\n',
 #embed "../ThrongServer/Pages/Console/trace.js"
+  , '\n',
+#embed "../ThrongServer/Pages/Console/call.js"
+  , '\n',
+#embed "../ThrongServer/Pages/Console/server.js"
   , '\n',
 #embed "../ThrongServer/Pages/Console/start.js"
 };

@@ -3,6 +3,7 @@ Their figures and bounds are those of an idle machine: tests of these are marked
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -27,7 +28,7 @@ def rows_of(table):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-@pytest.mark.parametrize("script", ["chaos", "amplifications", "bench-cluster"])
+@pytest.mark.parametrize("script", ["chaos", "amplifications", "bench-cluster", "rolling-upgrade"])
 def test_the_help_needs_no_server(script):
     done = run_script(script, "--help")
     assert done.returncode == 0 and done.stdout.startswith(f"usage: Scripts/{script} "), done
@@ -43,6 +44,24 @@ def test_a_round_of_chaos():
     _, _, fault, total = rows_of(done.stdout)
     assert fault[:2] == ["kill -9 a node, start it at once", "1"] and total[:2] == ["all", "1"]
     assert int(count) > 0 and fault[-1] == total[-1] == count
+
+
+@needs_a_cluster
+@pytest.mark.campaign
+@pytest.mark.heavy
+def test_a_rolling_upgrade_and_the_way_back(tmp_path):
+    """From the binary under test to a copy of it, which is another program to the system."""
+    copy = shutil.copy(BINARY, tmp_path / "throng")
+    done = run_script("rolling-upgrade", BINARY, copy, "--back", "--seed", 1)
+    assert done.returncode == 0 and done.stderr == "", (done.stdout, done.stderr)
+    rows = rows_of(done.stdout)[2:]
+    names = [f"{verb} node{number}" for verb, numbers in (("upgrade", (1, 2, 3)), ("take back", (3, 2, 1))) for number in numbers]
+    assert [row[0] for row in rows] == [*names, "all"] and int(rows[-1][-1]) > 0
+
+
+def test_a_rolling_upgrade_to_no_program(tmp_path):
+    done = run_script("rolling-upgrade", BINARY, tmp_path / "missing")
+    assert done.returncode == 2 and "is no program" in done.stderr
 
 
 def test_an_amplification(tmp_path):

@@ -1,4 +1,5 @@
-"""Scripts/docs: the site of the documentation, its address, and the search of its text (Scripts/docs-search)."""
+"""Scripts/docs: the site of the documentation, its address, its versions, the search of its text and the check of its links
+(Scripts/docs-search), and what every page has."""
 import importlib.util
 import json
 import re
@@ -20,14 +21,14 @@ PATIENCE = 300
 SEARCH = REPOSITORY / "Scripts/docs-search"
 # The sections that a reader of one of these words is glad to see first, by the page and the heading.
 FIRST = {
-    "scale": r"(Many nodes|Capacity and sizing).*|Operations › Store › Several nodes",
+    "scale": r"How do I scale|(Many nodes|Capacity and sizing).*|Operations › Store › Several nodes",
     "token": r".*\bTokens|Sign-in and tokens.*",
-    "reconnect": r"Protocol › Delivery guarantees › Reconnecting|(Client libraries|A whole chat page|Troubleshooting) › .*",
+    "reconnect": r"What happens when my client reconnects|Protocol › Delivery guarantees › Reconnecting|(Client libraries|A whole chat page|Troubleshooting) › .*",
     "limit": r"Protocol › Limits|Limits.*",
     "moderation": r"Protocol › Members › Removal and bans|Moderation.*",
     "webhook": r"(Protocol|Operations) › Webhooks.*",
     "ban": r"Protocol › Members › Removal and bans|Moderation.*",
-    "docker": r"Getting started › In a container|Operations › Running as a service",
+    "docker": r"Getting started › In a container|Operations › Running as a service( › The image)?",
     "tls": r"Operations › Listeners › TLS",
     "backup": r"Operations › Store › Copies",
 }
@@ -41,8 +42,11 @@ console.log(JSON.stringify(process.argv.slice(3).map((query) => find(index, quer
 
 
 class Site(NamedTuple):
+    """`directory` is that of the version."""
+
     directory: object
     address: str
+    version: str
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +62,8 @@ def site(tmp_path_factory):
         assert time.monotonic() < deadline and process.poll() is None, said.decode()
         if select.select([process.stdout], [], [], 0.5)[0]:
             said += process.stdout.read1()
-    yield Site(directory, address[1].decode())
+    version = re.search(r"/(\d+\.\d+\.\d+)/documentation/throng/$", address[1].decode())[1]
+    yield Site(directory / version, address[1].decode(), version)
     process.terminate()
     assert process.wait(60) == 0
     process.stdout.close()
@@ -91,7 +96,9 @@ def test_the_address_that_it_prints_is_that_of_the_first_page(site):
     root = site.address.removesuffix("documentation/throng/")
     assert root != site.address
     status, page = get(root)
-    assert status == 200 and 'url=documentation/throng/"' in page, "the root leads there"
+    assert status == 200 and 'url=documentation/throng/"' in page, "the root of the version leads there"
+    status, page = get(root.removesuffix(f"{site.version}/"))
+    assert status == 200 and f'url={site.version}/documentation/throng/"' in page, "the root leads there"
     assert get(f"{root}search/")[0] == get(f"{root}search/page.mjs")[0] == 200
 
 
@@ -147,13 +154,35 @@ async def test_a_reader_finds_a_section_from_any_page(site, browser):
     await page.until("document.querySelector('ol a')?.innerText === 'Operations › Listeners › TLS'")
     assert await page.run("location.search") == "?q=tls"
     await page.click("ol a")
-    await page.until("location.pathname.startsWith('/documentation/throng/operations') && location.hash === '#TLS'")
+    await page.until(f"location.pathname.startsWith('/{site.version}/documentation/throng/operations') && location.hash === '#TLS'")
     await page.sees("turn the public listener to wss://")
+
+
+async def test_a_reader_chooses_another_version_and_sees_pictures(tmp_path, browser):
+    """0.1.0 beside these pages, from the commit whose database the tests keep."""
+    if not (shutil.which("docc") or shutil.which("swift")):
+        pytest.skip("there is no docc")
+    commit = "88a8ca58"
+    if subprocess.run(["git", "cat-file", "-e", f"{commit}^{{commit}}"], cwd=REPOSITORY, capture_output=True).returncode:
+        pytest.skip("the history is not here")
+    process = subprocess.Popen(
+        [REPOSITORY / "Scripts/docs", "--serve", "0", "--into", tmp_path / "site", "--with", commit], stdout=subprocess.PIPE, text=True)
+    try:
+        address = next(line.split()[1] for line in process.stdout if line.startswith("docs: http"))
+        page = await browser.open(f"{address}moderation/")
+        await page.until("document.querySelector('main img')?.naturalWidth > 0")
+        assert await page.run("[...document.querySelectorAll('#search-box option')].map((one) => one.value).at(-1)") == "0.1.0"
+        await page.run("(() => { const box = document.querySelector('#search-box select'); box.value = '0.1.0'; box.onchange(); })()")
+        await page.until("location.pathname === '/0.1.0/documentation/throng/' && document.querySelector('main h1') !== null")
+    finally:
+        process.terminate()
+        process.wait(60)
+        process.stdout.close()
 
 
 def test_another_program_at_the_port_is_told(site):
     port = site.address.split(":")[2].split("/")[0]
-    done = subprocess.run([SEARCH / "serve.py", site.directory, port], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([SEARCH / "serve.py", site.directory, port, site.version], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and done.stderr.startswith(f"docs: 127.0.0.1:{port}: ") and done.stdout == ""
 
 
@@ -165,15 +194,105 @@ def test_a_directory_of_something_else_is_not_deleted(tmp_path):
     assert subprocess.run([REPOSITORY / "Scripts/docs", "--port", "1"], capture_output=True, timeout=60).returncode == 64
 
 
+# What every page has
+
+# Pages that explain something, and so have a picture. The others are lists, programs to type, or records.
+CONCEPTS = [
+    "Architecture", "Backend", "Clients", "Cluster", "Configuration", "Limits", "Moderation", "Operations", "Permissions", "PersonalData",
+    "Protocol", "SignIn", "Sizing", "ThreatModel", "Throng"]
+QUESTIONS = {
+    "ClientReconnects": "What happens when my client reconnects", "HowToModerate": "How do I moderate",
+    "HowToScale": "How do I scale", "WhatAreTheLimits": "What are the limits"}
+CATALOGUE = REPOSITORY / "Sources/ThrongServer/Documentation.docc"
+
+
+def page_text(name):
+    (file,) = CATALOGUE.rglob(f"{name}.md")
+    return re.sub(r"^```.*?^```$", "", file.read_text(), flags=re.M | re.S)
+
+
+@pytest.mark.parametrize("name", [*CONCEPTS, *QUESTIONS])
+def test_a_page_that_explains_has_a_picture(name):
+    assert re.search(r"!\[[^\]]{40,}\]\([a-z-]+\)", page_text(name))
+
+
+@pytest.mark.parametrize("name", ["Cluster", "Operations", "Protocol"])
+def test_a_long_page_begins_with_its_parts(name):
+    """Every part, in its order, before the first of them."""
+    text = page_text(name)
+    headings = [heading for heading in re.findall(r"^## (.*)$", text, re.M) if heading != "Overview"]
+    overview = text.split("## Overview\n")[1].split("\n## ")[0]
+    listed = re.findall(rf"^\| <doc:{name}#([^>]*)> \| \S", overview, re.M)
+    assert listed == [heading.replace(" ", "-") for heading in headings] and len(listed) > 10
+
+
+def test_tutorials_stand_first():
+    topics = re.findall(r"^### (.*)$", page_text("Throng").split("## Topics")[1], re.M)
+    assert topics[:2] == ["Tutorials", "Questions"]
+    listed = set(re.findall(r"^- <doc:(\w+)>$", page_text("Throng"), re.M))
+    assert listed == {file.stem for file in CATALOGUE.rglob("*.md")} - {"Throng"}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+async def test_a_question_is_answered_on_two_screens(site, browser, name):
+    assert page_text(name).startswith(f"# {QUESTIONS[name]}\n")
+    page = await browser.open(f"{site.address}{name.lower()}/")
+    await page.until("document.querySelector('main table') !== null && document.querySelector('main img')?.naturalWidth > 0")
+    # Between the first heading and the links to other pages.
+    height = await page.run(
+        "(() => { const top = (words) => [...document.querySelectorAll('main h2')].find((one) => one.innerText.trim() === words)"
+        ".getBoundingClientRect().top; return top('See Also') - top('Overview'); })()")
+    assert 0 < height <= 2 * await page.run("window.innerHeight")
+
+
+# The check of links
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    links = module_of("links")
+    data = tmp_path / "data/documentation/throng"
+    data.mkdir(parents=True)
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images/there.svg").touch()
+    heading = {"type": "heading", "level": 2, "text": "One", "anchor": "One"}
+    (data / "other.json").write_text(json.dumps({"primaryContentSections": [{"kind": "content", "content": [heading]}]}))
+
+    def image(name, alt):
+        return {"type": "image", "identifier": name, "alt": alt, "variants": [{"url": f"/images/{name}.svg"}]}
+    references = [
+        {"type": "topic", "url": "/documentation/throng/other#One"}, {"type": "topic", "url": "/documentation/throng/other#Two"},
+        {"type": "topic", "url": "/documentation/throng/gone"}, {"type": "link", "url": "https://example.org/"},
+        {"type": "link", "url": "https//example.org"}, image("there", "words"), image("missing", "words"), image("there", "")]
+    (data / "page.json").write_text(json.dumps({"references": {str(number): one for number, one in enumerate(references)}}))
+    found = [fault.partition(": ")[2] for fault in links.of_site(tmp_path)]
+    assert found == [
+        "/documentation/throng/other#Two: the page has no such heading", "/documentation/throng/gone: there is no such page",
+        "https//example.org is no address", "the picture /images/missing.svg is not there",
+        "the picture there says nothing to who does not see it"]
+
+
+def test_links_of_a_readme_lead_to_files_and_headings(tmp_path):
+    links = module_of("links")
+    (tmp_path / "page.md").write_text("# Page\n\n## Port 443, `listen`\n\n```\n## Not one\n```\n")
+    text = ("## Own\n[a](page.md) [b](page.md#port-443-listen) [c](#own) [d](https://example.org) [e](gone.md) [f](page.md#not-one)"
+            " [g](#other) [h](http:///x)")
+    assert [fault.removeprefix("README.md: ") for fault in links.of_readme(text, tmp_path)] == [
+        "there is no gone.md", "page.md#not-one: there is no such heading", "#other: there is no such heading", "http:///x is no address"]
+
+
 # The index, without a site
+
+
+def module_of(name):
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", SEARCH / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture
 def index():
-    spec = importlib.util.spec_from_file_location("docs_index", SEARCH / "index.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of("index")
 
 
 def paragraph(*words):
@@ -216,7 +335,9 @@ def test_the_text_is_what_a_reader_sees(index):
 
 
 def test_the_box_stands_first_in_a_page(index):
-    made = index.with_box('<html><body data-color-scheme="auto"><div id="app"></div></body></html>')
+    box = index.box("0.2.0", ["0.3.0", "0.2.0"])
+    assert 'action="/0.2.0/search/"' in box and "<option>0.3.0</option><option selected>0.2.0</option>" in box
+    made = index.with_box('<html><body data-color-scheme="auto"><div id="app"></div></body></html>', box)
     assert made.startswith('<html><body data-color-scheme="auto"><form id="search-box"') and made.endswith('<div id="app"></div></body></html>')
     with pytest.raises(ValueError, match="no body"):
-        index.with_box("<html></html>")
+        index.with_box("<html></html>", box)

@@ -11,7 +11,7 @@ from websockets.asyncio.client import connect
 from harness.client import PATIENCE
 from harness.driven import has_node
 from harness.server import REPOSITORY, run_throng
-from harness.tokens import make_token
+from harness.tokens import admin_token, make_token
 from harness.tutorial import CATALOGUE, Reader
 from harness.waiting import within
 
@@ -92,6 +92,26 @@ async def test_the_frames_of_the_readme(server):
         person = Person(socket)
         for sign, text in shown:
             await (socket.send(text) if sign == "→" else person.sees(json.loads(text)))
+
+
+@pytest.mark.one_process("its groupID is a fixed one")
+def test_the_first_message_of_the_readme(make_server):
+    own = make_server()
+    bodies = [json.loads(text) for text in re.findall(r"^    rpc '(\{.*\})'$", README, re.MULTILINE)]
+    assert [body["method"] for body in bodies] == ["createGroup", "sendGroupTextMessage", "getGroupHistoryMessageList"]
+    results = []
+    for body in bodies:
+        answer = own.http("POST", "/rpc", body=json.dumps(body), headers={"Authorization": f"Bearer {admin_token()}"}).json()
+        assert "error" not in answer, answer
+        results.append(answer["result"])
+    assert results[1]["status"] == "Stored" and results[2]["messageList"][0]["text"] == "Hello!"
+
+
+def test_the_readme_names_the_files_of_this_version():
+    """Those that Scripts/package makes, and the package's image."""
+    version = re.search(r"\d+\.\d+\.\d+", run_throng("version").stdout)[0]
+    named = re.findall(r"throng[_:-](\d+\.\d+\.\d+)", README)
+    assert len(named) >= 5 and set(named) == {version}
 
 
 def test_the_readme_names_what_is_there():

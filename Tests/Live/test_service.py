@@ -20,6 +20,8 @@ from harness.tokens import make_token
 from test_unix_sockets import ask
 
 UNIT = DEPLOY / "throng.service"
+# For several applications on one machine: what systemd is asked about is one of them.
+UNITS = {"throng.service": UNIT, "throng@shop.service": DEPLOY / "throng@.service"}
 needs_analyze = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd-analyze")
 
 
@@ -45,35 +47,50 @@ def test_the_proxies_wait_longer_than_the_heartbeat(tmp_path):
         assert found and all(int(seconds) > heartbeat for seconds in found), name
 
 
-def installed(directory):
-    """The unit as it is where the program is installed."""
+def installed(directory, name="throng.service"):
+    """A unit as it is where the program is installed."""
     program = directory / "throng"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    unit = directory / "throng.service"
-    unit.write_text(UNIT.read_text().replace("/usr/local/bin/throng", str(program)))
-    return unit
+    unit = directory / UNITS[name].name
+    unit.write_text(UNITS[name].read_text().replace("/usr/local/bin/throng", str(program)))
+    return unit.with_name(name)
 
 
 @needs_analyze
-def test_systemd_understands_the_unit(tmp_path):
-    command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(installed(tmp_path))]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0 and "throng.service" not in done.stderr, done.stderr
+@pytest.mark.parametrize("name", UNITS)
+def test_systemd_understands_the_unit(name, tmp_path):
+    unit = installed(tmp_path, name)
+    # systemd finds a template only where it looks for units.
+    environment = {**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"}
+
+    def verify():
+        command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(unit)]
+        return subprocess.run(command, capture_output=True, text=True, env=environment)
+    done = verify()
+    assert done.returncode == 0 and "throng" not in done.stderr, done.stderr
+    # It is read: a word that is none is found.
+    file = tmp_path / UNITS[name].name
+    file.write_text(file.read_text().replace("StateDirectory=", "StateDirectries="))
+    assert "StateDirectries" in verify().stderr
 
 
-def test_systemd_starts_the_server_again_however_often_it_fails():
+@pytest.mark.parametrize("name", UNITS)
+def test_systemd_starts_the_server_again_however_often_it_fails(name):
     """A disk that fails ends the server with 74 (Operations.md, "Failed writes")."""
-    lines = UNIT.read_text().splitlines()
+    lines = UNITS[name].read_text().splitlines()
     assert {"Restart=on-failure", "RestartSec=2", "StartLimitIntervalSec=0"} <= set(lines)
     assert not [line for line in lines if line.startswith(("RestartPreventExitStatus=", "SuccessExitStatus="))]
 
 
 @needs_analyze
-def test_systemd_finds_the_unit_well_confined():
+@pytest.mark.parametrize("name", UNITS)
+def test_systemd_finds_the_unit_well_confined(name, tmp_path):
     """systemd calls an exposure below 2 of 10 OK, its best word for a service on the network."""
+    unit = tmp_path / name
+    unit.write_text(UNITS[name].read_text())
     done = subprocess.run(
-        ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=20", str(UNIT)], capture_output=True, text=True)
+        ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=20", str(unit)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-300:]
 
 
@@ -97,9 +114,10 @@ def test_systemd_understands_the_drop_in_for_port_443(tmp_path):
     assert complaints(drop_in + "AmbientCapability=CAP_NET_BIND_SERVICE\n") != [], "it is read"
 
 
-def test_the_units_commands_are_the_programs():
+@pytest.mark.parametrize("name", UNITS)
+def test_the_units_commands_are_the_programs(name):
     """Each `throng …` of the unit is one that the program has, with the options that it takes."""
-    commands = re.findall(r"/usr/local/bin/throng ((?:[a-z]+ )+)(.*?)(?:;|$)", UNIT.read_text(), re.M)
+    commands = re.findall(r"/usr/local/bin/throng ((?:[a-z]+ )+)(.*?)(?:;|$)", UNITS[name].read_text(), re.M)
     assert [words.strip() for words, _ in commands] == ["serve", "health"]
     for words, options in commands:
         text = run_throng(*words.split(), "--help").stdout

@@ -141,12 +141,14 @@ class Cluster:
         self.tables = Tables(self.primary)
         self.nodes = [Node(f"node{number}", self) for number in range(1, count + 1)]
 
-    async def start(self):
+    async def start(self, binary=None):
+        """With the nodes of another binary than the one under test."""
         await asyncio.to_thread(self.primary.create)
         await asyncio.gather(*(engine.start() for engine in (self.primary, self.nats) if engine))
         self.primary.create_database()
         for node in self.nodes:
             await node.prepare()
+            node.server.binary = binary or node.server.binary
             await node.start()
         await self.wait_until_whole()
 

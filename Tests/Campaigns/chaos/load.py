@@ -33,6 +33,8 @@ class Load:
 
     def __init__(self, cluster, random, application=None):
         self.cluster, self.random, self.application = cluster, random, application
+        # Nodes of before do not know what people do besides talking.
+        self.has_people = True
         self.journal = Journal()
         self.senders, self.scouts, self.listeners, self.visitors = [], [], [], []
         self.groups = []
@@ -54,11 +56,12 @@ class Load:
             await self._make(GroupRecord(f"work{number}", set(people)), "Work", people)
         await self._make(GroupRecord("public", set(senders + pinned), set(visitors)), "Public", senders + pinned, joinMode="Any")
         await self._make(
-            GroupRecord(ROOM, set(senders + pinned), isLive=True), "AVChatRoom", senders[:1], attributeMode="Holder")
+            GroupRecord(ROOM, set(senders + pinned), isLive=True), "AVChatRoom", senders[:1],
+            **({"attributeMode": "Holder"} if self.has_people else {}))
         for user in senders:
             self.senders.append(self.make(user))
         for index, node in enumerate(self.cluster.nodes):
-            self.scouts.append(self.make(f"scout{index}", home=node, watched=senders + visitors))
+            self.scouts.append(self.make(f"scout{index}", home=node, watched=senders + visitors if self.has_people else ()))
             self.listeners.append(self.make(f"listener{index}", home=node, isPatient=True))
         for user in visitors:
             self.visitors.append(self.make(user))
@@ -90,8 +93,9 @@ class Load:
         self._isRunning = True
         self._works = [asyncio.create_task(self._send(member)) for member in self.senders]
         self._works += [asyncio.create_task(self._visit(member)) for member in self.visitors]
-        self._works += [asyncio.create_task(self._sit(member)) for member in self.senders[:4]]
-        self._works.append(asyncio.create_task(self._block()))
+        if self.has_people:
+            self._works += [asyncio.create_task(self._sit(member)) for member in self.senders[:4]]
+            self._works.append(asyncio.create_task(self._block()))
 
     async def stop(self):
         """Everybody ends the request that is under way, however often it must be repeated."""
@@ -106,7 +110,7 @@ class Load:
             await member.send(self.random.choice(own))
             if self.random.random() < 0.1:
                 await self.agreement.change(member)
-            if self.random.random() < 0.1:
+            if self.has_people and self.random.random() < 0.1:
                 await self.people.say(member)
 
     async def _visit(self, member):

@@ -39,9 +39,12 @@ class Run:
         # Messages that a fault has left under way.
         self.background = []
 
-    async def start(self):
+    async def start(self, binary=None, has_people=None):
+        """With the nodes of another binary. `has_people(run)`: whether its nodes know more than those of version 0.1.0."""
         self.application.receiver.start()
-        await self.cluster.start()
+        await self.cluster.start(binary)
+        if has_people:
+            self.load.has_people = await has_people(self)
         await self.load.prepare()
 
     def plan(self, count, kinds):

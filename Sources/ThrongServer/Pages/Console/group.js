@@ -82,7 +82,8 @@ function groupActs(info) {
   return [
     button("Send message", () => sendMessage(info)), button("Edit", () => editGroup(info)), button("Mute", () => muteGroup(info)),
     ...(info.slowMode === undefined ? [] : [button("Slow mode", () => setSlowMode(info))]),
-    button("Transfer", () => transferGroup(info)),
+    ...(info.groupType === "AVChatRoom" || info.groupType === "BChatRoom" ? [] : [button("Add members", () => addMembers(info))]),
+    button("Notify", () => notifyGroup(info)), button("Transfer", () => transferGroup(info)),
     ...(info.groupType === "AVChatRoom" ? [button("Moderators", () => setModerator(info))] : []),
     button("Recycle", () => endGroup(info, {
       method: "recycleGroup", action: "Recycle",
@@ -162,6 +163,29 @@ function setModerator(info) {
       { name: "role", label: "The user is", options: [["Admin", "a moderator"], ["Member", "no moderator"]], value: "Admin" },
     ],
     run: ({ userID, role }) => act("setGroupMemberRole", { groupID: info.groupID, userID: userID.trim(), role }),
+  });
+}
+
+/** The application asks nobody: whom it adds is a member at once, unless the group asks the invited (beInviteMode). */
+function addMembers({ groupID, groupName }) {
+  return changeGroup({
+    title: ["Add members to ", chosenText(groupName)], action: "Add",
+    fields: [{ name: "users", label: "Users", required: true, lines: 3, placeholder: "userIDs, by blanks or lines", hint: "At most 100." }],
+    run: async ({ users }) => {
+      const { memberList } = await act("inviteUserToGroup", { groupID, userIDList: users.split(/[\s,]+/).filter(Boolean) });
+      const refused = memberList.filter(({ result }) => result !== "Success" && result !== "Pending");
+      if (refused.length > 0) throw new Error(refused.map(({ userID, result }) => `${userID}: ${result}`).join(", "));
+    },
+  });
+}
+
+/** What apps are told, and people only if their app shows it. */
+function notifyGroup({ groupID, groupName }) {
+  return changeGroup({
+    title: ["Notify ", chosenText(groupName)], action: "Notify",
+    text: "Members who are online get it as onReceiveRESTCustomData. It is no message, and is not kept.",
+    fields: [{ name: "content", label: "Content", required: true, lines: 3, hint: "In a form that the app knows." }],
+    run: ({ content }) => act("sendGroupSystemNotification", { groupID, content }),
   });
 }
 

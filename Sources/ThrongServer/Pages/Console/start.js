@@ -1,6 +1,6 @@
 // Signing in and out, and which part is shown.
 
-const views = ["overview", "groups", "group", "users", "search", "reports", "webhooks", "trace"];
+const views = ["overview", "groups", "group", "users", "search", "applications", "reports", "webhooks", "trace", "call", "server"];
 
 /** Shows what the address names; it never holds a credential. */
 async function route() {
@@ -18,7 +18,10 @@ async function route() {
     else if (view === "trace") await showTrace(name);
     else if (view === "users") await showUsers(name);
     else if (view === "search") await showSearch(name);
+    else if (view === "applications") await showApplications();
     else if (view === "reports") await showReports();
+    else if (view === "call") await showCall(name);
+    else if (view === "server") await showServer();
     else if (view === "webhooks") await showWebhooks();
     else if (view === "group") await showGroup(name);
     else await showGroups();
@@ -64,14 +67,15 @@ function signOut(words = "") {
   // What is still on its way must not be shown any more.
   turns.clear();
   [groupListReads, groupReads, userReads] = [groupListReads + 1, groupReads + 1, userReads + 1];
-  [shownGroupID, searchesMessages] = [undefined, undefined];
+  [shownGroupID, searchesMessages, methods] = [undefined, undefined, undefined];
   const shown = [
     "stats", "charts", "nodes-list", "active-groups", "actions", "trace-state", "groups-total", "group-title", "group-badges",
     "group-acts", "members", "muted", "bans", "counters", "pins", "messages", "info", "users-found", "user-title", "user-acts",
-    "profile", "user-groups", "sessions", "messages-found", "reports-list", "failures", "entries",
+    "profile", "user-groups", "sessions", "messages-found", "reports-list", "failures", "entries", "blocked", "applications-list",
+    "call-method", "call-about", "call-result", "server-version", "limits", "types",
   ];
   for (const id of shown) byID(id).replaceChildren();
-  for (const id of ["numbers-fault", "groups-state", "users-state", "user-state", "search-state", "reports-fault", "webhooks-state"]) {
+  for (const id of ["numbers-fault", "groups-state", "users-state", "user-state", "search-state", "reports-fault", "webhooks-state", "call-summary", "call-fault"]) {
     say(id, "");
   }
   for (const form of document.querySelectorAll("#console form")) form.reset();
@@ -127,6 +131,11 @@ byID("reports-state-filter").addEventListener("change", ({ target }) => {
   showReports();
 });
 byID("retry").addEventListener("click", retryWebhooks);
+byID("call-method").addEventListener("change", () => showMethod());
+byID("call-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  callMethod();
+});
 byID("trace-form").addEventListener("submit", beginTrace);
 byID("trace-end").addEventListener("click", endTrace);
 addEventListener("hashchange", async () => {

@@ -8,9 +8,9 @@ const [callsPerStep, usersPerStep] = [50, 20];
 /** Shows one user, or the search where the address names none. */
 async function showUsers(userID) {
   const reading = ++userReads;
-  byID("users-found").hidden = userID !== "";
+  byID("users-found").hidden = byID("blocked-card").hidden = userID !== "";
   byID("user").hidden = userID === "";
-  if (userID === "") return;
+  if (userID === "") return showBlocked();
   say("users-state", "");
   byID("user-title").textContent = userID;
   for (const id of ["user-acts", "profile", "user-groups", "sessions"]) byID(id).replaceChildren();
@@ -33,8 +33,8 @@ function showProfile(userID, user) {
   byID("user-title").replaceChildren(user?.nickName ? chosenText(user.nickName) : userID);
   byID("user-acts").replaceChildren(
     element("a", { class: "back", href: `#trace/user%2F${encodeURIComponent(userID)}` }, "Trace this user"),
-    ...[["Export", exportUser], ["Unblock", unblock], ["Revoke tokens", revokeTokens]].map(([words, run]) =>
-      element("button", { type: "button", onclick: () => run(userID) }, words)),
+    ...[["Edit", () => editProfile(userID, user)], ["Export", exportUser], ["Unblock", unblock], ["Revoke tokens", revokeTokens]].map(
+      ([words, run]) => element("button", { type: "button", onclick: () => run(userID) }, words)),
     ...[["End all sessions", kick], ["Block", block], ["Delete", deleteUser]].map(([words, run]) =>
       element("button", { type: "button", class: "danger", onclick: () => run(userID) }, words)));
   const rows = [
@@ -43,6 +43,35 @@ function showProfile(userID, user) {
     ["State", user ? undefined : "The server does not know this user: nobody has signed in or was imported under the ID."],
   ].filter(([, value]) => value);
   byID("profile").replaceChildren(...rows.map(definition));
+}
+
+/** What others see of a user. An empty text removes what was there. */
+function editProfile(userID, { nickName = "", faceURL = "" } = {}) {
+  return changeGroup({
+    title: `Edit ${userID}`, action: "Save",
+    text: "Members of the user’s groups see the change. A user whom the server does not know is known from then on.",
+    fields: [
+      { name: "nickName", label: "Nickname", value: nickName, placeholder: "none" },
+      { name: "faceURL", label: "Picture", value: faceURL, placeholder: "none", hint: "Its address." },
+    ],
+    run: (fields) => act("setUserInfo", { userID, nickName: fields.nickName, faceURL: fields.faceURL }),
+  });
+}
+
+/** The users who cannot sign in, by their ID. */
+async function showBlocked() {
+  await showPages(byID("blocked"), "Nobody", async (nextSeq = 0) => {
+    const page = await rpc("getBlockedUsers", { nextSeq, count: 50 });
+    const names = await nickNames(page.userList.map(({ userID }) => userID));
+    return { rows: page.userList.map((row) => blockedRow(row, names)), next: page.nextSeq || undefined };
+  });
+}
+
+function blockedRow({ userID, blockedUntil, reason }, names) {
+  return element("tr", {},
+    element("td", {}, userName({ userID, nickName: names.get(userID) }), reason && styled("sub", chosenText(reason))),
+    element("td", {}, blockedUntil ? `until ${moment(blockedUntil)}` : "without end"),
+    element("td", { class: "end" }, element("div", { class: "acts" }, smallButton("Unblock", () => unblock(userID)))));
 }
 
 async function showUserGroups(userID, isKnown) {
