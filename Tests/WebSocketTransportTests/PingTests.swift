@@ -2,11 +2,14 @@ import Testing
 import WebSocketTransport
 
 @Suite struct PingTests {
-  /// Runs `body` with pings every 300 ms that are to be answered within 1500 ms.
-  private func with(_ body: (TestServer.Running) async throws -> Void) async throws {
+  /// Runs `body` with pings that are to be answered within a time, which may be longer than their interval.
+  private func with(
+    interval: Duration = .milliseconds(300), timeout: Duration = .milliseconds(1500),
+    _ body: (TestServer.Running) async throws -> Void
+  ) async throws {
     let configure = { (configuration: inout TransportConfiguration) in
-      configuration.pingInterval = .milliseconds(300)
-      configuration.pingTimeout = .milliseconds(1500)
+      configuration.pingInterval = interval
+      configuration.pingTimeout = timeout
     }
     try await TestServer.with(configure, clock: ManualClock(), body)
   }
@@ -41,7 +44,7 @@ import WebSocketTransport
   func anyFrameKeepsTheConnection(opcode: WebSocketClient.Opcode) async throws {
     try await with { running in
       let (client, _) = try running.connect()
-      for _ in 0..<4 {
+      for _ in 0..<8 {
         try running.advance(by: 300)
         #expect(try client.receive().opcode == WebSocketClient.Opcode.ping.rawValue)
         try client.send(opcode, [])
@@ -50,8 +53,28 @@ import WebSocketTransport
         case .ping: #expect(try client.receive().opcode == WebSocketClient.Opcode.pong.rawValue)
         default: try client.socket.waitUntilReceived()
         }
-        try running.advance(by: 1500)
       }
+    }
+  }
+
+  @Test func theTimeForAnAnswerMayBeShorterThanTheInterval() async throws {
+    try await with(interval: .milliseconds(2000), timeout: .milliseconds(500)) { running in
+      let (client, _) = try running.connect()
+      for _ in 0..<3 {
+        try running.advance(by: 2000)
+        #expect(try client.receive().opcode == WebSocketClient.Opcode.ping.rawValue)
+        try client.send(.pong, [])
+        try client.socket.waitUntilReceived()
+        try running.advance(by: 500)
+        try running.advance(by: 1500)
+        #expect(try client.receive().opcode == WebSocketClient.Opcode.ping.rawValue)
+        try client.send(.pong, [])
+        try client.socket.waitUntilReceived()
+      }
+      try running.advance(by: 2000)
+      #expect(try client.receive().opcode == WebSocketClient.Opcode.ping.rawValue)
+      try running.advance(by: 500)
+      #expect(try client.receive().code == 4003)
     }
   }
 
