@@ -104,7 +104,7 @@ async def test_others_hardly_notice_the_deletion_of_a_user_with_many_messages(ow
     try:
         for user in users:
             bystander.begin(own)
-            await asyncio.sleep(QUIET)
+            await asyncio.to_thread(bystander.last, QUIET)
             bystander.phase("during")
             start = time.monotonic()
             done(own, "deleteUser", userID=user)

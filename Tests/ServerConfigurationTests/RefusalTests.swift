@@ -74,7 +74,8 @@ import Testing
       "auth.jwksURL",
       [
         "keys.json", "ftp://a/b", "https://", "http://example.com/keys", "http://10.0.0.1/keys", "http://127.0.0.1@a/",
-        "http://a@127.0.0.1", "http://127.0.0.1.example.com", "http://localhost.example.com", "http://[::2]/", "http://127.1/", "http://127.0.0.1\\@a/",
+        "http://a@127.0.0.1", "http://127.0.0.1.example.com", "http://localhost.example.com", "http://[::2]/", "http://127.1/",
+        "http://127.0.0.1\\@a/",
         "http://127.0.0.1:port/", "https://a b",
       ]
     ),

@@ -229,9 +229,10 @@ private final class Spans: SpanRecorder {
       isGood.withLock { $0 = true }
       try await waitUntilEmpty()
       let recorded = spans.spans
-      #expect(recorded.map(\.operation) == [
-        .webhook(.messageSent, status: 500, failure: nil), .webhook(.messageSent, status: 200, failure: nil),
-      ])
+      #expect(
+        recorded.map(\.operation) == [
+          .webhook(.messageSent, status: 500, failure: nil), .webhook(.messageSent, status: 200, failure: nil),
+        ])
       #expect(recorded.allSatisfy { $0.parentID == trace.spanID && $0.context.traceID == trace.traceID })
       #expect(traces(receiver.log) == recorded.map(\.context.traceparent) && recorded[0].context != recorded[1].context)
       await outbox.stop()

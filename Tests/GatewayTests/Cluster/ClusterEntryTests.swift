@@ -140,9 +140,10 @@ import WireProtocol
     #expect(back.bytes(from: ClusterEntryTests.one) == entry.bytes(from: ClusterEntryTests.one))
   }
 
-  @Test(arguments: [
-    nil, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00",
-  ] as [String?])
+  @Test(
+    arguments: [
+      nil, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00",
+    ] as [String?])
   func aCallerKeepsItsTrace(traceparent: String?) throws {
     let trace = traceparent.flatMap { TraceContext(traceparent: $0) }
     for caller in [Caller.administrator, .user("mary", platform: .iOS, session: nil)] {

@@ -198,7 +198,9 @@ import WireProtocol
   }
 
   @Test func aStreamIsAConnectionAndItsRequestsAreNone() async throws {
-    try await LiveGateway.with { $0.connections = 2 } _: { live in
+    try await LiveGateway.with {
+      $0.connections = 2
+    } _: { live in
       let (alice, key) = try await live.openStream("alice")
       defer { withExtendedLifetime(alice) {} }
       let bob = try await live.openStream("bob")
@@ -237,7 +239,9 @@ import WireProtocol
   }
 
   @Test func pagesOfAllowedOriginsMayAsk() async throws {
-    try await LiveGateway.with { $0.allowedOrigins = ["https://page.example"] } _: { live in
+    try await LiveGateway.with {
+      $0.allowedOrigins = ["https://page.example"]
+    } _: { live in
       let (alice, key) = try await live.openStream("alice")
       defer { withExtendedLifetime(alice) {} }
       let page = "Origin: https://page.example"

@@ -39,6 +39,10 @@ class Bystander:
         self._tell(begin=server.listening["listen"], token=make_token(USER), guests=tokens)
         assert self._hear() == "ready"
 
+    def last(self, seconds):
+        """Measures the present phase for so long."""
+        time.sleep(seconds)
+
     def phase(self, name):
         """Requests from now on belong to the new phase."""
         self._tell(phase=name)
