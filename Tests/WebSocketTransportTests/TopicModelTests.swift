@@ -33,7 +33,7 @@ import Testing
     try await check(seed: seed, window: milliseconds, compresses: true)
   }
 
-  @Test(arguments: 0..<12, [0, 3])
+  @Test(arguments: 0..<6, [0, 3])
   func eventStreamsSeeTheSameBesideFollowers(seed: Int, window milliseconds: Int) async throws {
     try await check(seed: seed, window: milliseconds, compresses: true, streams: [1, 4, 5])
   }
@@ -51,7 +51,11 @@ import Testing
       configuration.compressionSubscribers = 1
       configuration.compressionStartBytes = 1
     }
-    try await TestServer.with(configure, behaviour: TestServer.Behaviour().withEventStreams) { running in
+    // The clock is the test's: a client that reads slowly on a busy machine has all the time for what is
+    // queued before its close.
+    try await TestServer.with(
+      configure, behaviour: TestServer.Behaviour().withEventStreams, clock: ManualClock()
+    ) { running in
       var clients = try (0..<6).map { number in
         if streams.contains(number) {
           let pair = try running.openStream(receiveBuffer: number % 2 == 0 ? 4096 : nil)
@@ -71,7 +75,9 @@ import Testing
         }
         let turn = steps
         try running.onLoop { for step in turn { step.act() } }
+        if milliseconds > 0 { try running.advance(by: Int64.random(in: 0...Int64(2 * milliseconds), using: &random)) }
       }
+      try running.advance(by: Int64(milliseconds))
       var compressed = 0
       for client in clients {
         let connection = client.connection
