@@ -187,12 +187,13 @@ def overload(server, *words):
 def test_statuses_that_many_watch(quick_server):
     figures, table = bench(
         quick_server, "presence", "--sessions", 20, "--watch", 10, "--flap", 40, "--rate", 20, "--pid",
-        quick_server.process.pid, *SHORT)
+        quick_server.process.pid, "--warm-up", 1, "--duration", 4)
     assert figures["scenario"] == "presence" and figures["lost"] == 0 and figures["failures"] == []
-    assert figures["messages"] == 20 and figures["increments"]["errors"] == {}
+    assert figures["messages"] == 80 and figures["increments"]["errors"] == {}
     statuses = figures["statusEvents"]
-    # Each session gets one event a second at most, and watches ten.
-    assert 0 < statuses["events"] <= 2 * 20 and statuses["events"] <= statuses["rows"] <= 10 * statuses["events"]
+    # Each session gets one event a second at most, and watches ten. On a busy machine a second may pass
+    # without any, and four do not.
+    assert 0 < statuses["events"] <= 5 * 20 and statuses["events"] <= statuses["rows"] <= 10 * statuses["events"]
     assert "status events" in table and "status changes" in table
     demand_groups(quick_server, 0)
 
