@@ -78,8 +78,7 @@ async def test_an_app_depends_on_the_client_alone(server, world, app):
     manifest = example("// swift-tools-version")
     assert PATH_DEPENDENCY in manifest
     main = example("// main.swift")
-    output = await app.build(
-        manifest, main=main, Follow=example("func follow"), Words=example("func words"), Chats=example("func showChats"))
+    output = await app.build(manifest, main=main, Follow=example("func follow"), Words=example("func words"))
     assert app.checkouts == [], output
     say = app.program
 

@@ -87,6 +87,11 @@ package final class ClusterPresence: Sendable {
     state.withLock { state in Set(state.table.sessions(on: node).map(\.user)).sorted() }
   }
 
+  /// Whether one of the users has another session than this one.
+  func hasSession(of users: [UserID], except session: SessionKey?) -> Bool {
+    state.withLock { state in users.contains { state.table.hasSession(of: $0, except: session) } }
+  }
+
   /// The other nodes with sessions of a user.
   func otherNodes(of user: UserID) -> [NodeNumber] {
     state.withLock { state in state.table.nodes(of: user).filter { $0 != state.own } }
@@ -157,15 +162,13 @@ package final class ClusterPresence: Sendable {
     }
   }
 
-  /// Tells a node all sessions of this one, and which users may have missed events of its groups.
+  /// Tells a node all sessions of this one.
   func sendSnapshot(to node: NodeNumber) {
     state.withLock { state in
       guard let own = state.own else { return }
       links.send(.snapshotBegan, to: node)
       for (user, session) in state.table.sessions(on: own) { links.send(.sessionBegan(user, session), to: node) }
       links.send(.snapshotEnded, to: node)
-      let missed = state.table.attachedUsers(on: node)
-      if !missed.isEmpty { links.send(.missed(missed), to: node) }
     }
   }
 
@@ -196,9 +199,7 @@ package final class ClusterPresence: Sendable {
         return [begin(session, of: user, on: node, in: &state)].compactMap(\.self)
       case .sessionCompleted(let user, let key): note(change(user, in: &state) { $0.table.complete(key, of: user) })
       case .sessionEnded(let user, let key): return [end(key, of: user, in: &state)].compactMap(\.self)
-      case .replace, .attach, .detach, .resetCompression, .publish, .send, .sendToSession, .close, .missed, .webhooksWait,
-        .charged,
-        .badToken, .statusChanged, .request, .reply:
+      case .replace, .unit, .expectFollow, .missed, .webhooksWait, .charged, .badToken, .statusChanged, .request, .reply:
         break
       }
       return []

@@ -24,17 +24,17 @@ extension Group {
   ///   the session that asked first has ended.
   private nonisolated func read(for requester: Requester?) async throws(StoreError) -> sending LoadedGroup? {
     let start = services.clocks.wall
-    let sentSince = start.advanced(byMilliseconds: -RecentlySent.retentionMilliseconds)
-    let result = await Requester.$current.withValue(requester) { () async -> Result<StoredGroup?, StoreError> in
+    let stored = await Requester.$current.withValue(requester) { () async -> Result<StoredGroup?, StoreError> in
       do throws(StoreError) {
         return .success(
-          try await services.groups.group(id, sentSince: sentSince, at: start, mostFormer: FormerMembers.maxCount))
+          try await services.groups.group(
+            id, sentSince: start.advanced(byMilliseconds: -RecentlySent.retentionMilliseconds), at: start,
+            mostFormer: FormerMembers.maxCount))
       } catch {
         return .failure(error)
       }
     }
-    guard var stored = try result.get() else { return nil }
-    stored.sentSince = sentSince
+    guard let stored = try stored.get() else { return nil }
     let now = services.clocks.now
     var state = GroupState(stored, at: now, rules: services.rules)
     // Later changes of presence wait in the backlog. A group of everybody looks when the registry
@@ -53,15 +53,18 @@ extension Group {
       republishAttributes()
       resumeCounters()
       resumeMemberNotices()
+      beginStamps(in: loaded.box)
       announceLostChanges()
       let isOfEverybody = loaded.box.type.everyoneIsMember
       if isOfEverybody { registry?.noteEveryoneIsMember(of: self) }
-      for user in isOfEverybody ? services.broker.signedInUsers() : loaded.present { refreshPresence(of: user) }
+      tell { for user in isOfEverybody ? services.broker.signedInUsers() : loaded.present { refreshPresence(of: user) } }
+      waitForFollowers(in: loaded.box)
       noteFootprint()
       isOnlyRead = true
       registry?.noteLoaded(self, bytes: loaded.box.state.estimatedBytes)
     } else {
       phase = .absent
+      told.end()
       forgetRecentRoom()
       _ = registry?.slowModes.pop(id)
     }
@@ -101,8 +104,11 @@ extension Group {
 
   /// Makes the events of changes again that a failed commit has kept from the members.
   private func announceLostChanges() {
+    let beginning = told.beginnings
     for lost in lostAnnouncements {
-      look(up: .message(MessageLookUp(seq: lost.seq, purpose: .announce(lost))), for: .administrator) { _ in }
+      look(up: .message(MessageLookUp(seq: lost.seq, purpose: .announce(lost))), for: .administrator) { _ in
+        self.assumeIsolated { $0.didAnnounceLostChange(of: beginning) }
+      }
     }
     lostAnnouncements = []
   }

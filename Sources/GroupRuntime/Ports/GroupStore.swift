@@ -62,6 +62,13 @@ public protocol GroupStore: Sendable {
   /// Groups that match a search, by `groupNumber` ascending behind `after`. A page looks at a
   /// bounded number of groups, so it may be empty and still have a next one.
   func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page
+
+  /// The stamps of groups, at most 512, as of decisions whose fate is known; a groupID that is not in
+  /// use is absent.
+  func stamps(of groups: [GroupID]) async throws(StoreError) -> [GroupID: GroupStamp]
+
+  /// Members of stored groups whose `joinTime` is at or after an instant, at most `limit`, in no order.
+  func recentMembers(since instant: WallInstant, limit: Int) async throws(StoreError) -> [(GroupID, UserID)]
 }
 
 /// Keeps messages by group and `seq`.
@@ -82,6 +89,10 @@ public protocol MessageStore: ReadReceiptStore {
   func changedMessages(
     of group: GroupID, after changeSeq: Int64, in ranges: [ClosedRange<Int64>], limit: Int
   ) async throws(StoreError) -> ChangedMessages
+
+  /// How messages were changed the last time, by `seq`; a message is absent that never changed, or
+  /// whose last change no node of a cluster has made.
+  func changeOrigins(of group: GroupID, seqs: [Int64]) async throws(StoreError) -> [Int64: StoredChangeOrigin]
 
   /// The reactions to messages, in the order in which they came; a message without any is absent.
   /// - Parameters:
@@ -121,28 +132,9 @@ public protocol MessageStore: ReadReceiptStore {
   /// Timestamps never decrease with `seq`.
   func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64?
 
-  /// Looks for a message that was sent before, among those accepted at or after an instant.
-  /// - Parameters:
-  ///   - epoch: the history's; another group may use the groupID by now.
-  ///   - most: of so many messages; where more have come since it is not looked for.
-  func sentMessage(
-    of group: GroupID, epoch: String, from sender: UserID, clientMsgID: String, since: WallInstant, most: Int64
-  ) async throws(StoreError) -> SentSearch
-
   /// Messages that match a search, at most `limit` behind a place in its order. A page looks at a
   /// bounded number of messages, so it may be empty and still have a next one.
   func messages(matching search: MessageSearch, after place: Int64, limit: Int) async throws(StoreError) -> MessageSearch.Page
-}
-
-/// What became of the look for a message that was sent before.
-public enum SentSearch: Sendable, Equatable {
-  case found(SentMessage)
-  /// It was not stored.
-  case absent
-  /// Retention has removed messages of that time, and may have removed this one.
-  case removed
-  /// More messages have come since than are looked through.
-  case tooMany
 }
 
 /// How far the replies to a message are counted.

@@ -13,11 +13,8 @@ struct TokenState {
   private(set) var token: String?
   /// A newer token may have come that is not used yet.
   private(set) var usedToken: String?
-  /// The question to the token function that is under way; nil = none.
-  private(set) var reading: Reading?
-  private var lastReading = 0
-  /// The server takes the newest token no more.
-  private var isRefused = false
+  private(set) var isReading = false
+  private var isStale = false
   var renewal = Renewal.none
   /// When the last renewal began.
   var renewalBegan: Instant?
@@ -25,13 +22,6 @@ struct TokenState {
   var wasRevoked = false
   /// A timer will begin the next.
   var isRenewalPlanned = false
-
-  /// A question to the token function.
-  struct Reading {
-    let number: Int
-    /// It is given up then.
-    let deadline: Instant
-  }
 
   init(_ source: TokenSource) {
     switch source {
@@ -46,29 +36,21 @@ struct TokenState {
   var mayRenew: Bool { !isFixed }
   var isUsed: Bool { token == usedToken }
 
-  /// Whether the token function has to be asked before the next session: a token that is good begins it also while
-  /// the function is asked for another.
-  /// - Parameter endsSoon: the token of the last session does.
-  func needsReading(endsSoon: Bool) -> Bool { mayRenew && (token == nil || isRefused || (isUsed && endsSoon)) }
+  /// Whether the token function has to be asked before the next session.
+  func needsReading(endsSoon: Bool) -> Bool { mayRenew && (token == nil || isStale || (isUsed && endsSoon)) }
 
-  /// Answers the number of the question where the function is to be asked: a renewal and the next connection
-  /// may want the same token.
-  mutating func startReading(until deadline: Instant) -> Int? {
-    guard reading == nil else { return nil }
-    lastReading += 1
-    reading = Reading(number: lastReading, deadline: deadline)
-    return lastReading
+  /// Answers whether the function is to be asked: a renewal and the next connection may want the
+  /// same token.
+  mutating func startReading() -> Bool {
+    defer { isReading = true }
+    return !isReading
   }
 
-  /// The function's answer will come too late.
-  mutating func abandonReading() { reading = nil }
-
-  /// - Parameter token: nil = the function has failed.
   mutating func didRead(_ token: String?) {
-    reading = nil
+    isReading = false
     guard let token else { return }
     self.token = token
-    isRefused = false
+    isStale = false
   }
 
   mutating func use() -> String {
@@ -77,8 +59,8 @@ struct TokenState {
   }
 
   /// The session's token has ended, unless a newer one has come.
-  mutating func expire() { isRefused = isUsed }
+  mutating func expire() { isStale = isUsed }
 
-  /// The newest token is of no use.
-  mutating func refuse() { isRefused = true }
+  /// - Parameter stale: the newest token is of no use.
+  mutating func mark(stale: Bool) { isStale = stale }
 }

@@ -17,29 +17,27 @@
       task.resume()
       // The task has no word for "open": a pong is the first sign of it.
       let connection = URLSessionConnection(task: task)
-      do {
-        try await withTaskCancellationHandler {
-          try await connection.ping()
-        } onCancel: {
-          task.cancel()
-        }
-      } catch {
+      try await withTaskCancellationHandler {
+        try await connection.ping()
+      } onCancel: {
         task.cancel()
-        throw error
       }
       return connection
     }
   }
 
   private struct URLSessionConnection: TransportConnection {
-    /// The longest wait for a pong; the client gives an attempt up at about the same time.
-    private static let longestPing = Duration.seconds(20)
-
     let task: URLSessionWebSocketTask
 
     func ping() async throws {
-      try await firstAnswer(within: URLSessionConnection.longestPing) { answer in
-        task.sendPing { error in answer(error.map { TransportError.failed($0.localizedDescription) }) }
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        task.sendPing { error in
+          if let error {
+            continuation.resume(throwing: TransportError.failed(error.localizedDescription))
+          } else {
+            continuation.resume()
+          }
+        }
       }
     }
 

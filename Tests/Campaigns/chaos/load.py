@@ -3,7 +3,7 @@ import asyncio
 import time
 
 from .agreement import Agreement
-from .checker import Violation, violations
+from .checker import PROMISES, Violation, closed_elsewhere, only_who_missed_was_closed, violations
 from .member import Member, Tally
 from .people import ROOM, People
 from .records import GroupRecord, Record, Stored
@@ -20,7 +20,7 @@ class Journal:
     """Everything that clients have seen since the start, and the counts of a round."""
 
     def __init__(self):
-        self.sessions, self.acks, self.faults = [], [], []
+        self.sessions, self.acks, self.faults, self.news = [], [], [], []
         self.tally = Tally()
 
     def fault(self, promise, evidence):
@@ -158,7 +158,7 @@ class Load:
                 f"{member.user} has {group} up to {position}, then up to {newest} with holes, and not {seq}; session {number} at "
                 f"{session and session.node}, {time.monotonic() - began:.1f} s old")
 
-    async def record(self):
+    async def record(self, fault=None):
         """What there is to judge: the server's history by a node at random, and everybody's view."""
         settled = time.monotonic()
         node = self.random.choice(self.cluster.nodes)
@@ -176,9 +176,11 @@ class Load:
         assert "result" in seats, seats
         people = self.people
         statuses = await people.statuses([session for session in self.journal.sessions if session.ended is None])
+        # Without a fault no session was there when it began.
+        sacrificed, began = (fault.sacrificed, fault.began) if fault else (set(), 0)
         return Record(
-            self.groups, self.journal.acks, self.journal.sessions, settled, people.sittings, seats["result"]["attributes"], statuses,
-            people.blocks)
+            self.groups, self.journal.acks, self.journal.sessions, settled, people.sittings, seats["result"]["attributes"],
+            statuses, people.blocks, self.journal.news, sacrificed, began, time.time() - time.monotonic())
 
     async def _read(self, group, node):
         reader, history, start = sorted(group.members)[0], [], {}
@@ -193,16 +195,21 @@ class Load:
             start = {"fromSeq": history[-1].seq}
         group.history = history
 
-    async def judge(self):
-        """All violations since the last time."""
+    async def judge(self, fault=None, counts_closes=False):
+        """All violations since the last time, and how many sessions `fault` has closed on nodes that it spares: `Closes`.
+        `counts_closes`: those without a reason are counted only."""
         await self.settle()
-        found = violations(await self.record())
+        record = await self.record(fault)
+        promises = [one for one in PROMISES if not (counts_closes and one is only_who_missed_was_closed)]
+        found = violations(record, promises)
+        closes = closed_elsewhere(record)
         found += await self.agreement.violations()
         faults, self.journal.faults = self.journal.faults, []
+        self.journal.news = []
         # Sessions that have ended were judged, and say nothing more.
         self.journal.sessions[:] = [session for session in self.journal.sessions if session.ended is None]
         self.people.sittings, self.people.blocks = [], []
-        return faults + found
+        return faults + found, closes
 
     async def end(self):
         await asyncio.gather(*(member.leave() for member in self.members))

@@ -11,13 +11,15 @@ from harness.tokens import make_token
 from harness.waiting import within
 from websockets.asyncio.client import connect
 
-from .records import Ack, Event, SessionLog
+from .records import Ack, Event, News, Request, SessionLog
 from .wall_clock import TOKEN_LIFETIME
 
 # Seconds.
 CONNECT_PATIENCE = 4
 REPLY_PATIENCE = 6
 PING_INTERVAL = 1.5
+# Of these every node must hear before they are answered.
+TOLD_TO_ALL = {"setSelfInfo"}
 _numbers = itertools.count(1)
 
 
@@ -40,13 +42,14 @@ class Session:
         self.member, self.node, self.socket = member, node, socket
         self.log = SessionLog(next(_numbers), member.user, node.name, time.monotonic())
         self._ids = itertools.count(1)
-        self._pending = {}
+        self._pending, self._requests = {}, {}
         self.welcome = asyncio.get_running_loop().create_future()
         self.reader = asyncio.create_task(self._read())
 
     async def call(self, method, patience=REPLY_PATIENCE, **params):
         number = next(self._ids)
         future = self._pending[number] = asyncio.get_running_loop().create_future()
+        self._requests[number] = Request(method, params.get("groupID"), params.get("clientMsgID"))
         try:
             await self.socket.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
             if self.reader.done():
@@ -56,6 +59,7 @@ class Session:
             raise Gone from error
         finally:
             self._pending.pop(number, None)
+            self._requests.pop(number, None)
         if "error" in answer:
             refusal = Refused(answer["error"])
             self.member.tally.refused[refusal.code] += 1
@@ -70,6 +74,7 @@ class Session:
             pass  # the code is in the log
         finally:
             self.log.ended, self.log.code = time.monotonic(), self.socket.close_code
+            self.log.pending = [self._requests[number] for number, future in self._pending.items() if not future.done()]
             for future in [*self._pending.values(), self.welcome]:
                 if not future.done():
                     future.set_exception(Gone())
@@ -326,9 +331,14 @@ class Member:
     async def request(self, method, done_codes=(), **params):
         """A change of the user itself, repeated until it is done; `done_codes` say that it was done before."""
         while True:
-            session = await self.there()
+            session, news = await self.there(), None
+            if method in TOLD_TO_ALL:
+                self.journal.news.append(news := News(self.user, time.monotonic()))
             try:
-                return await session.call(method, **params)
+                answer = await session.call(method, **params)
+                if news:
+                    news.ended = time.monotonic()
+                return answer
             except Gone:
                 self.doubts += 1
                 session.cut()

@@ -210,3 +210,40 @@ import WireProtocol
     #expect(Self.users(scene.second).isEmpty)
   }
 }
+
+/// Stored sends that an owner may have performed, and that the group knows again.
+@Suite struct RepeatedCallTests {
+  private static let shard = Shard(of: GroupID("g"))
+
+  private func call(_ number: UInt64, isRepeatable: Bool = true) -> RoutedCall {
+    let text = RequestText(text: [UInt8(number)], index: 0, servesApplication: false)
+    let caller = Caller.user("mary", platform: .web, session: SessionKey(loop: 0, connection: 1))
+    let send = NamedSend(sender: "mary", clientMsgID: "m\(number)", group: "g")
+    return RoutedCall(
+      number: number, deadline: 1_000, request: .call(text, by: caller, shard: Self.shard), mayWait: false, here: {},
+      repetition: isRepeatable ? CallRepetition(send: send, here: {}) : nil, completion: { _ in })
+  }
+
+  @Test func aCallIsRepeatedForTenSecondsAndSaysSo() throws {
+    #expect(call(1, isRepeatable: false).repeated(at: 0) == nil)
+    let first = try #require(call(1).repeated(at: 500))
+    guard case .call(_, let caller, _) = first.request else { return #expect(Bool(false), "another request") }
+    #expect(first.wasLost && first.deadline == 10_500 && caller.isRepeated && caller.userID == "mary")
+    // Lost once more: the time goes on.
+    let second = try #require(first.repeated(at: 10_499))
+    #expect(second.deadline == 10_500)
+    #expect(second.repeated(at: 10_500) == nil)
+  }
+
+  @Test func callsThatWereLostLeaveBeforeLaterOnes() throws {
+    var queue = CallQueue()
+    let node = NodeNumber(2)
+    for number: UInt64 in [1, 2] { #expect(queue.leave(number, by: .node(node)) != nil) }
+    queue.wait(call(3))
+    for number: UInt64 in [2, 1] { queue.wait(try #require(call(number).repeated(at: 0))) }
+    for _ in 0..<2 { _ = queue.didAnswer(1) }
+    let batch = try #require(queue.beginBatch(by: .node(NodeNumber(3)), 9))
+    #expect(batch.calls.map(\.number) == [1, 2, 3])
+    #expect(batch.calls.map(\.wasLost) == [true, true, false])
+  }
+}

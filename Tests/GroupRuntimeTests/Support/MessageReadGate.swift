@@ -96,6 +96,11 @@ final class MessageReadGate: MessageStore {
     try await store.changedMessages(of: group, after: changeSeq, in: ranges, limit: limit)
   }
 
+  func changeOrigins(of group: GroupID, seqs: [Int64]) async throws(StoreError) -> [Int64: StoredChangeOrigin] {
+    note("changeOrigins")
+    return try await store.changeOrigins(of: group, seqs: seqs)
+  }
+
   func reactions(
     of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int
   ) async throws(StoreError) -> [Int64: [StoredReaction]] {
@@ -134,17 +139,6 @@ final class MessageReadGate: MessageStore {
 
   func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64? {
     try await store.firstSeq(of: group, notBefore: notBefore)
-  }
-
-  func sentMessage(
-    of group: GroupID, epoch: String, from sender: UserID, clientMsgID: String, since: WallInstant, most: Int64
-  ) async throws(StoreError) -> SentSearch {
-    note("sentMessage")
-    if let failure = state.withLock({ $0.failure }) { throw failure }
-    let found = try await store.sentMessage(
-      of: group, epoch: epoch, from: sender, clientMsgID: clientMsgID, since: since, most: most)
-    await pass()
-    return found
   }
 
   func messages(

@@ -75,9 +75,8 @@ extension Scene {
 
   /// Loads the group again, as after a restart of the server.
   func reload() async throws {
-    let sentSince = clocks.wall - RecentlySent.retentionMilliseconds
-    var stored = try #require(try await store.group("g", sentSince: sentSince, at: 0, mostFormer: .max))
-    stored.sentSince = sentSince
+    let stored = try #require(
+      try await store.group("g", sentSince: clocks.wall - RecentlySent.retentionMilliseconds, at: 0, mostFormer: .max))
     state = GroupState(stored, at: clocks.now, rules: rules)
     forgetRecentRoom()
     openRecentRoom()

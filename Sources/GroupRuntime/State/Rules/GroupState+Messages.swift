@@ -10,15 +10,15 @@ extension GroupState {
   mutating func send(
     _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage? = nil, _ turn: inout Turn
   ) throws(WireError) {
-    if answered == nil, let extras = options.extras {
-      let step = MessageLookUp.Step.perform(isFiltered: turn.facts.isFiltered)
-      if let first = extras.firstSentAt { return try resend(content, options, since: first, step, &turn) }
-      if let seq = extras.replyTo { return try reply(to: seq, content, options, step, &turn) }
+    if answered == nil, let seq = options.extras?.replyTo {
+      return try reply(to: seq, content, options, .perform(isFiltered: turn.facts.isFiltered), &turn)
     }
     let sender = try checkedSender(options, turn)
     if let id = options.clientMsgID, let first = messages.receipt(of: id, from: turn.caller.senderID, at: turn.monotonic) {
       return turn.answer(.receipt(first))
     }
+    // Whether it was sent before is not stored, nor what a live room has sent.
+    if turn.caller.isRepeated, !record.type.storesMessages { throw .outcomeUnknown }
     let extras = try options.extras == nil ? nil : self.extras(options, answering: answered, turn)
     try requireNotMuted(sender, at: turn.wall)
     if options.needReadReceipt { try requireFewMembers() }
@@ -162,10 +162,7 @@ extension GroupState {
   mutating func drop(
     _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage? = nil, _ turn: inout Turn
   ) throws(WireError) {
-    if answered == nil, let extras = options.extras {
-      if let first = extras.firstSentAt { return try resend(content, options, since: first, .drop, &turn) }
-      if let seq = extras.replyTo { return try reply(to: seq, content, options, .drop, &turn) }
-    }
+    if answered == nil, let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .drop, &turn) }
     if let first = try checkSend(options, answering: answered, turn) { return turn.answer(.receipt(first)) }
     let profile = turn.caller.profile
     let extras = try options.extras == nil ? nil : self.extras(options, answering: answered, turn)
@@ -244,7 +241,7 @@ extension GroupState {
     message.revoke()
     pinned.removeAll { $0 == seq }
     announcements.removeAll(of: seq)
-    noteChange(of: &message, seq: seq, reactions: ReactionsOfMessage([]), &turn)
+    noteChange(of: &message, seq: seq, .revoked, reactions: ReactionsOfMessage([]), &turn)
     turn.store(.revise(message))
     let content = GroupEvent.Content.onRecvMessageRevoked(
       msgID: message.msgID, seq: seq, changeSeq: message.changeSeq, by: eventOperator(turn))

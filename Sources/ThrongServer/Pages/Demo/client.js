@@ -1,7 +1,6 @@
 // The client of this page, and what it says of its connection.
 
 import { ClientError, ErrorCode, ThrongClient, ThrongError } from "./throng.js";
-import { IndexedDBStorage } from "./throng-storage.js";
 
 const closeWords = new Map([
   [1013, "the server asks to come back later"], [4001, "the server restarts"], [4002, "this connection was too slow"],
@@ -45,9 +44,7 @@ function connect(token) {
   const url = new URL(document.querySelector('meta[name="socket"]').content, location.href);
   url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   // The page says itself how the connection is.
-  const client = new ThrongClient({ url: url.href, token, platform: "Web", log: null, ...storageFor(url.href, token) });
-  client.on("stored", (news) => showStored(client, news));
-  client.on("storageFailed", ({ reason, message }) => console.warn(`throng: this page keeps nothing: ${reason}, ${message}`));
+  const client = new ThrongClient({ url: url.href, token, platform: "Web", log: null });
   client.on("frame", showFrame);
   client.on("event", handleEvent);
   client.on("message", showSent);
@@ -67,7 +64,7 @@ const call = (method, params) => chat.client.call(method, params, { queue: false
 /** The server's clock at this moment, in milliseconds: the reader's own may be wrong. */
 function serverNow() {
   const session = chat.client?.session;
-  return session ? session.serverTime + (performance.now() - session.at) : Date.now();
+  return session ? session.serverTime + (Date.now() - session.at) : Date.now();
 }
 
 /** Says how the connection is. */
@@ -88,9 +85,8 @@ const connectionWords = { connecting: "Connecting", online: "Connected", waiting
 function showState(url, news) {
   clearInterval(countdown);
   // The server does not know the guest of the page before any more: another secret, for example.
-  if (news.state === "closed" && restored && !chat.client.session) {
+  if (news.state === "closed" && restored && !chat.me) {
     restored = null;
-    forgetAll();
     return connect(guestToken);
   }
   // While it tries again, the page goes on showing why it has to.
@@ -126,7 +122,7 @@ function showEnd({ code, reason, error }) {
   const words = error?.message ?? closeWords.get(code) ?? (reason || "the connection was lost");
   setReady(false);
   const farewell = chat.farewell && phrase` (“${chosenText(chat.farewell)}”)`;
-  say("banner-reason", code === 4006 ? "This sign-in has ended: its time is over." : phrase`Signed out: ${chosenText(words)}${farewell}.`);
+  say("banner-reason", code === 4006 ? "This sign-in has ended: its time is over." : phrase`Signed out: ${words}${farewell}.`);
   say("banner-wait", "");
   say("retry", "Start over");
   if (asksForToken()) say("token-fault", `${words[0].toUpperCase()}${words.slice(1)}.`);

@@ -31,16 +31,9 @@ function chosenText(text) {
   return element("bdi", {}, contained);
 }
 
-/** Letters that are written from right to left. */
-const rightToLeft = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
-
-/**
- * A text that people chose, as a part of an attribute or a title: without the characters that turn texts around, and
- * between U+2068 and U+2069 where its own letters would.
- */
+/** A text without the characters that turn texts around, for attributes and titles, which know no isolates. */
 function plainText(text) {
-  const plain = String(text).replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
-  return rightToLeft.test(plain) ? `\u2068${plain}\u2069` : plain;
+  return String(text).replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 }
 
 /** A template whose values may be elements, as children of an element: phrase`${chosenText(name)} left`. */

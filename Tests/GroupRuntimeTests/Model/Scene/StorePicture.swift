@@ -16,8 +16,6 @@ struct StorePicture: MessageStore {
   private(set) var firstSeq: Int64 = 1
   /// When the newest message was sent that retention has removed.
   private var removedTime = WallInstant.unset
-  /// The same, also of a message that could not be the last one.
-  private var newestRemovedTime = WallInstant.unset
   private(set) var attributes = GroupAttributes()
   private(set) var counters = GroupCounters()
   private(set) var receiptMembers: [Int64: [UserID]] = [:]
@@ -78,6 +76,7 @@ struct StorePicture: MessageStore {
     case .putChangeSeq(let changeSeq, at: let time, in: _):
       record?.changeSeq = changeSeq
       record?.changeTime = time
+    case .putStamp, .putChangeOrigin: try expect(false, "a stamp where no other node follows")
     case .updateReaction(let update): try self.update(update)
     case .removeReactions(let seq, in: _): reactions[seq] = nil
     case .dismiss(_, let time, let notification):
@@ -179,7 +178,7 @@ struct StorePicture: MessageStore {
     (members, former, messages, attributes, counters) = ([:], [:], [], GroupAttributes(), GroupCounters())
     (receiptMembers, readers) = ([:], [:])
     (pinned, reactions) = ([], [:])
-    (firstSeq, removedTime, newestRemovedTime) = (1, .unset, .unset)
+    (firstSeq, removedTime) = (1, .unset)
   }
 
   /// Retention removes the messages up to one.
@@ -187,7 +186,6 @@ struct StorePicture: MessageStore {
     let gone = messages.prefix { $0.seq ?? 0 <= seq }
     guard let record, !gone.isEmpty else { return nil }
     removedTime = gone.last { $0.movesLastMessage }?.timestamp ?? removedTime
-    newestRemovedTime = gone.last?.timestamp ?? newestRemovedTime
     messages.removeFirst(gone.count)
     firstSeq += Int64(gone.count)
     pinned.removeAll { $0 < firstSeq }
@@ -210,14 +208,12 @@ struct StorePicture: MessageStore {
   /// The group as its actor would load it.
   func group(at now: WallInstant, offlineSince: [UserID: WallInstant]) -> StoredGroup? {
     guard let record else { return nil }
-    let sentSince = now - RecentlySent.retentionMilliseconds
-    let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= sentSince }
+    let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= now - RecentlySent.retentionMilliseconds }
     var stored = StoredGroup(
       record: record, members: Array(members.values), former: Array(former.values), lastMessage: lastMessage,
       recentlySent: recent.compactMap(SentMessage.init), attributes: attributes, openApplications: openApplications,
       offlineSince: record.type == .avChatRoom ? offlineSince.filter { members[$0.key] != nil } : [:],
       firstSeq: firstSeq, removedTime: removedTime)
-    stored.sentSince = sentSince
     stored.counters = counters
     stored.pinned = pinned
     if let newest = messages.last, let seq = newest.seq, !newest.movesLastMessage { stored.setNewest(seq, at: newest.timestamp) }
@@ -248,6 +244,8 @@ struct StorePicture: MessageStore {
     return ChangedMessages(
       messages: Array(changed.prefix(limit)), cutAt: changed.count > limit ? changed[limit - 1].changeSeq : nil)
   }
+
+  func changeOrigins(of group: GroupID, seqs: [Int64]) -> [Int64: StoredChangeOrigin] { [:] }
 
   func reactions(of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int) -> [Int64: [StoredReaction]] {
     reactions.filter { seqs.contains($0.key) }.mapValues { $0.map { $0.shown(to: reader, users: users) } }
@@ -291,15 +289,6 @@ struct StorePicture: MessageStore {
   }
 
   func firstSeq(of group: GroupID, notBefore time: WallInstant) -> Int64? { messages.first { $0.timestamp >= time }?.seq }
-
-  func sentMessage(
-    of group: GroupID, epoch: String, from sender: UserID, clientMsgID: String, since: WallInstant, most: Int64
-  ) -> SentSearch {
-    guard record?.epoch == epoch else { return .absent }
-    if newestRemovedTime >= since { return .removed }
-    let sent = messages.filter { $0.timestamp >= since }.compactMap(SentMessage.init)
-    return sent.first { $0.sender == sender && $0.clientMsgID.isSame(as: clientMsgID) }.map(SentSearch.found) ?? .absent
-  }
 
   /// No group searches for messages.
   func messages(matching search: MessageSearch, after place: Int64, limit: Int) -> MessageSearch.Page {
