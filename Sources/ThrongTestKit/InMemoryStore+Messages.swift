@@ -34,16 +34,6 @@ extension InMemoryStore: MessageStore {
     }
   }
 
-  /// How messages were changed the last time; one of which nothing tells is absent.
-  public func changeOrigins(of group: GroupID, seqs: [Int64]) async throws(StoreError) -> [Int64: StoredChangeOrigin] {
-    contents.withLock { contents in
-      guard let group = contents.groups[group] else { return [:] }
-      return group.origins.filter { seq, origin in
-        seqs.contains(seq) && group.messages(in: seq...seq).first?.changeSeq == origin.changeSeq
-      }
-    }
-  }
-
   /// The reactions to messages, in the order in which they came; a message without any is absent.
   public func reactions(
     of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int

@@ -131,7 +131,6 @@ typedef struct {
   uint64_t streams, followers, resets, deflated_bytes, deflated_plain_bytes;
   ct_histogram flushes;  // by their deliveries, which are the sum too
   ct_histogram lags;     // how late a tick came, in units of CT_LAG_UNIT_US; the sum is microseconds
-  ct_histogram turns;    // how long a turn was, between two waits for events; units as of lags
 } ct_counters;
 
 // Bytes that wait to be sent to connections.

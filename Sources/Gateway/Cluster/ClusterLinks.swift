@@ -10,11 +10,9 @@ protocol LinkObserver: AnyObject, Sendable {
   /// A node has asked this one to begin its link: what is sent from now on reaches it. The node may
   /// have missed everything before.
   func didOpenLink(to node: NodeNumber)
-  /// The link to a node was interrupted, and goes on: all that was sent meanwhile reaches it, late.
-  func didResumeLink(to node: NodeNumber)
   /// A node has begun its link to this one.
   func linkBegan(from node: NodeNumber)
-  /// Entries of a node are missing for good; its link begins again.
+  /// Entries of a node are missing; its link begins again.
   func didLoseLink(from node: NodeNumber)
   /// The next entries of a node.
   func didReceive(_ entries: [ClusterEntry], from node: NodeNumber)
@@ -30,28 +28,12 @@ protocol LinkObserver: AnyObject, Sendable {
 package final class ClusterLinks: Sendable {
   private struct Peer {
     var incoming: IncomingLink
-    var outgoing: OutgoingLink
+    var outgoing = OutgoingLink()
     /// The incoming link is to be asked for by the next flush.
     var mustAsk = true
     var status = LinkStatus()
     /// When it was first seen, or the last new frame came.
     var heard: MonotonicInstant
-
-    /// A frame with entries has come.
-    /// - Returns: whether a frame is to leave, too.
-    mutating func receive(
-      _ frame: LinkFrame, _ origin: UInt64, _ number: UInt64, _ bytes: Int, at now: MonotonicInstant
-    ) -> (IncomingLink.Verdict, mustFlush: Bool) {
-      status.receivedFrames += 1
-      status.receivedBytes += bytes
-      if let place = frame.acknowledged { outgoing.acknowledge(place) }
-      let verdict = incoming.receive(link: frame.link, origin: origin, frame: number, bytes: bytes, at: now)
-      // An old one may be a stranger's, who has kept it.
-      if verdict != .ignore { heard = now }
-      guard incoming.mustAcknowledge else { return (verdict, false) }
-      outgoing.requestFrame()
-      return (verdict, true)
-    }
   }
 
   private struct State {
@@ -59,7 +41,6 @@ package final class ClusterLinks: Sendable {
     var hasStarted = false
     var own: NodeNumber?
     var peers: [NodeNumber: Peer] = [:]
-    var keptBytesLimit = OutgoingLink.maxKeptBytes
     /// Links that nodes have asked for that the view does not show yet.
     var earlyRequests: [NodeNumber: UInt64] = [:]
     var isFlushScheduled = false
@@ -67,14 +48,7 @@ package final class ClusterLinks: Sendable {
     var isFullFlushScheduled = false
     var lastFullFlush = DispatchTime(uptimeNanoseconds: 1)
     var counters = LinkCounters()
-    var sentEntries = EntryCounts()
     var refusals = RefusedFrames()
-
-    /// Takes the counts of all links over.
-    mutating func noteOutgoing() {
-      counters.overflows = peers.values.reduce(0) { $0 + $1.outgoing.overflows }
-      counters.keptBytes = peers.values.reduce(0) { $0 + $1.outgoing.keptBytes }
-    }
 
     /// The flush that is to begin now; nil where one is on its way.
     mutating func scheduleFlush(takesAll: Bool) -> Flush? {
@@ -91,7 +65,7 @@ package final class ClusterLinks: Sendable {
   }
 
   private enum Flush {
-    /// Of the links with a frame that may not wait.
+    /// Of the links with an entry that may not wait.
     case urgent
     /// Of all links, when it is due.
     case full(DispatchTime)
@@ -138,7 +112,6 @@ package final class ClusterLinks: Sendable {
     state.withLock { state in
       var counters = state.counters
       counters.refused = state.refusals.counts
-      counters.sentEntries = state.sentEntries.byKind
       return counters
     }
   }
@@ -192,11 +165,10 @@ package final class ClusterLinks: Sendable {
     calling.withLock { _ in
       let isOpened = state.withLock { state -> Bool in
         guard node != state.own, state.peers[node] == nil else { return false }
-        let outgoing = OutgoingLink(maxKeptBytes: state.keptBytesLimit)
-        state.peers[node] = Peer(incoming: IncomingLink(at: now), outgoing: outgoing, heard: now)
+        state.peers[node] = Peer(incoming: IncomingLink(at: now), heard: now)
         countPeers(state)
         guard let number = state.earlyRequests.removeValue(forKey: node) else { return false }
-        return state.peers[node]?.outgoing.open(number, at: now) == .began
+        return state.peers[node]?.outgoing.open(number, at: now) == true
       }
       if isOpened { observer?.didOpenLink(to: node) }
     }
@@ -217,16 +189,8 @@ package final class ClusterLinks: Sendable {
 
   private func countPeers(_ state: State) { counted.store(state.peers.count, ordering: .relaxed) }
 
-  /// Keeps no frame for a node that has not got it: each interruption is a loss then.
-  func keepNothing() {
-    state.withLock { state in
-      state.keptBytesLimit = -1
-      for node in state.peers.keys { state.peers[node]?.outgoing.keptBytesLimit = -1 }
-    }
-  }
-
-  /// The nodes to which entries can be sent now, though some may come late.
-  var openNodes: [NodeNumber] { state.withLock { $0.peers.filter(\.value.outgoing.takesEntries).keys.sorted() } }
+  /// The nodes to which entries can be sent now.
+  var openNodes: [NodeNumber] { state.withLock { $0.peers.filter(\.value.outgoing.isOpen).keys.sorted() } }
 
   /// Whether both links with a node are open.
   func isUp(with node: NodeNumber) -> Bool {
@@ -258,7 +222,6 @@ package final class ClusterLinks: Sendable {
       guard let own = state.own else { return (0, nil) }
       let bytes = entry.bytes(from: own)
       let count = nodes.count { state.peers[$0]?.outgoing.append(bytes, mayWait: mayWait) == true }
-      state.sentEntries.add(bytes, receivers: count)
       return (count, count > 0 ? state.scheduleFlush(takesAll: mayWait) : nil)
     }
     if let flush { begin(flush) }
@@ -301,13 +264,9 @@ package final class ClusterLinks: Sendable {
       guard let own = state.own, state.peers[node] != nil else { return nil }
       if state.peers[node]?.mustAsk == true, let number = state.peers[node]?.incoming.number {
         state.peers[node]?.mustAsk = false
-        return LinkFrame(from: own, to: node, link: number, .open(at: state.peers[node]?.incoming.position))
+        return LinkFrame(from: own, to: node, link: number, .open)
       }
-      let place = state.peers[node]?.incoming.position
-      let frame = state.peers[node]?.outgoing.nextFrame(
-        from: own, to: node, at: now, acknowledging: place, takesAll: takesAll)
-      if frame != nil { state.peers[node]?.incoming.didAcknowledge() }
-      return frame
+      return state.peers[node]?.outgoing.nextFrame(from: own, to: node, at: now, takesAll: takesAll)
     }
   }
 
@@ -321,13 +280,8 @@ package final class ClusterLinks: Sendable {
       }
     } catch {
       guard case .entries = frame.content else { return }
-      switch error {
-      // It leaves when the bus is there again.
-      case .disconnected, .overloaded: state.withLock { $0.peers[node]?.outgoing.suspend() }
-      case .tooLong, .closed, .refused:
-        state.withLock { $0.peers[node]?.outgoing.close() }
-        logger.warning("a link was closed", metadata: ["node": .stringConvertible(node.rawValue), "error": "\(error)"])
-      }
+      state.withLock { $0.peers[node]?.outgoing.close() }
+      logger.warning("a link was closed", metadata: ["node": .stringConvertible(node.rawValue), "error": "\(error)"])
     }
   }
 
@@ -336,7 +290,7 @@ package final class ClusterLinks: Sendable {
   private func receive(_ delivery: BusDelivery) {
     calling.withLock { _ in
       switch delivery {
-      case .gap: interruptAll()
+      case .gap: loseAll()
       case .message(let bytes):
         guard let frame = open(bytes) else { return }
         do throws(MalformedMessage) {
@@ -365,118 +319,88 @@ package final class ClusterLinks: Sendable {
 
   private func receive(_ frame: LinkFrame) throws(MalformedMessage) {
     switch frame.content {
-    case .open(let place):
-      let opening = state.withLock { state -> OutgoingLink.Opening? in
-        guard frame.to == state.own else { return nil }
+    case .open:
+      let isNew = state.withLock { state -> Bool in
+        guard frame.to == state.own else { return false }
         if state.peers[frame.from] == nil, state.earlyRequests.count < ClusterLinks.maxEarlyRequests {
           state.earlyRequests[frame.from] = max(frame.link, state.earlyRequests[frame.from] ?? 0)
         }
-        // Nil = one that comes again says nothing new.
-        let opening = state.peers[frame.from]?.outgoing.open(frame.link, resumingAt: place, at: clocks.monotonic)
-        if opening != nil { state.peers[frame.from]?.incoming.expectAnswer(at: clocks.monotonic) }
-        return opening
+        // One that comes again says nothing new.
+        guard state.peers[frame.from]?.outgoing.open(frame.link, at: clocks.monotonic) == true else { return false }
+        state.peers[frame.from]?.incoming.expectAnswer(at: clocks.monotonic)
+        return true
       }
-      switch opening {
-      case .began: observer?.didOpenLink(to: frame.from)
-      case .resumed: observer?.didResumeLink(to: frame.from)
-      case nil: return
-      }
+      guard isNew else { return }
+      observer?.didOpenLink(to: frame.from)
       scheduleFlush()
-    case .entries(let origin, let number, let bytes):
-      let (verdict, mustFlush) = state.withLock { state -> (IncomingLink.Verdict, mustFlush: Bool) in
-        let nothing = (IncomingLink.Verdict.ignore, mustFlush: false)
-        guard frame.to == state.own else { return nothing }
-        return state.peers[frame.from]?.receive(frame, origin, number, bytes.count, at: clocks.monotonic) ?? nothing
+    case .entries(let number, let bytes):
+      let verdict = state.withLock { state -> IncomingLink.Verdict in
+        guard frame.to == state.own else { return .ignore }
+        state.peers[frame.from]?.status.receivedFrames += 1
+        state.peers[frame.from]?.status.receivedBytes += bytes.count
+        let verdict = state.peers[frame.from]?.incoming.receive(link: frame.link, frame: number, at: clocks.monotonic) ?? .ignore
+        // An old one may be a stranger's, who has kept it.
+        if verdict != .ignore { state.peers[frame.from]?.heard = clocks.monotonic }
+        return verdict
       }
-      if mustFlush { scheduleFlush() }
       switch verdict {
-      case .ignore: return
-      case .interrupted: return interrupt(frame.from)
-      case .accept: break
-      case .resume: didResume(frame.from)
-      case .begin(let isBehindLoss):
-        if isBehindLoss { tellLoss(of: frame.from) }
-        observer?.linkBegan(from: frame.from)
-      }
-      guard !bytes.isEmpty, let own = state.withLock({ $0.own }) else { return }
-      do throws(MalformedMessage) {
-        observer?.didReceive(try ClusterEntry.all(in: bytes, readBy: own), from: frame.from)
-      } catch {
-        // A link that begins tells again what was lost with the frame.
-        state.withLock { $0.peers[frame.from]?.incoming.didLose(at: clocks.monotonic) }
-        lose(frame.from)
-        throw error
+      case .ignore: break
+      case .lost: didLose(frame.from)
+      case .accept(let isFirst):
+        if isFirst { observer?.linkBegan(from: frame.from) }
+        guard !bytes.isEmpty, let own = state.withLock({ $0.own }) else { return }
+        do throws(MalformedMessage) {
+          observer?.didReceive(try ClusterEntry.all(in: bytes, readBy: own), from: frame.from)
+        } catch {
+          // A link that begins tells again what was lost with the frame.
+          state.withLock { $0.peers[frame.from]?.incoming.didMiss(at: clocks.monotonic) }
+          didLose(frame.from)
+          throw error
+        }
       }
     }
   }
 
-  /// Frames of a node are missing: it is asked to go on behind those that have come.
-  private func interrupt(_ node: NodeNumber) {
+  private func didLose(_ node: NodeNumber) {
     state.withLock { state in
       state.counters.gaps += 1
       state.peers[node]?.mustAsk = true
     }
-    scheduleFlush()
-  }
-
-  private func didResume(_ node: NodeNumber) {
-    state.withLock { $0.counters.resumes += 1 }
-    logger.notice("a link was interrupted, and goes on", metadata: ["node": .stringConvertible(node.rawValue)])
-  }
-
-  /// Entries of a node are missing for good: it is asked to begin.
-  private func lose(_ node: NodeNumber) {
-    state.withLock { $0.peers[node]?.mustAsk = true }
-    tellLoss(of: node)
-    scheduleFlush()
-  }
-
-  private func tellLoss(of node: NodeNumber) {
-    state.withLock { $0.counters.losses += 1 }
     logger.warning("events of another node are missing", metadata: ["node": .stringConvertible(node.rawValue)])
     observer?.didLoseLink(from: node)
+    scheduleFlush()
   }
 
-  /// The bus was away: frames of all nodes may be missing, and those that it has not taken leave now.
-  private func interruptAll() {
+  private func loseAll() {
     let now = clocks.monotonic
-    let interrupted = state.withLock { state in
-      let open = state.peers.filter(\.value.incoming.isOpen).keys.sorted()
-      for node in state.peers.keys {
-        state.peers[node]?.incoming.expectAnswer(at: now)
-        state.peers[node]?.outgoing.retry(at: now)
-      }
-      for node in open { state.peers[node]?.incoming.didMiss(at: now) }
-      return open
+    let lost = state.withLock { state in
+      let lost = state.peers.filter(\.value.incoming.isOpen).keys.sorted()
+      for node in state.peers.keys { state.peers[node]?.incoming.expectAnswer(at: now) }
+      for node in lost { state.peers[node]?.incoming.didMiss(at: now) }
+      return lost
     }
-    for node in interrupted { interrupt(node) }
-    scheduleFlush()
+    for node in lost { didLose(node) }
   }
 
   // MARK: Time, on `queue`
 
   private func tick() {
     let now = clocks.monotonic
-    let isConnected = bus.isConnected
     let lost = state.withLock { state -> [NodeNumber]? in
       guard state.hasStarted else { return nil }
       var lost: [NodeNumber] = []
       for node in state.peers.keys {
-        if isConnected { state.peers[node]?.outgoing.retry(at: now) }
-        switch state.peers[node]?.incoming.due(at: now, isBusConnected: isConnected) {
+        switch state.peers[node]?.incoming.due(at: now) {
         case .ask: state.peers[node]?.mustAsk = true
-        case .interrupted:
-          state.counters.gaps += 1
-          state.peers[node]?.mustAsk = true
         case .lost: lost.append(node)
         case .nothing, nil: break
         }
       }
-      state.noteOutgoing()
+      state.counters.overflows = state.peers.values.reduce(0) { $0 + $1.outgoing.overflows }
       return lost
     }
     guard let lost else { return }
-    if !lost.isEmpty { calling.withLock { _ in for node in lost.sorted() { lose(node) } } }
+    if !lost.isEmpty { calling.withLock { _ in for node in lost.sorted() { didLose(node) } } }
     observer?.tick(at: now)
     flush()
   }
@@ -521,22 +445,14 @@ public struct LinkStatus: Sendable, Equatable {
 
 /// Faults of all links since the start.
 public struct LinkCounters: Sendable, Equatable {
-  /// How often frames of a node were missing, or nothing came from it: it was asked for them.
+  /// How often frames of a node were missing, and its link began again.
   public internal(set) var gaps = 0
-  /// How often a link went on behind that, without a loss.
-  public internal(set) var resumes = 0
-  /// How often a link began again, because what was missing could not be had.
-  public internal(set) var losses = 0
-  /// Bytes of frames that other nodes have not acknowledged now.
-  public internal(set) var keptBytes = 0
   /// Frames that were opened, and could not be read.
   public internal(set) var malformed = 0
   /// Messages that did not open, by reason.
   public internal(set) var refused: [FrameSeal.Refusal: Int] = [:]
   /// How often a link was closed because too much waited for a node.
   public internal(set) var overflows = 0
-  /// Entries for other nodes, by kind; one for several nodes counts once for each.
-  public internal(set) var sentEntries: [SentEntries] = []
 }
 
 /// What connects this process with the other nodes. It is made before the groups, which use it.

@@ -20,8 +20,6 @@ package final class ShardRouter: GroupLeadership, Sendable {
     var queues: [Shard: CallQueue] = [:]
     var waitingCount = 0
     var lastNumber: UInt64 = 0
-    /// The sessions whose sends were asked again: each gets the reply, and not its own event.
-    var lostSends = LostSends()
 
     mutating func withQueue<Result>(of shard: Shard, _ body: (inout CallQueue) -> Result) -> Result {
       var queue = queues.removeValue(forKey: shard) ?? CallQueue()
@@ -36,9 +34,6 @@ package final class ShardRouter: GroupLeadership, Sendable {
 
   /// How long a request waits for an owner.
   static let routeWait = Duration.seconds(1)
-  /// How long a request that may have been performed waits for the next owner: longer than a lease, and the
-  /// claim behind it.
-  static let repeatWait = Duration.seconds(10)
   /// How long a request waits for the owner's reply; a link that is lost ends the wait before.
   static let replyWait = Duration.seconds(20)
   /// The most requests that wait for owners.
@@ -53,8 +48,6 @@ package final class ShardRouter: GroupLeadership, Sendable {
   private let inFlight = ShardCounts()
   private let isServing = Atomic(false)
   private let didLose = Mutex<@Sendable (Caller) -> Void>({ _ in })
-  private let repeatedAnswers = Atomic(0)
-  private let repeatedLosses = Atomic(0)
 
   init(shards: ShardMap, links: ClusterLinks, requests: RemoteRequests, clocks: any Clocks) {
     self.shards = shards
@@ -63,10 +56,10 @@ package final class ShardRouter: GroupLeadership, Sendable {
     self.clocks = clocks
   }
 
-  // MARK: Ownership
+  /// How many requests wait for an owner, or for the shard's others.
+  var waitingCount: Int { state.withLock { $0.waitingCount } }
 
-  /// This node; nil while it belongs to no cluster.
-  var ownNode: NodeNumber? { shards.ownNode }
+  // MARK: Ownership
 
   package func leads(_ group: GroupID) -> Bool { leads(Shard(of: group)) }
 
@@ -122,12 +115,9 @@ package final class ShardRouter: GroupLeadership, Sendable {
   func onLoss(_ body: @escaping @Sendable (Caller) -> Void) { didLose.withLock { $0 = body } }
 
   /// Performs a request at the owner of a shard.
-  /// - Parameters:
-  ///   - mayWait: for up to 20 ms, so that it shares a frame with others.
-  ///   - repetition: nil = it must not be performed twice.
+  /// - Parameter mayWait: for up to 20 ms, so that it shares a frame with others.
   func perform(
-    _ request: RemoteRequest, at shard: Shard, mayWait: Bool = false, repetition: CallRepetition? = nil,
-    here: @escaping @Sendable () -> Void,
+    _ request: RemoteRequest, at shard: Shard, mayWait: Bool = false, here: @escaping @Sendable () -> Void,
     _ completion: @escaping @Sendable (Reply) -> Void
   ) {
     let route = route(to: shard)
@@ -137,8 +127,7 @@ package final class ShardRouter: GroupLeadership, Sendable {
     let (call, step) = state.withLock { state -> (RoutedCall, Step) in
       state.lastNumber += 1
       let call = RoutedCall(
-        number: state.lastNumber, deadline: deadline, request: request, mayWait: mayWait, here: here, repetition: repetition,
-        completion: completion)
+        number: state.lastNumber, deadline: deadline, request: request, mayWait: mayWait, here: here, completion: completion)
       let isFull = state.waitingCount >= ShardRouter.maxWaiting
       let step = state.withQueue(of: shard) { queue -> Step in
         if let flight = queue.leave(call.number, by: route) { return .leave(flight) }
@@ -177,9 +166,7 @@ package final class ShardRouter: GroupLeadership, Sendable {
     case .node(let node):
       requests.send(call.request, to: node, mayWait: call.mayWait, timeout: ShardRouter.replyWait) { [self] outcome in
         switch outcome {
-        case .reply(.reply(let reply)):
-          if call.wasLost, case .call(_, let caller, _) = call.request { noteRepeated(reply, by: caller) }
-          didAnswer(call, of: shard, flight, reply)
+        case .reply(.reply(let reply)): didAnswer(call, of: shard, flight, reply)
         case .reply(.rows(let rows)):
           if case .reply(let reply)? = rows.first {
             didAnswer(call, of: shard, flight, reply)
@@ -192,48 +179,11 @@ package final class ShardRouter: GroupLeadership, Sendable {
           guard case .call(_, let caller, _) = call.request else {
             return didAnswer(call, of: shard, flight, call.request.writes ? .failure(.outcomeUnknown) : .error(.temporary))
           }
-          if let again = call.repeated(at: clocks.monotonic) {
-            noteLost(again)
-            return didSendBack(again, of: shard, node, flight)
-          }
-          if call.wasLost { noteRepeated(.failure(.outcomeUnknown), by: caller) } else { didLose.withLock { $0 }(caller) }
+          didLose.withLock { $0 }(caller)
           didAnswer(call, of: shard, flight, .failure(.outcomeUnknown))
         }
       }
     }
-  }
-
-  // MARK: Calls that are asked again
-
-  /// The answer to a request that an earlier owner may have performed. One that cannot be told ends the
-  /// session, as the loss itself would have.
-  func noteRepeated(_ reply: Reply, by caller: Caller) {
-    if case .failure(.outcomeUnknown) = reply {
-      repeatedLosses.wrappingAdd(1, ordering: .relaxed)
-      didLose.withLock { $0 }(caller)
-    } else {
-      repeatedAnswers.wrappingAdd(1, ordering: .relaxed)
-    }
-  }
-
-  private func noteLost(_ call: RoutedCall) {
-    guard let repetition = call.repetition, case .call(_, let caller, _) = call.request, let session = caller.session else {
-      return
-    }
-    let now = clocks.monotonic
-    state.withLock { $0.lostSends.add(repetition.send, of: session, at: now) }
-  }
-
-  /// How many requests were asked again, and answered, or not.
-  var repeatedCounts: (answered: Int, unknown: Int) {
-    (repeatedAnswers.load(ordering: .relaxed), repeatedLosses.load(ordering: .relaxed))
-  }
-
-  private func refuse(_ call: RoutedCall, of shard: Shard) {
-    guard call.wasLost, case .call(_, let caller, _) = call.request else { return finish(call, of: shard, .error(.temporary)) }
-    let reply = Reply.failure(.outcomeUnknown)
-    noteRepeated(reply, by: caller)
-    finish(call, of: shard, reply)
   }
 
   private func didAnswer(_ call: RoutedCall, of shard: Shard, _ flight: UInt64, _ reply: Reply) {
@@ -260,7 +210,7 @@ package final class ShardRouter: GroupLeadership, Sendable {
       }
     }
     if !counts { inFlight.add(1, to: shard) }
-    if isRefused { refuse(call, of: shard) }
+    if isRefused { finish(call, of: shard, .error(.temporary)) }
     // Another owner may be known already. The same node would send them back until its news has come.
     if isLast, route(to: shard) != .node(node) { retry(shard, at: clocks.monotonic) }
   }
@@ -301,7 +251,9 @@ package final class ShardRouter: GroupLeadership, Sendable {
       send(batch, of: shard, by: route)
       guard state.withLock({ $0.withQueue(of: shard) { $0.endBatch() } }) else { break }
     }
-    for call in state.withLock({ $0.withQueue(of: shard) { $0.removeLate(at: now) } }) { refuse(call, of: shard) }
+    for call in state.withLock({ $0.withQueue(of: shard) { $0.removeLate(at: now) } }) {
+      finish(call, of: shard, .error(.temporary))
+    }
     askForAnswers(of: shard, by: route)
   }
 
@@ -328,35 +280,6 @@ package final class ShardRouter: GroupLeadership, Sendable {
       if !counts { inFlight.add(1, to: shard) }
     }
   }
-}
-
-extension ShardRouter: AwaitedSenders {
-  func awaitedSend(_ sender: UserID, _ clientMsgID: String, in group: GroupID) -> SessionKey? {
-    let send = NamedSend(sender: sender, clientMsgID: clientMsgID, group: group)
-    return state.withLock { $0.lostSends.session(of: send) }
-  }
-}
-
-/// The sends that were asked again lately. Their events may be told again behind the reply.
-private struct LostSends {
-  /// Longer than a call waits, and a group for what it missed.
-  private static let lifetime = Duration.seconds(30)
-  /// Beyond, a sender gets its own event, too.
-  private static let maxCount = 50_000
-
-  private var sessions: [NamedSend: SessionKey] = [:]
-  private var order: Deque<(send: NamedSend, end: MonotonicInstant)> = []
-
-  mutating func add(_ send: NamedSend, of session: SessionKey, at now: MonotonicInstant) {
-    while let first = order.first, first.end <= now {
-      order.removeFirst()
-      sessions[first.send] = nil
-    }
-    guard order.count < LostSends.maxCount, sessions.updateValue(session, forKey: send) == nil else { return }
-    order.append((send, now + LostSends.lifetime))
-  }
-
-  func session(of send: NamedSend) -> SessionKey? { sessions.isEmpty ? nil : sessions[send] }
 }
 
 /// A number for each shard, without a lock.

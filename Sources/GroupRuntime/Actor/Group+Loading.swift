@@ -53,18 +53,15 @@ extension Group {
       republishAttributes()
       resumeCounters()
       resumeMemberNotices()
-      beginStamps(in: loaded.box)
       announceLostChanges()
       let isOfEverybody = loaded.box.type.everyoneIsMember
       if isOfEverybody { registry?.noteEveryoneIsMember(of: self) }
-      tell { for user in isOfEverybody ? services.broker.signedInUsers() : loaded.present { refreshPresence(of: user) } }
-      waitForFollowers(in: loaded.box)
+      for user in isOfEverybody ? services.broker.signedInUsers() : loaded.present { refreshPresence(of: user) }
       noteFootprint()
       isOnlyRead = true
       registry?.noteLoaded(self, bytes: loaded.box.state.estimatedBytes)
     } else {
       phase = .absent
-      told.end()
       forgetRecentRoom()
       _ = registry?.slowModes.pop(id)
     }
@@ -104,11 +101,8 @@ extension Group {
 
   /// Makes the events of changes again that a failed commit has kept from the members.
   private func announceLostChanges() {
-    let beginning = told.beginnings
     for lost in lostAnnouncements {
-      look(up: .message(MessageLookUp(seq: lost.seq, purpose: .announce(lost))), for: .administrator) { _ in
-        self.assumeIsolated { $0.didAnnounceLostChange(of: beginning) }
-      }
+      look(up: .message(MessageLookUp(seq: lost.seq, purpose: .announce(lost))), for: .administrator) { _ in }
     }
     lostAnnouncements = []
   }

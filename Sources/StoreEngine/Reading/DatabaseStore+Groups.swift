@@ -41,20 +41,6 @@ extension DatabaseStore {
     return group
   }
 
-  /// The stamps of groups, in one statement.
-  package func stamps(of groups: [GroupID]) async throws(StoreError) -> [GroupID: GroupStamp] {
-    if groups.isEmpty { return [:] }
-    try await waitForFates()
-    return try await read(.singleStatement) { try $0.stamps(of: groups) }
-  }
-
-  /// Members of stored groups since an instant.
-  package func recentMembers(since instant: WallInstant, limit: Int) async throws(StoreError) -> [(GroupID, UserID)] {
-    try await waitForFates()
-    // The instant decides which index is right, as keywords do for a search.
-    return try await readForSearch(of: nil) { try $0.recentMembers(since: instant, limit: max(0, limit)) }
-  }
-
   /// Collects the pages of a query, up to a number of items.
   /// - Parameter after: the key of an item, after which the next page begins.
   private func pages<Item: Sendable, Key: Sendable>(

@@ -60,10 +60,7 @@ final class ClusterEngines: Sendable {
   }
 
   /// The ports for sessions and groups.
-  var ports: ClusterPorts {
-    ClusterPorts(
-      bus: bus, membership: lease, presence: store, key: key, leaseDuration: settings.cluster.leaseDuration)
-  }
+  var ports: ClusterPorts { ClusterPorts(bus: bus, membership: lease, presence: store, key: key) }
 
   /// Becomes a node. Blocks until the first view is there.
   /// - Parameter address: of the internal listener, as it is bound.

@@ -83,8 +83,7 @@ async def has_people(run):
 
 async def rounds_of(options, directory, seed):
     """The rounds that were done; the last one may have violations."""
-    # Nodes of before close sessions without a reason.
-    run, rounds = Run(directory, seed, options.bus, counts_closes=True), []
+    run, rounds = Run(directory, seed, options.bus), []
     task = asyncio.current_task()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
