@@ -138,13 +138,6 @@ package final class SQLiteStore: DatabaseStore, HistoryStore {
     if let interval = options.maintenanceInterval { maintenance.start(every: interval) }
   }
 
-  /// How many reads wait for their turn.
-  package var waitingReads: Int { readers.waitingCount + signInScheduler.waitingCount }
-  /// How many searches run or wait.
-  package var openSearches: Int { searches.count }
-  /// How many groups background work has noted, because they got messages.
-  package var notedGroups: Int { writer.background.removal.count + writer.background.indexing.count }
-
   package var engineOptions: EngineOptions { options.engine }
   package var core: WriterCore { writer.core }
 

@@ -58,8 +58,6 @@ package final class ClusterPresence: Sendable {
 
   var userCount: Int { state.withLock { $0.table.userCount } }
   var sessionCount: Int { state.withLock { $0.table.sessionCount } }
-  /// The attempts to find a user's sessions that are remembered, because news may be on its way.
-  var absentCount: Int { state.withLock { $0.absent.count } }
 
   func isPresent(_ user: UserID) -> Bool { state.withLock { $0.table.isPresent(user) } }
 

@@ -57,14 +57,6 @@ package final class ClusterUserDirectory: UserDirectory {
     store = network.ports.presence
   }
 
-  /// How many users other nodes are being told of, or were not told of.
-  var unconfirmedCount: Int {
-    state.withLock { state in
-      let users = state.unconfirmed.values.reduce(0) { $0 + $1.count }
-      return state.awaited.values.reduce(users) { $0 + $1.count }
-    }
-  }
-
   // MARK: Readiness
 
   var isReady: Bool { state.withLock { $0.isReady } }

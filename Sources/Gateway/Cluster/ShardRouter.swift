@@ -56,9 +56,6 @@ package final class ShardRouter: GroupLeadership, Sendable {
     self.clocks = clocks
   }
 
-  /// How many requests wait for an owner, or for the shard's others.
-  var waitingCount: Int { state.withLock { $0.waitingCount } }
-
   // MARK: Ownership
 
   package func leads(_ group: GroupID) -> Bool { leads(Shard(of: group)) }

@@ -62,9 +62,6 @@ public final class ProfileCache: Sendable {
     self.maxBytes = maxBytes
   }
 
-  /// How many users are kept, and being read. One that is in both halves counts twice.
-  public var count: Int { state.withLock { $0.recent.entries.count + $0.older.entries.count + $0.readings.count } }
-
   /// About the bytes that are kept.
   public var bytes: Int { state.withLock { $0.recent.bytes + $0.older.bytes } }
 

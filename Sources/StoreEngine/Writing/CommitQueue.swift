@@ -153,9 +153,6 @@ package final class CommitQueue: Sendable {
   /// All updates that wait to become durable. The next update pays for a copy while this is kept.
   package var pendingUpdates: [UserID: PresenceUpdate] { state.withLock { $0.users } }
 
-  /// How many users wait to be written.
-  package var pendingUserCount: Int { state.withLock { $0.users.count } }
-
   /// Requests work besides commits; true where the writer must be woken.
   package func request(flushUsers: Bool = false, probe: Bool = false, _ tasks: Set<MaintenanceTask> = []) -> Bool {
     state.withLock { state in

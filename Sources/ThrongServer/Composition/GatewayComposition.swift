@@ -26,8 +26,6 @@ struct GatewayComposition: Sendable {
   let eventStreams: EventStreams
   /// This process as a node; nil = it is alone.
   let node: ClusterNode?
-  /// What all of these keep in memory, for the metrics.
-  let tables: [MemoryTable]
   private let clocks: any Clocks
   private let logger: Logger
 
@@ -83,12 +81,6 @@ struct GatewayComposition: Sendable {
         network, dispatcher, methods, delivery, limits, telemetry, streams, poster: webhooks?.poster, clocks: clocks,
         grace: rules.limits.offlineGrace, logger: logger)
     }
-    let tables = MemoryTable.all(
-      registry: delivery.registry, profiles: delivery.profiles, directory: delivery.directory,
-      absenceTimers: delivery.absenceTimers, statuses: delivery.statuses, budgets: limits.budgets, quotas: limits.quotas,
-      connections: limits.connections, dispatcher: dispatcher, streams: streams, eventStreams: eventStreams,
-      refusals: telemetry.refusals, observation: telemetry.observation)
-    self.tables = tables + (node?.tables ?? [])
     (self.clocks, self.logger) = (clocks, logger)
   }
 

@@ -3,7 +3,6 @@ import Gateway
 import GroupModel
 import GroupRuntime
 import Logging
-import PostgreSQLStore
 import SQLiteStore
 import StoreEngine
 import WebSocketTransport
@@ -60,7 +59,6 @@ extension Server {
     collectStatuses()
     collectWords()
     collectDeletions()
-    collectTables()
     collectKeySet()
     collectSpans()
     collectCluster()
@@ -240,33 +238,6 @@ extension Server {
     metrics.collect("throng_user_deletions", help: "Deletions of users that this server works on.", type: .gauge) {
       [deletions] in [(labels: [], value: Double(deletions.runningCount))]
     }
-  }
-
-  /// A table that is cleared too late shows here, hours before the memory does.
-  private func collectTables() {
-    let all = tables + storeTables + webhookTables + [MemoryTable("series") { [metrics] in metrics.seriesCount }]
-    metrics.collect(
-      "throng_table_entries", help: "Entries of the tables that the process keeps in memory, by table.", type: .gauge
-    ) { all.map { (labels: [("table", $0.name)], value: Double($0.count())) } }
-  }
-
-  private var storeTables: [MemoryTable] {
-    let remembered = (store as? PostgreSQLStore).map { store in MemoryTable("rememberedUsers") { store.rememberedUsers } }
-    return [
-      MemoryTable("pendingUsers") { [store] in store.pendingUsers },
-      MemoryTable("waitingReads") { [store] in store.waitingReads },
-      MemoryTable("searches") { [store] in store.openSearches },
-      MemoryTable("notedGroups") { [store] in store.notedGroups },
-    ] + (remembered.map { [$0] } ?? [])
-  }
-
-  private var webhookTables: [MemoryTable] {
-    guard let outbox = webhooks?.outbox else { return [] }
-    return [
-      MemoryTable("webhooks") { outbox.entryCount },
-      MemoryTable("webhookLanes") { outbox.laneCount },
-      MemoryTable("erasedNames") { outbox.erasedNameCount },
-    ]
   }
 
   private func collectKeySet() {

@@ -5,7 +5,7 @@ import time
 from .agreement import Agreement
 from .checker import Violation, violations
 from .member import Member, Tally
-from .people import People
+from .people import ROOM, People
 from .records import GroupRecord, Record, Stored
 
 from harness.waiting import within
@@ -29,12 +29,10 @@ class Journal:
 
 class Load:
     """Senders that choose nodes as a balancer does; scouts, one at each node, which measure; patient
-    listeners, one at each node, which are still there when a node was stopped; visitors of the public group.
-    `prefix` begins the names of all of them, so that several may follow each other on one server."""
+    listeners, one at each node, which are still there when a node was stopped; visitors of the public group."""
 
-    def __init__(self, cluster, random, application=None, prefix=""):
-        self.cluster, self.random, self.application, self.prefix = cluster, random, application, prefix
-        self.public, self.room = f"{prefix}public", f"{prefix}live"
+    def __init__(self, cluster, random, application=None):
+        self.cluster, self.random, self.application = cluster, random, application
         # Nodes of before do not know what people do besides talking.
         self.has_people = True
         self.journal = Journal()
@@ -50,30 +48,27 @@ class Load:
         return self.senders + self.scouts + self.listeners + self.visitors
 
     async def prepare(self):
-        senders = [f"{self.prefix}sender{number}" for number in range(SENDERS)]
-        words = ("scout", "listener")
-        pinned = [f"{self.prefix}{word}{number}" for word in words for number in range(len(self.cluster.nodes))]
-        visitors = [f"{self.prefix}visitor{number}" for number in range(2)]
+        senders = [f"sender{number}" for number in range(SENDERS)]
+        pinned = [f"{word}{number}" for word in ("scout", "listener") for number in range(len(self.cluster.nodes))]
+        visitors = ["visitor0", "visitor1"]
         for number in range(WORK_GROUPS):
             people = self.random.sample(senders, WORK_MEMBERS) + pinned
-            await self._make(GroupRecord(f"{self.prefix}work{number}", set(people)), "Work", people)
-        members = senders + pinned
-        await self._make(GroupRecord(self.public, set(members), set(visitors)), "Public", members, joinMode="Any")
+            await self._make(GroupRecord(f"work{number}", set(people)), "Work", people)
+        await self._make(GroupRecord("public", set(senders + pinned), set(visitors)), "Public", senders + pinned, joinMode="Any")
         await self._make(
-            GroupRecord(self.room, set(senders + pinned), isLive=True), "AVChatRoom", senders[:1],
+            GroupRecord(ROOM, set(senders + pinned), isLive=True), "AVChatRoom", senders[:1],
             **({"attributeMode": "Holder"} if self.has_people else {}))
         for user in senders:
             self.senders.append(self.make(user))
         for index, node in enumerate(self.cluster.nodes):
-            watched = senders + visitors if self.has_people else ()
-            self.scouts.append(self.make(f"{self.prefix}scout{index}", home=node, watched=watched))
-            self.listeners.append(self.make(f"{self.prefix}listener{index}", home=node, isPatient=True))
+            self.scouts.append(self.make(f"scout{index}", home=node, watched=senders + visitors if self.has_people else ()))
+            self.listeners.append(self.make(f"listener{index}", home=node, isPatient=True))
         for user in visitors:
             self.visitors.append(self.make(user))
         for member in self.members:
             await within(member.there(), SETTLE_PATIENCE)
         for member in self.senders[1:] + self.scouts + self.listeners:
-            await member.request("joinGroup", (10013,), groupID=self.room)
+            await member.request("joinGroup", (10013,), groupID="live")
             member.session.log.resumed = time.monotonic()
 
     async def _make(self, group, groupType, people, **fields):
@@ -99,8 +94,7 @@ class Load:
         self._works = [asyncio.create_task(self._send(member)) for member in self.senders]
         self._works += [asyncio.create_task(self._visit(member)) for member in self.visitors]
         if self.has_people:
-            # Not the owner, who may free the seats of others.
-            self._works += [asyncio.create_task(self._sit(member)) for member in self.senders[1:5]]
+            self._works += [asyncio.create_task(self._sit(member)) for member in self.senders[:4]]
             self._works.append(asyncio.create_task(self._block()))
 
     async def stop(self):
@@ -121,9 +115,9 @@ class Load:
 
     async def _visit(self, member):
         while self._isRunning:
-            await member.request("joinGroup", (10013,), groupID=self.public)
+            await member.request("joinGroup", (10013,), groupID="public")
             await asyncio.sleep(self.random.uniform(0.1, 1))
-            await member.request("quitGroup", (10007,), groupID=self.public)
+            await member.request("quitGroup", (10007,), groupID="public")
             await asyncio.sleep(self.random.uniform(0.1, 1))
 
     async def _sit(self, member):
@@ -145,13 +139,12 @@ class Load:
         for group in self.groups:
             scout = self.random.choice(self.scouts)
             ack = await scout.send(group.groupID, "last")
-            # A live room that remembers messages numbers them, too.
-            if ack and not group.isLive:
+            if ack and ack.seq is not None:
                 late += [self._wait(member, group.groupID, ack.seq) for member in self.members if member.user in group.members]
         await asyncio.gather(*late)
         # Behind each node's events of the live room.
         for member in self.scouts + self.senders + self.listeners:
-            await member.request("getGroupsInfo", groupIDList=[self.room])
+            await member.request("getGroupsInfo", groupIDList=["live"])
 
     async def _wait(self, member, group, seq):
         try:
@@ -179,7 +172,7 @@ class Load:
             told = await self.application.wait_for(groups)
             for group in groups:
                 group.told = told[group.groupID]
-        seats = await node.call("getGroupAttributes", groupID=self.room)
+        seats = await node.call("getGroupAttributes", groupID=ROOM)
         assert "result" in seats, seats
         people = self.people
         statuses = await people.statuses([session for session in self.journal.sessions if session.ended is None])

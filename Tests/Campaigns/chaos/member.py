@@ -116,11 +116,6 @@ class Member:
     """`home`: the node that it always connects to. A patient client waits for ever for replies of its
     keep-alive: a server that was stopped finds it still there."""
 
-    # Seconds in which a message must be taken; more where a fault lasts longer.
-    patience = 60
-    # As `websockets` has it: None, or "deflate".
-    compression = None
-
     def __init__(self, user, choose, groups, journal, home=None, isPatient=False, watched=()):
         self.user, self.choose, self.journal = user, choose, journal
         self.home, self.isPatient, self.watched = home, isPatient, watched
@@ -187,20 +182,16 @@ class Member:
             await session.reader
             self.tally.closed[session.log.code] += 1
 
-    async def _open(self, node):
-        """The socket; raises where nobody answers."""
-        url = f"{node.url}?{urlencode({'token': make_token(self.user, ttl=TOKEN_LIFETIME), 'platform': 'Web'})}"
-        return await connect(
-            url, max_size=None, max_queue=None, ping_interval=None, open_timeout=CONNECT_PATIENCE, close_timeout=1,
-            compression=self.compression, proxy=None)
-
     async def _connect(self):
         node = self.home or self.choose()
         if node is None:
             return None
+        url = f"{node.url}?{urlencode({'token': make_token(self.user, ttl=TOKEN_LIFETIME), 'platform': 'Web'})}"
         asked = time.monotonic()
         try:
-            socket = await self._open(node)
+            socket = await connect(
+                url, max_size=None, max_queue=None, ping_interval=None, open_timeout=CONNECT_PATIENCE, close_timeout=1,
+                compression=None, proxy=None)
         except (OSError, TimeoutError, websockets.WebSocketException):
             return None
         session = Session(self, node, socket)
@@ -287,7 +278,7 @@ class Member:
 
     # Requests
 
-    async def send(self, group, word="c"):
+    async def send(self, group, word="c", patience=60):
         """Sends a message until it is acknowledged. Only temporary refusals are repeated."""
         name, began, sessions = f"{word}-{self.user}-{next(self._names)}", time.monotonic(), set()
         while True:
@@ -305,8 +296,8 @@ class Member:
                     self.journal.fault("A member's message is taken", f"{name} to {group}: {refusal}")
                     return None
                 await asyncio.sleep(max(refusal.retryAfter, 0.05))
-            if time.monotonic() - began > self.patience:
-                self.journal.fault("Messages are taken after a fault", f"{name} to {group} was not within {self.patience} s")
+            if time.monotonic() - began > patience:
+                self.journal.fault("Messages are taken after a fault", f"{name} to {group} was not within {patience} s")
                 return None
         ack = Ack(self.user, group, name, answer["msgID"], answer.get("seq"), answer["status"], began, time.monotonic(), sessions)
         self.journal.acks.append(ack)
