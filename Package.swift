@@ -78,7 +78,7 @@ let package = Package(
         "ServerConfiguration", "SQLiteStore", "StoreEngine", "StoreTables",
         "WebSocketTransport", "Webhooks", "WireProtocol", logging, metrics,
       ],
-      exclude: ["Pages/Client", "Pages/Console", "Pages/Demo", "Pages/Shared"],
+      exclude: ["Pages/Console", "Pages/Demo", "Pages/Shared"],
       swiftSettings: strict),
     // Beside the server: the client of `throng bench`.
     .target(name: "CEpoll", cSettings: strictC),
@@ -88,10 +88,15 @@ let package = Package(
     .target(
       name: "LoadGenerator", dependencies: ["CEpoll", "CInflate", "CTLSClient", "GroupModel", "WireProtocol", histogram],
       swiftSettings: strict),
-    // Beside the server: the client library, which depends on nothing of it.
+    // Beside the server: the client library, which depends on nothing of it. Systems of Apple bring TLS and
+    // SQLite themselves.
     .target(
-      name: "ThrongClient", dependencies: [.target(name: "CTLSClient", condition: .when(platforms: [.linux]))],
-      swiftSettings: strict),
+      name: "ThrongClient",
+      dependencies: [
+        .target(name: "CSQLiteClient", condition: .when(platforms: [.linux])),
+        .target(name: "CTLSClient", condition: .when(platforms: [.linux])),
+      ], swiftSettings: strict),
+    .systemLibrary(name: "CSQLiteClient", providers: [.apt(["libsqlite3-dev"])]),
     // Beside the server: writes the files that are generated from declarations, for Scripts/generate.
     .executableTarget(
       name: "generator", dependencies: ["GroupModel", "GroupPermissions", "ServerConfiguration", "WireProtocol"],
@@ -253,8 +258,8 @@ let package = Package(
 // would claim the same files.
 if Context.environment["THRONG_FUZZ"] != nil {
   let fuzzed = [
-    "CSimdJSON", "CTLSClient", "CTransport", "Cluster", "GroupModel", "GroupPermissions", "GroupRuntime", "ThrongClient",
-    "ThrongTestKit", "WebSocketTransport", "WireProtocol",
+    "CSQLiteClient", "CSimdJSON", "CTLSClient", "CTransport", "Cluster", "GroupModel", "GroupPermissions", "GroupRuntime",
+    "ThrongClient", "ThrongTestKit", "WebSocketTransport", "WireProtocol",
   ]
   func fuzzer(
     _ name: String, path: String, exclude: [String] = [], sources: [String]? = nil, dependencies: [Target.Dependency]

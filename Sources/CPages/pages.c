@@ -65,6 +65,8 @@ static const unsigned char demo_script[] = {
   , '\n',
 #embed "../ThrongServer/Pages/Demo/identity.js"
   , '\n',
+#embed "../ThrongServer/Pages/Demo/stored.js"
+  , '\n',
 #embed "../ThrongServer/Pages/Demo/main.js"
 };
 PAGES_FILE(demo_script)
@@ -135,11 +137,21 @@ static const unsigned char console_script[] = {
 PAGES_FILE(console_script)
 
 static const unsigned char client_script[] = {
-#embed "../ThrongServer/Pages/Client/throng.js"
+#embed "../Clients/js/throng.js"
 };
 PAGES_FILE(client_script)
 
 static const unsigned char client_types[] = {
-#embed "../ThrongServer/Pages/Client/throng.d.ts"
+#embed "../Clients/js/throng.d.ts"
 };
 PAGES_FILE(client_types)
+
+static const unsigned char storage_script[] = {
+#embed "../Clients/js/throng-storage.js"
+};
+PAGES_FILE(storage_script)
+
+static const unsigned char storage_types[] = {
+#embed "../Clients/js/throng-storage.d.ts"
+};
+PAGES_FILE(storage_types)

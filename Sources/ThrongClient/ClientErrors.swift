@@ -34,8 +34,14 @@ public struct ClientError: Error, Hashable, Sendable {
     /// It was sent, and the connection ended before the answer: whether it was carried out is not
     /// known.
     case connectionLost = "ConnectionLost"
-    /// The same of a message, too long ago to send it again.
+    /// The same of a message, and the server cannot tell either: `cause` is its answer.
     case outcomeUnknown = "OutcomeUnknown"
+    /// The user is not in the group any more, so nothing is sent there.
+    case conversationEnded = "ConversationEnded"
+    /// A message to a live room, or for those who are online, has waited for more than two minutes.
+    case expired = "Expired"
+    /// The token function has not answered in time.
+    case tokenTimeout = "TokenTimeout"
     /// Too much waits for the connection already.
     case queueFull = "QueueFull"
     /// The server takes no such frame.
@@ -49,10 +55,13 @@ public struct ClientError: Error, Hashable, Sendable {
   public let reason: Reason
   /// The words of the server or the system, where there are any.
   public let detail: String?
+  /// The server's answer behind it, where there is one.
+  public let cause: ThrongError?
 
-  init(_ reason: Reason, detail: String? = nil) {
+  init(_ reason: Reason, detail: String? = nil, cause: ThrongError? = nil) {
     self.reason = reason
     self.detail = detail?.shortened
+    self.cause = cause
   }
 
   /// - Parameter error: of a decoder.

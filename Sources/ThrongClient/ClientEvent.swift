@@ -1,5 +1,7 @@
 /// An event of the server, or of the client itself.
 public enum ClientEvent: Sendable {
+  /// What the store holds, before there is a connection: only of a client with a storage.
+  case stored(StoredStart)
   case server(ServerEvent)
   case state(ConnectionState)
   /// An own message is in a new state.
@@ -8,6 +10,10 @@ public enum ClientEvent: Sendable {
   case sync(GroupSync)
   /// The session is in step with its groups.
   case ready(Ready)
+  /// A conversation is another one now, and stored so.
+  case conversation(Conversation)
+  /// The store has failed, and the client goes on: in memory, or with a new one where it was damaged.
+  case storageFailed(StorageFailure)
   /// The session goes on with a new token.
   case renewed(Session)
   /// The token function failed, or its token was refused; it is asked again.
@@ -77,8 +83,9 @@ public struct GroupSync: Sendable {
 public struct Ready: Sendable {
   /// Whether it was the client's first.
   public var isFirst: Bool
-  /// The groups of the user at the first sign-in; afterwards those that have changed. Without live
-  /// rooms. Changes that onConversationChanged has told meanwhile are in them.
+  /// The groups of the user at the first sign-in; afterwards, and where a store was there, those that
+  /// have changed. Without live rooms. Changes that onConversationChanged has told meanwhile are in
+  /// them.
   public var groups: [GroupInfo]
   /// The groupIDs of groups joined meanwhile.
   public var joined: [String]
@@ -121,7 +128,8 @@ extension ClientEvent {
     case .server(let event): event.groupID
     case .message(let message): message.groupID
     case .sync(let sync): sync.groupID
-    case .state, .ready, .renewed, .renewalFailed, .resumeFailed, .status, .watchFailed, .lost: nil
+    case .conversation(let conversation): conversation.groupID
+    case .stored, .state, .ready, .storageFailed, .renewed, .renewalFailed, .resumeFailed, .status, .watchFailed, .lost: nil
     }
   }
 }

@@ -43,6 +43,14 @@ struct ConnectionReport {
   }
 }
 
+extension StorageFailure {
+  /// The line about it.
+  var line: String {
+    let lost = lostOutbox ? "; messages that waited to be sent may be lost" : ""
+    return "throng: the storage has failed (\(reason.rawValue)), and the client goes on: \(message)\(lost)".onOneLine
+  }
+}
+
 extension ConnectionLoss {
   /// Why the connection has ended, on one line.
   fileprivate var cause: String {

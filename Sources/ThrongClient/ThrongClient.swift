@@ -7,7 +7,8 @@
 #endif
 
 /// A session that outlives its connections: it connects again after a loss, asks for everything
-/// that was missed, and sends no message twice. A client lives until `close` or `logout`.
+/// that was missed, and sends no message twice. With a storage it outlives its process, too. A client
+/// lives until `close` or `logout`.
 public actor ThrongClient {
   /// Chance and time, which tests replace.
   package struct Environment: Sendable {
@@ -21,19 +22,36 @@ public actor ThrongClient {
   private let tokenSource: TokenSource
   private let transport: any Transport
   private let environment: Environment
-  private let log: (@Sendable (String) -> Void)?
+  let log: (@Sendable (String) -> Void)?
   private var report: ConnectionReport
   /// Everything that is decided; this actor does what it says.
   private var state: ClientState
   private var connection = ConnectionTasks()
   private var timers: [ClientTimer: Task<Void, Never>] = [:]
   private var calls: [Int: CheckedContinuation<Data, any Error>] = [:]
+  /// The requests of calls whose answers the store takes in.
+  private var storedCalls: [Int: EncodedRequest] = [:]
+  private var tokenTask: Task<Void, Never>?
   private var subscriptions: [Int: (buffer: EventBuffer, reader: CheckedContinuation<ClientEvent?, Never>?)] = [:]
   private var waiters: [Int: Waiter] = [:]
   private var lastNumber = 0
   private var connectionState = ConnectionState.idle
   /// When the last signal "typing" left, by group.
   private var typed: [String: ContinuousClock.Instant] = [:]
+
+  // The store (ThrongClient+Store.swift).
+  let store: LocalStore
+  /// Whether the application has given one that outlives the client.
+  let hasStorage: Bool
+  /// Opening it, and closing or removing it; nil = that has not begun.
+  var storeStart: Task<Void, Never>?
+  var storeEnd: Task<Void, Never>?
+  var isStoreOpen = false
+  var inbox = StoreInbox()
+  /// Writes what is in the inbox; nil = nobody does.
+  var writer: Task<Void, Never>?
+  /// A connection that is read no further before the inbox has room.
+  var roomWaiters: [CheckedContinuation<Void, Never>] = []
 
   /// Somebody who waits for a state.
   private enum Waiter {
@@ -42,12 +60,14 @@ public actor ThrongClient {
   }
 
   /// A client that is not connected yet.
+  /// - Precondition: a storage needs `ClientOptions.userID`.
   /// - Parameter url: the address of the WebSocket, such as wss://chat.example/ws.
   public init(url: URL, token: TokenSource, options: ClientOptions = ClientOptions()) {
     self.init(url: url, token: token, options: options, environment: Environment())
   }
 
   package init(url: URL, token: TokenSource, options: ClientOptions, environment: Environment) {
+    precondition(options.storage == nil || options.userID != nil, "ClientOptions.storage needs the userID: it is a user's")
     self.url = url
     self.environment = environment
     tokenSource = token
@@ -55,6 +75,11 @@ public actor ThrongClient {
     log = options.log
     report = ConnectionReport(url)
     state = ClientState(token: token, options: options, random: environment.random, now: environment.now())
+    hasStorage = options.storage != nil
+    let userID = hasStorage ? options.userID : nil
+    store = LocalStore(
+      options.storage, name: ThrongClient.storeName(url, userID: userID), userID: options.userID ?? "",
+      limits: options.storageLimits)
   }
 
   // MARK: The connection
@@ -65,10 +90,15 @@ public actor ThrongClient {
   /// The connection as it is now.
   public var currentState: ConnectionState { connectionState }
 
-  /// Connects and stays connected. Returns at the first sign-in.
+  var isOnline: Bool { if case .online = connectionState { true } else { false } }
+  var isClosed: Bool { if case .closed = connectionState { true } else { false } }
+
+  /// Opens the store, tells what it holds (`ClientEvent.stored`), connects, and stays connected. Returns
+  /// at the first sign-in.
   /// - Throws: what closed the client before.
   @discardableResult
   public func connect() async throws -> Session {
+    await openStore()
     apply(.connect)
     switch connectionState {
     case .online(let session): return session
@@ -77,14 +107,29 @@ public actor ThrongClient {
     }
   }
 
-  /// Tries now where the client waits to.
+  /// Tries now where the client waits to, or waits for a token function that does not answer.
   public func reconnectNow() { apply(.reconnectNow) }
 
-  /// Ends the connection for good; messages under way fail.
-  public func close() { apply(.close) }
+  /// Ends the connection for good. Messages under way fail, unless a storage keeps them for the next
+  /// client. Returns when everything is stored, and another client may open the store.
+  public func close() async {
+    apply(.close)
+    await endStore()
+  }
 
   /// Signs out: the server forgets the session, and the client is closed.
-  public func logout() async throws { _ = try await answer { .logout($0) } }
+  /// - Parameter forget: everything that is stored of the user is removed, what is not sent yet included,
+  ///   whether or not the server can be told.
+  public func logout(forget: Bool = false) async throws {
+    if forget { await forgetStore() }
+    do {
+      _ = try await answer { .logout($0) }
+    } catch {
+      if isClosed { await endStore() }
+      throw error
+    }
+    await endStore()
+  }
 
   /// Up to where the application was told of each group: kept, and given to the next client, it
   /// resumes there.
@@ -125,7 +170,7 @@ public actor ThrongClient {
     subscriptions[number] = nil
   }
 
-  private func tell(_ event: ClientEvent, bytes: Int) {
+  func tell(_ event: ClientEvent, bytes: Int) {
     switch event {
     case .state(let state):
       connectionState = state
@@ -152,17 +197,43 @@ public actor ThrongClient {
   /// - Throws: a ThrongError, a ClientError, or CancellationError.
   public func call<M: ThrongMethod>(_ method: M, waits: Bool = true) async throws -> M.Result {
     let request = EncodedRequest(method)
-    return try ServerFrame.result(M.Result.self, in: try await answer { .call($0, request, waits: waits) })
+    let frame = try await answer(for: request) { .call($0, request, waits: waits) }
+    noteJoining(request, frame)
+    return try ServerFrame.result(M.Result.self, in: frame)
   }
 
   /// The result of a method that this version does not know.
   public func call(_ method: String, _ params: JSONValue = .object([:]), waits: Bool = true) async throws -> JSONValue {
     let request = EncodedRequest(method: method, params)
-    return try ServerFrame.result(JSONValue.self, in: try await answer { .call($0, request, waits: waits) })
+    let frame = try await answer(for: request) { .call($0, request, waits: waits) }
+    noteJoining(request, frame)
+    return try ServerFrame.result(JSONValue.self, in: frame)
   }
 
-  private func answer(to input: (Int) -> ClientInput) async throws -> Data {
+  /// Messages may be sent to a group at once that the user has joined, also where its event is still on its way.
+  private func noteJoining(_ request: EncodedRequest, _ frame: Data) {
+    guard [Methods.JoinGroup.name, Methods.CreateGroup.name].contains(request.method), let params = request.params else { return }
+    struct Params: Decodable { var groupID: String? }
+    struct Answer: Decodable {
+      var groupID: String?
+      var status: JoinStatus?
+    }
+    do {
+      let answer = try ServerFrame.result(Answer.self, in: frame)
+      let groupID = try answer.groupID ?? JSONDecoder().decode(Params.self, from: params).groupID
+      let isJoined = request.method == Methods.CreateGroup.name || answer.status == .joined
+      if let groupID, isJoined { apply(.joined(groupID: groupID)) }
+    } catch {
+      // The call says so.
+      return
+    }
+  }
+
+  /// - Parameter request: of a call, whose answer may be for the store too.
+  private func answer(for request: EncodedRequest? = nil, to input: (Int) -> ClientInput) async throws -> Data {
     let number = nextNumber()
+    if let request, StoredAnswer.methods.contains(request.method) { storedCalls[number] = request }
+    defer { storedCalls[number] = nil }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         calls[number] = continuation
@@ -196,7 +267,8 @@ public actor ThrongClient {
 
   private func send(_ content: LocalMessage.Content, to groupID: String, _ options: SendOptions) -> LocalMessage {
     let clientMsgID = options.clientMsgID ?? UUID().uuidString
-    let message = LocalMessage(content, to: groupID, options: options, clientMsgID: clientMsgID)
+    let createdAt = Int(Date().timeIntervalSince1970 * 1_000)
+    let message = LocalMessage(content, to: groupID, options: options, clientMsgID: clientMsgID, createdAt: createdAt)
     apply(.send(message))
     return state.outbox.message(clientMsgID) ?? message
   }
@@ -211,7 +283,15 @@ public actor ThrongClient {
     return state.outbox.message(message.clientMsgID) ?? message
   }
 
-  /// Waits until a message is stored, delivered, dropped or failed.
+  /// The messages that are not at their end, and up to a hundred that failed or were dropped, in the order of
+  /// their sending. A storage keeps them for the next client.
+  public func outbox() -> [LocalMessage] { state.outbox.messages }
+
+  /// Forgets a message that failed or was dropped; any other stays as it is.
+  public func discard(_ message: LocalMessage) { apply(.discard(clientMsgID: message.clientMsgID)) }
+
+  /// Waits until a message is stored, delivered, dropped or failed. Where the client is closed before, and
+  /// a storage keeps the message for the next one, it is still sending.
   /// - Throws: CancellationError; a ClientError for a message of another client.
   public func outcome(of message: LocalMessage) async throws -> LocalMessage {
     guard let current = state.outbox.message(message.clientMsgID) else {
@@ -219,7 +299,7 @@ public actor ThrongClient {
       if message.state.isFinal { return message }
       throw ClientError(.outcomeUnknown)
     }
-    if current.state.isFinal { return current }
+    if current.state.isFinal || isClosed { return current }
     return try await wait { .outcome(clientMsgID: message.clientMsgID, $0) }
   }
 
@@ -309,7 +389,9 @@ public actor ThrongClient {
         }
       case .outcome(let clientMsgID, let continuation):
         let isSettled = settled?.clientMsgID == clientMsgID
-        guard let message = isSettled ? settled : state.outbox.message(clientMsgID), message.state.isFinal else { continue }
+        guard let message = isSettled ? settled : state.outbox.message(clientMsgID), message.state.isFinal || isClosed else {
+          continue
+        }
         continuation.resume(returning: message)
       }
       waiters[number] = nil
@@ -318,13 +400,14 @@ public actor ThrongClient {
 
   // MARK: Doing what is decided
 
-  private func apply(_ input: ClientInput) {
+  func apply(_ input: ClientInput) {
     for effect in state.handle(input, at: environment.now()) { perform(effect) }
   }
 
   private func perform(_ effect: ClientEffect) {
     switch effect {
-    case .readToken: readToken()
+    case .readToken(let number): readToken(number)
+    case .abandonToken: tokenTask?.cancel()
     case .open(let attempt): open(attempt)
     case .transmit(let frame): connection.outgoing?.yield(frame)
     case .disconnect: connection.end()
@@ -334,17 +417,28 @@ public actor ThrongClient {
       for timer in timers.values { timer.cancel() }
       timers = [:]
     case .tell(let event, let bytes): tell(event, bytes: bytes)
-    case .answer(let number, let result): calls.removeValue(forKey: number)?.resume(with: result)
+    case .answer(let number, let result):
+      if let request = storedCalls[number], case .success(let frame) = result { storeAnswer(to: request, frame) }
+      calls.removeValue(forKey: number)?.resume(with: result)
+    case .store(let events, let bytes): write(events, bytes: bytes)
     }
   }
 
-  private func readToken() {
+  /// The store takes an answer in at its place among the events.
+  private func storeAnswer(to request: EncodedRequest, _ frame: Data) {
+    let answer = StoredAnswer(
+      method: request.method, params: request.params ?? Data(), frame: frame, time: state.serverTime)
+    write([.answered(answer)], bytes: frame.count)
+  }
+
+  private func readToken(_ number: Int) {
     guard case .renewable(let read) = tokenSource else { return }
-    Task {
+    tokenTask?.cancel()
+    tokenTask = Task {
       do {
-        apply(.tokenRead(.success(try await read())))
+        apply(.tokenRead(.success(try await read()), number: number))
       } catch {
-        apply(.tokenRead(.failure(error)))
+        apply(.tokenRead(.failure(error), number: number))
       }
     }
   }
@@ -382,7 +476,10 @@ public actor ThrongClient {
       let sender = Task { for await frame in frames { try await socket.send(frame) } }
       defer { sender.cancel() }
       apply(.opened(attempt: attempt))
-      while state.attempt == attempt { apply(.received(attempt: attempt, try await socket.receive())) }
+      while state.attempt == attempt {
+        apply(.received(attempt: attempt, try await socket.receive()))
+        await waitForStore()
+      }
     } catch let error as TransportError {
       apply(.ended(attempt: attempt, error, didOpen: didOpen))
     } catch {

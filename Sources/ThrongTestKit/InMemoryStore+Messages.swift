@@ -101,6 +101,22 @@ extension InMemoryStore: MessageStore {
   public func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64? {
     contents.withLock { $0.groups[group]?.messages.first { $0.timestamp >= notBefore }?.seq }
   }
+
+  /// Looks for a message that was sent before.
+  public func sentMessage(
+    of group: GroupID, epoch: String, from sender: UserID, clientMsgID: String, since: WallInstant, most: Int64
+  ) async throws(StoreError) -> SentSearch {
+    contents.withLock { contents in
+      guard let group = contents.groups[group], group.record.epoch == epoch else { return .absent }
+      let messages = group.messages.filter { $0.timestamp >= since }
+      // `removedTime` leaves out what was never a last message.
+      let isInexact = group.firstSeq > 1 && !group.record.messageFeatures.isDisjoint(with: .uncounted)
+      if group.removedTime >= since || (isInexact && messages.count == group.messages.count) { return .removed }
+      if messages.count > most { return .tooMany }
+      let found = messages.first { $0.sender == sender && $0.clientMsgID?.isSame(as: clientMsgID) == true }
+      return found.flatMap(SentMessage.init).map(SentSearch.found) ?? .absent
+    }
+  }
 }
 
 extension StoreContents.Group {

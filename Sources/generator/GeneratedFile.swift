@@ -25,7 +25,8 @@ struct GeneratedFile: Sendable, CustomStringConvertible {
   static let mark = "// Generated from the server's declarations: Scripts/generate rewrites it."
 
   private static let pages = "Sources/ThrongServer/Documentation.docc"
-  private static let webClient = "Sources/ThrongServer/Pages/Client"
+  private static let webClient = "Sources/Clients/js"
+  private static let pythonClient = "Sources/Clients/python/src/throng"
   /// All files of this folder are generated.
   static let swiftClient = "Sources/ThrongClient/Generated"
 
@@ -44,6 +45,7 @@ struct GeneratedFile: Sendable, CustomStringConvertible {
           "<!-- Generated from ServerConfiguration; Scripts/generate rewrites it. -->", "<!-- End of the generated table. -->")),
       GeneratedFile(path: "\(webClient)/throng.d.ts", text: methods.typeScriptDeclarations(), part: .behind(mark)),
       GeneratedFile(path: "\(webClient)/throng.js", text: methods.javaScriptConstants(), part: .behind(mark)),
+      GeneratedFile(path: "\(pythonClient)/_generated.py", text: methods.pythonClientSource(), part: .whole),
     ]
       + methods.swiftClientSources().map { source in
         GeneratedFile(path: "\(swiftClient)/\(source.file)", text: source.text, part: .whole)

@@ -18,7 +18,7 @@ extension MethodTable {
   private func swiftTypes() -> String {
     var source = SwiftSource()
     for type in NamedType.all where !NamedType.ofAdministrators.contains(type.name) {
-      source.structure(SwiftType.names[type.name] ?? type.name, type.summary, type.fields.map(SwiftField.init))
+      source.structure(SwiftType.names[type.name] ?? type.name, type.summary, type.fields.map(ClientField.init))
     }
     return source.text
   }
@@ -59,39 +59,6 @@ extension MethodTable {
   }
 }
 
-/// A member of a generated structure.
-private struct SwiftField {
-  let name: String
-  let type: TypeNotation
-  let isOptional: Bool
-  var meaning: String?
-
-  init(_ field: ResultField) {
-    name = field.name
-    type = TypeNotation(field.type) ?? .name("any")
-    isOptional = field.isOptional
-  }
-
-  init(_ parameter: ParameterDescription) {
-    name = parameter.name
-    type = parameter.type
-    isOptional = !parameter.isRequired
-    meaning = parameter.description
-  }
-
-  init(_ member: TypeNotation.Member) {
-    name = member.name
-    type = member.type ?? NamedType.memberTypes[member.name].flatMap { TypeNotation($0) } ?? .name("any")
-    isOptional = member.isOptional
-  }
-
-  /// The name of the structure of an object that has none: memberList has elements of `MemberRow`.
-  var rowName: String {
-    let stem = name.hasSuffix("List") ? name.dropLast(4) : name.hasSuffix("s") ? name.dropLast() : name[...]
-    return stem.prefix(1).uppercased() + stem.dropFirst() + "Row"
-  }
-}
-
 /// Types in Swift.
 private enum SwiftType {
   /// Names that an app would rather keep for its own types.
@@ -100,9 +67,9 @@ private enum SwiftType {
   ]
 
   /// The type of a field without its question mark.
-  static func name(of field: SwiftField) -> String { name(of: field.type, in: field) }
+  static func name(of field: ClientField) -> String { name(of: field.type, in: field) }
 
-  private static func name(of type: TypeNotation, in field: SwiftField) -> String {
+  private static func name(of type: TypeNotation, in field: ClientField) -> String {
     switch type {
     case .name("integer"): "Int"
     case .name("string"): "String"
@@ -120,10 +87,10 @@ private enum SwiftType {
   }
 
   /// The members of the object that a field is, or has as elements.
-  static func members(of type: TypeNotation) -> [SwiftField]? {
+  static func members(of type: TypeNotation) -> [ClientField]? {
     switch type {
     case .array(let element): members(of: element)
-    case .object(let members): members.map(SwiftField.init)
+    case .object(let members): members.map(ClientField.init)
     case .name, .literal, .any: nil
     }
   }
@@ -255,7 +222,7 @@ private struct SwiftSource {
     return lines.map { "/// \($0)" }.joined(separator: "\n")
   }
 
-  mutating func structure(_ name: String, _ summary: String, _ fields: [SwiftField]) {
+  mutating func structure(_ name: String, _ summary: String, _ fields: [ClientField]) {
     open("\(comment(summary))\npublic struct \(name): Codable, Hashable, Sendable")
     members(fields)
     initializer(fields)
@@ -263,7 +230,7 @@ private struct SwiftSource {
   }
 
   /// The members of a structure, with the structures of their rows behind them.
-  private mutating func members(_ fields: [SwiftField]) {
+  private mutating func members(_ fields: [ClientField]) {
     let lines = fields.map { field in
       let comment = field.meaning.map { self.comment($0) + "\n" } ?? ""
       return
@@ -308,27 +275,27 @@ private struct SwiftSource {
 
   mutating func method(_ entry: MethodTable.Entry) {
     open("extension Methods")
-    let fields = entry.parameters.map(SwiftField.init)
-    open("\(comment(entry.specification.summary))\npublic struct \(entry.swiftName): ThrongMethod")
+    let fields = entry.parameters.map(ClientField.init)
+    open("\(comment(entry.specification.summary))\npublic struct \(entry.typeName): ThrongMethod")
     block("public static let name = \"\(entry.name)\"")
     members(fields)
     initializer(fields)
     if entry.specification.result.isEmpty {
       block("public typealias Result = NoResult")
     } else {
-      structure("Result", "The answer.", entry.specification.result.map(SwiftField.init))
+      structure("Result", "The answer.", entry.specification.result.map(ClientField.init))
     }
     close()
     close()
   }
 
-  private mutating func initializer(_ fields: [SwiftField]) {
+  private mutating func initializer(_ fields: [ClientField]) {
     let assignments = fields.map { "  self.\($0.name) = \(SwiftType.identifier($0.name))\n" }.joined()
     let body = fields.isEmpty ? "{}" : "{\n\(assignments)}"
     block("/// All members; those that may be absent are nil.\npublic init(\(arguments(fields))) \(body)")
   }
 
-  private func arguments(_ fields: [SwiftField], rowsIn owner: String = "") -> String {
+  private func arguments(_ fields: [ClientField], rowsIn owner: String = "") -> String {
     fields.map { field in
       let type = SwiftType.name(of: field)
       let isRow = SwiftType.members(of: field.type) != nil
@@ -338,8 +305,8 @@ private struct SwiftSource {
   }
 
   mutating func call(_ entry: MethodTable.Entry) {
-    let fields = entry.parameters.map(SwiftField.init)
-    let (type, function) = (entry.swiftName, SwiftType.constant(entry.swiftName))
+    let fields = entry.parameters.map(ClientField.init)
+    let (type, function) = (entry.typeName, SwiftType.constant(entry.typeName))
     let hasResult = !entry.specification.result.isEmpty
     let call =
       "try await call(Methods.\(type)(\(fields.map { "\($0.name): \(SwiftType.identifier($0.name))" }.joined(separator: ", "))))"
@@ -354,11 +321,11 @@ private struct SwiftSource {
   }
 
   mutating func event(_ events: [EventName]) {
-    let cases = events.map { "\(comment("To \($0.audience).", deeper: 2))\ncase \($0.rawValue)(\($0.swiftName))" }
+    let cases = events.map { "\(comment("To \($0.audience).", deeper: 2))\ncase \($0.rawValue)(\($0.typeName))" }
     open("/// An event of the server.\npublic enum ServerEvent: Hashable, Sendable")
     block(cases.joined(separator: "\n"))
     block("/// An event that this version cannot read: of a later server.\ncase other(name: String, params: JSONValue)")
-    for event in events { structure(event.swiftName, "The parameters of \(event.rawValue).", event.fields.map(SwiftField.init)) }
+    for event in events { structure(event.typeName, "The parameters of \(event.rawValue).", event.fields.map(ClientField.init)) }
     accessor("name", "String", "The event's name.", events, { "\"\($0.rawValue)\"" }, other: "case .other(let name, _): name")
     let common = [("groupID", "String?", "The group that the event is about."), ("opTime", "Int?", "When it was delivered.")]
     for (member, type, summary) in common {
@@ -394,16 +361,4 @@ private struct SwiftSource {
       }
       """)
   }
-}
-
-extension MethodTable.Entry {
-  /// The name of the method's type: JoinGroup, RPCDiscover.
-  fileprivate var swiftName: String {
-    name.split(separator: ".").map { $0 == "rpc" ? "RPC" : $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-  }
-}
-
-extension EventName {
-  /// The name of the parameters' type: MemberEnter.
-  fileprivate var swiftName: String { String(rawValue.dropFirst(2)) }
 }

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from harness.browser import browser, chromium  # noqa: F401 - fixtures
+from harness.client_scene import peer, phone, scene, spawn, through  # noqa: F401 - fixtures
 from harness.clock import TestClock
 from harness.limits import can_start_clusters
 from harness.proxy import SETTINGS, Proxy, make_certificate

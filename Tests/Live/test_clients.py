@@ -1,175 +1,19 @@
 """One list of scenarios for every client library (harness/driven.py): what Protocol.md, "Reconnecting", "Close codes"
-and "Repeated sends" ask of a client, through a proxy that cuts on command."""
+and "Repeated sends" ask of a client, through a proxy that cuts on command. Those of stores are in test_client_storage.py,
+those of streams in test_client_streams.py."""
 import asyncio
 import json
 import re
 
 import pytest
-from websockets.asyncio.server import serve
 
 from harness.client import has
-from harness.driven import CLIENTS, WITH_CLOCK, Driven, Unanswered, View
-from harness.tcp_proxy import TCPProxy
+from harness.client_scene import Peer
+from harness.driven import Unanswered, clients_with
 from harness.tokens import OTHER_SECRET, expiry_of, make_token
-from harness.world import eventually, history_of
-
-
-@pytest.fixture(params=CLIENTS)
-async def spawn(request):
-    """Starts clients of one kind, each in a process of its own."""
-    made = []
-
-    async def make():
-        made.append(await Driven.start(request.param))
-        return made[-1]
-
-    yield make
-    for one in made:
-        await one.end()
-
-
-@pytest.fixture
-async def through():
-    """Starts a proxy before a server."""
-    made = []
-
-    async def make(target):
-        made.append(await TCPProxy.start(getattr(target, "address", target)))
-        return made[-1]
-
-    yield make
-    for one in made:
-        await one.end()
-
 
 # Tests/ThrongClientTests prove the same of ThrongClient: each of these tests names its own.
-with_clock = pytest.mark.parametrize("spawn", WITH_CLOCK, indirect=True)
-
-
-class Scene:
-    """A server, a proxy before it, the client behind that, and another member who is not."""
-
-    def __init__(self, own, world, proxy, client, user):
-        self.own, self.world, self.proxy, self.client, self.user = own, world, proxy, client, user
-
-    async def group(self, groupType="Public", **fields):
-        """A group of the other member's, with the client in it."""
-        self.other = await self.world.user("other")
-        group = await self.world.group(self.other, groupType, **fields)
-        await self.client.call("joinGroup", groupID=group)
-        if groupType != "AVChatRoom":
-            await eventually(lambda: self.is_in_step(group), True)
-        return group
-
-    async def is_in_step(self, group):
-        return any(one["groupID"] == group for one in await self.client.do("positions"))
-
-    def token(self, ttl=3600):
-        return make_token(self.user, ttl=ttl, now=self.own.now)
-
-    async def warned(self):
-        """Waits for the server's warning that the token ends, which a timer sends."""
-        await self.own.advance(seconds=0.2)
-        await self.client.expect("onUserSigExpired")
-
-    async def say(self, group, text):
-        return await self.other.call("sendGroupTextMessage", groupID=group, text=text)
-
-    async def lose(self):
-        """Cuts the connection, and lets none through."""
-        self.proxy.refuse()
-        self.proxy.cut()
-        await self.client.expect("state", state="waiting")
-
-    async def reconnect(self, sign):
-        """Lets connections through again, and has the client connect until there is a sign of it."""
-        self.proxy.refuse(False)
-        sign = asyncio.ensure_future(sign)
-        while not sign.done():
-            losses = self.client.told("state", state="waiting")
-            await self.client.do("reconnectNow")
-            # It does nothing while a try is under way, which is refused yet.
-            lost = asyncio.ensure_future(
-                self.client.until(lambda: self.client.told("state", state="waiting") != losses, "waiting again"))
-            await asyncio.wait({sign, lost}, return_when=asyncio.FIRST_COMPLETED)
-            lost.cancel()
-        return await sign
-
-    async def come_back(self):
-        return await self.reconnect(self.client.expect("ready"))
-
-    async def history(self, group):
-        return await history_of(await self.world.session(self.user), group)
-
-    async def demand_view(self, group):
-        """The client has told everything that it could see, each once, as it is now."""
-        history = await self.history(group)
-        last = history[-1]["seq"]
-        await self.client.until(
-            lambda: any(one["seq"] >= last for one in View(group).take(self.client.events).messages.values()), f"{last} told")
-        joined = next(one["seq"] for one in history if (one.get("tips") or {}).get("type") == "Join"
-                      and self.user in [member["userID"] for member in one["tips"]["memberList"]])
-        View(group).take(self.client.events).demand([one for one in history if one["seq"] >= joined])
-
-
-@pytest.fixture
-async def scene(make_server, make_world, spawn, through):
-    async def make(settings=None, token=True, frozen=False, frozenClient=False, **options):
-        # No client gives a connection up by itself, however long the server takes.
-        own = make_server({"heartbeat.interval": "24h", "heartbeat.timeout": "24h", **(settings or {})}, frozen=frozen)
-        world = make_world(own)
-        proxy, client, user = await through(own), await spawn(), world.name("client")
-        here = Scene(own, world, proxy, client, user)
-        if token:
-            await client.sign_in(proxy.url, here.token(), **({"frozen": True} if frozenClient else {}), **options)
-        return here
-    return make
-
-
-class Peer:
-    """A server that does as a test says: after the sign-in it sends events and closes. `replies` are those to
-    each method, one after the other."""
-
-    def __init__(self, code=None, events=(), login_error=None, replies=None):
-        self.code, self.events, self.login_error, self.replies = code, events, login_error, replies or {}
-        self.tokens = []
-
-    async def handle(self, socket):
-        async for text in socket:
-            request = json.loads(text)
-            await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **self.answer(request)}))
-            if request["method"] == "login" and self.login_error or request["method"] == "getJoinedGroupList" and self.code:
-                for method, params in self.events:
-                    await socket.send(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}))
-                return await socket.close(self.code, "as the test says")
-
-    def answer(self, request):
-        if request["method"] == "login":
-            self.tokens.append(request["params"]["token"])
-            if self.login_error:
-                return {"error": self.login_error}
-            return {"result": {"userID": "user", "sessionID": "one", "serverTime": 1_766_000_000_000,
-                               "tokenExpiresAt": 1_766_003_600_000, "heartbeat": 86_400}}
-        if replies := self.replies.get(request["method"]):
-            return replies.pop(0)
-        return {"result": {"groupList": [], "leftGroupIDList": [], "nextSeq": 0}}
-
-
-@pytest.fixture
-async def peer():
-    """Starts a peer: gives it with its address."""
-    made = []
-
-    async def make(kind=Peer, **options):
-        one = kind(**options)
-        server = await serve(one.handle, "127.0.0.1", 0, compression=None, subprotocols=["throng.v1.json"])
-        made.append(server)
-        return one, "ws://127.0.0.1:%d/ws" % server.sockets[0].getsockname()[1]
-
-    yield make
-    for server in made:
-        server.close()
-        await server.wait_closed()
+with_clock = pytest.mark.parametrize("spawn", clients_with("clock"), indirect=True)
 
 
 # Connecting
@@ -967,7 +811,10 @@ class LatePeer(Peer):
 
 
 async def test_a_repeat_that_is_refused_does_not_forget_the_first_try(spawn, peer):
-    """A refusal for the rate says nothing of the try that was not answered: it may have been taken."""
+    """A refusal for the rate says nothing of the try that was not answered: it may have been taken. Each later one says
+    when the first was."""
+    sent = []
+
     class Silent(Peer):
         async def handle(self, socket):
             async for line in socket:
@@ -975,14 +822,15 @@ async def test_a_repeat_that_is_refused_does_not_forget_the_first_try(spawn, pee
                 if answer := self.answer(request):
                     await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}))
                 if request["method"] == "sendGroupTextMessage":
+                    sent.append(request["params"])
                     # The client comes back when the test says.
                     draining = {"jsonrpc": "2.0", "method": "onServerDraining", "params": {"retryAfterMs": 3_600_000}}
                     await socket.send(json.dumps(draining))
                     return await socket.close(4001)
 
-    delivered = {"result": {"msgID": "m1", "timestamp": 1, "status": "Delivered"}}
+    unknown = {"error": {"code": 10033, "message": "nothing tells", "data": {"temporary": False, "field": "firstSentAt"}}}
     refusal = {"error": {"code": 7008, "message": "too fast", "data": {"temporary": True, "retryAfterMs": 1}}}
-    one, url = await peer(kind=Silent, replies={"sendGroupTextMessage": [None, refusal, delivered]})
+    one, url = await peer(kind=Silent, replies={"sendGroupTextMessage": [None, refusal, unknown]})
     client = await spawn()
     await client.open(url, "a token", random=0)
     message = await client.do("send", groupID="room", text="once")
@@ -992,7 +840,10 @@ async def test_a_repeat_that_is_refused_does_not_forget_the_first_try(spawn, pee
         await client.do("reconnectNow")
     failed = await client.settled(message)
     assert failed["state"] == "failed" and failed["error"]["reason"] == "OutcomeUnknown"
-    assert one.replies["sendGroupTextMessage"] == [delivered], "it was not sent a third time"
+    assert "firstSentAt" not in sent[0] and sent[1]["firstSentAt"] == sent[2]["firstSentAt"]
+    # The peer's clock stands still: the client's has gone on by a little.
+    assert 1_766_000_000_000 <= sent[1]["firstSentAt"] < 1_766_000_060_000
+    assert len({row["clientMsgID"] for row in sent}) == 1
 
 
 async def test_half_of_a_surrogate_pair_is_sent_as_browsers_do(scene, request):
@@ -1013,7 +864,7 @@ async def test_half_of_a_surrogate_pair_is_sent_as_browsers_do(scene, request):
 async def test_an_answer_that_is_lost_for_longer_than_the_server_remembers(scene, lost):
     """Where the history tells, the message is there once; where nothing can tell, it is not sent twice, and the
     application decides."""
-    here = await scene()
+    here = await scene({"avChatRoom.offlineGrace": "1h"}, frozen=True)
     group, room = await here.group(), await here.group("AVChatRoom")
     here.proxy.hold(lost)
     told = await here.client.do("send", groupID=group, text="the history tells")
@@ -1028,11 +879,9 @@ async def test_an_answer_that_is_lost_for_longer_than_the_server_remembers(scene
         await here.client.expect("onRecvNewMessage", groupID=group)
     await here.lose()
     here.proxy.hold()
-    await here.client.do("pass", seconds=300)
-    # By now a server would take it for a new message; this one's clock has not gone on.
-    with here.own.metric_grows("throng_requests_total", 0 if lost == "to client" else 1, method="sendGroupTextMessage"):
-        await here.come_back()
-        assert (await here.client.settled(told))["state"] == "stored"
+    await here.own.advance(seconds=301)
+    await here.come_back()
+    assert (await here.client.settled(told))["state"] == "stored"
     for message in (untold, passing):
         failed = await here.client.settled(message)
         assert failed["state"] == "failed" and failed["error"]["reason"] == "OutcomeUnknown"
@@ -1040,7 +889,8 @@ async def test_an_answer_that_is_lost_for_longer_than_the_server_remembers(scene
     await here.client.do("resend", clientMsgID=untold["clientMsgID"])
     await here.client.expect("message", clientMsgID=untold["clientMsgID"], state="delivered")
     await here.other.round_trip(room)
-    assert len(here.other.received("onRecvNewMessage", groupID=room)) == 1, "the server still knew it"
+    heard = len(here.other.received("onRecvNewMessage", groupID=room))
+    assert heard == (2 if lost == "to client" else 1), "the user wants it sent, whatever became of the first"
 
 
 async def test_messages_wait_up_to_a_bound(scene):

@@ -2,7 +2,6 @@
 import asyncio
 import http.server
 import re
-import shutil
 import sys
 import threading
 from functools import partial
@@ -101,14 +100,19 @@ async def test_send_says_why_it_was_refused(server, world, node):
     assert status == 1 and "ThrongError" in said and "10010" in said
 
 
-async def test_say_says_that_no_server_answers_and_gives_up(nowhere, tmp_path):
-    shutil.copy(REPOSITORY / "Scripts/throng.py", tmp_path)
+@pytest.fixture
+def python(monkeypatch):
+    """Python as a reader of the page has it: the package is installed."""
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY / "Sources/Clients/python/src"))
+    return [sys.executable, "-B"]
+
+
+async def test_say_says_that_no_server_answers_and_gives_up(nowhere, tmp_path, python):
     (tmp_path / "tell.py").write_text(example("python", "# tell.py"))
-    python = [sys.executable, "-B"]
-    for command in (["throng.py", nowhere, "a token", "say", "hello", "Hello"], ["throng.py", nowhere, "a token", "listen", "hello"],
+    for command in (["-m", "throng", nowhere, "a token", "say", "hello", "Hello"], ["-m", "throng", nowhere, "a token", "listen", "hello"],
                     ["tell.py", nowhere, "a token", "hello"]):
         assert re.fullmatch(NOT_CONNECTED.format(nowhere), await first_line(*python, *command, cwd=tmp_path))
-    given_up = await run(*python, "throng.py", nowhere, "a token", "say", "hello", "Hello", "--timeout", "0.01", cwd=tmp_path)
+    given_up = await run(*python, "-m", "throng", nowhere, "a token", "say", "hello", "Hello", "--timeout", "0.01", cwd=tmp_path)
     assert given_up[0] == 1 and given_up[1].splitlines()[-1] == "given up after 0.01 s"
     hasty = (tmp_path / "tell.py").read_text()
     assert hasty.count("timeout=30") == 1
@@ -147,19 +151,17 @@ async def test_a_group_is_followed_across_connections(server, world, node):
         await proxy.end()
 
 
-async def test_python(server, world, tmp_path):
+async def test_python(server, world, tmp_path, python):
     owner, user = await world.user("owner"), world.name("frank")
     group = await world.group(owner)
-    shutil.copy(REPOSITORY / "Scripts/throng.py", tmp_path)
     (tmp_path / "tell.py").write_text(example("python", "# tell.py"))
-    python = [sys.executable, "-B"]
     listener = await asyncio.create_subprocess_exec(
-        *python, "throng.py", server.url, make_token(world.name("listener")), "listen", group, cwd=tmp_path,
+        *python, "-m", "throng", server.url, make_token(world.name("listener")), "listen", group, cwd=tmp_path,
         stdout=asyncio.subprocess.PIPE)
     try:
         assert (await within(listener.stdout.readline(), PATIENCE)).decode() == f"[in {group}]\n"
         assert await run(*python, "tell.py", server.url, make_token(user), group, cwd=tmp_path) == (0, "stored\nmembers: 3\n")
-        said = await run(*python, "throng.py", server.url, make_token(user), "say", group, "Hello from Python", cwd=tmp_path)
+        said = await run(*python, "-m", "throng", server.url, make_token(user), "say", group, "Hello from Python", cwd=tmp_path)
         assert said == (0, "stored\n")
         for text in ("Hello from asyncio", "Hello from Python"):
             assert (await within(listener.stdout.readline(), PATIENCE)).decode() == f"{user}: {text}\n"
@@ -168,15 +170,29 @@ async def test_python(server, world, tmp_path):
         await listener.wait()
 
 
-async def test_somebody_is_let_in(server, world, tmp_path):
+async def test_python_with_a_store(server, world, nowhere, tmp_path, python):
+    """The second start shows what the first one has left; one without a server, what it had written."""
+    owner, user = await world.user("owner"), world.name("frank")
+    group = await world.group(owner)
+    server.rpc("joinGroup", asUser=user, groupID=group)
+    (tmp_path / "remember.py").write_text(example("python", "# remember.py"))
+
+    def remember(url, text):
+        return run(*python, "remember.py", url, make_token(user), user, group, text, cwd=tmp_path)
+
+    assert await remember(server.url, "one") == (0, "stored\n[None, 'one'] from both\n")
+    status, said = await remember(server.url, "two")
+    assert (status, said.splitlines()) == (0, [f"stored: {group} member", "stored", "['one', 'two'] from stored"])
+
+
+async def test_somebody_is_let_in(server, world, tmp_path, python):
     group, owner, applicant = world.name("invited"), world.name("olga"), world.name("paul")
-    shutil.copy(REPOSITORY / "Scripts/throng.py", tmp_path)
     for name in ("owner.py", "applicant.py"):
         (tmp_path / name).write_text(example("python", f"# {name}"))
-    owning = asyncio.create_task(run(sys.executable, "-B", "owner.py", server.url, make_token(owner), group, cwd=tmp_path))
+    owning = asyncio.create_task(run(*python, "owner.py", server.url, make_token(owner), group, cwd=tmp_path))
     await asyncio.to_thread(
         server.wait_until, lambda: server.rpc("getGroupsInfo", groupIDList=[group])["result"]["resultList"][0]["code"] == 0, "a group")
-    applied = await run(sys.executable, "-B", "applicant.py", server.url, make_token(applicant), group, cwd=tmp_path)
+    applied = await run(*python, "applicant.py", server.url, make_token(applicant), group, cwd=tmp_path)
     assert applied == (0, "Pending\nlet in\n")
     assert await owning == (0, f"{applicant} asks: I bring cake\n")
 

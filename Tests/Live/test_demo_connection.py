@@ -6,7 +6,8 @@ from urllib.parse import unquote
 import pytest
 
 from harness.demo import NEWEST, chips, choose, edit, group_of, guest, hears, new_group, room, say
-from harness.proxy import PROXIES, start  # noqa: F401 - a fixture
+from harness.proxy import PROXIES, start, without_upgrades  # noqa: F401 - a fixture
+from harness.upgrade_breaker import UpgradeBreaker
 
 
 @pytest.mark.parametrize("kind", PROXIES)
@@ -28,10 +29,6 @@ async def test_two_browsers_chat_through_the_proxy(start, browser, kind):  # noq
 def naive(text):
     """nginx without what the file says about hosts: it sends its own name for the server as `Host`."""
     return re.sub(r"\n *proxy_set_header (X-Forwarded|Forwarded)[^\n]*", "", text)
-
-
-def without_upgrades(text):
-    return re.sub(r"\n *proxy_set_header (Upgrade|Connection)[^\n]*", "", text)
 
 
 async def test_a_refused_upgrade_shows_the_servers_reason(start, browser):  # noqa: F811
@@ -263,3 +260,66 @@ async def test_the_page_says_itself_that_no_server_answers(make_server, make_tcp
     await page.sees("Connected", "#state")
     await page.until("document.querySelector('#banner').hidden")
     assert await page.run("window.warned") == []
+
+
+@pytest.mark.parametrize("way", ["refused", "swallowed"])
+async def test_where_no_websocket_passes_the_page_goes_by_a_stream(make_server, browser, way):
+    """Behind a proxy that breaks upgrades: two guests chat, and a page that is loaded again does too."""
+    own = make_server({"demo": "true"})
+    breaker = await UpgradeBreaker.start(own.address, way)
+    try:
+        alice = await guest(browser, f"http://{breaker.address}/")
+        link = await new_group(alice, "Public")
+        assert "error" not in own.rpc("setGroupInfo", groupID=await group_of(alice), joinMode="Any")
+        bob = await guest(browser, link)
+        await bob.sees("Public", "#subtitle")
+        for number in range(3):
+            await say(alice, f"alice {number}")
+            await hears(bob, f"alice {number}")
+            await say(bob, f"bob {number}")
+            await hears(alice, f"bob {number}")
+        await bob.reload()
+        await bob.sees("Connected", "#state")
+        await hears(bob, "bob 2")
+        await say(alice, "behind the reload")
+        await hears(bob, "behind the reload")
+        assert breaker.asked("/events") >= 3 and not any("token" in line for line in breaker.requests)
+    finally:
+        await breaker.end()
+
+
+def collecting(text):
+    """nginx without upgrades that is told not to do as the server asks: it keeps what it gets until that is a page of memory."""
+    assert "proxy_buffering off;" in text
+    return without_upgrades(text).replace("proxy_buffering off;", "proxy_buffering on; proxy_ignore_headers X-Accel-Buffering;")
+
+
+async def test_a_proxy_that_collects_what_it_passes_on_is_named(start, browser):  # noqa: F811
+    """Nothing gets through, and the page says what to look for."""
+    _, proxy = start("nginx", edit=collecting)
+    page = await browser.open(f"https://{proxy.host}/chat/", frozen=True)
+    await page.sees("Refused", "#state")
+    # The next try may take the words away at once.
+    await page.run("""void (window.said = [], new MutationObserver(() => said.push(document.querySelector('#banner-words').textContent))
+        .observe(document.querySelector('#banner'), {childList: true, characterData: true, subtree: true}))""")
+    for _ in range(1_000):
+        if await page.run("said.some((words) => words.includes('a proxy may hold the stream back'))"):
+            break
+        await page.advance(seconds=0.5)
+    else:
+        pytest.fail(f"it has not said so: {await page.run('said')}")
+    assert await page.text("#state") != "Connected"
+
+
+@pytest.mark.parametrize("kind", PROXIES)
+async def test_a_proxy_of_ours_without_upgrades_takes_streams(start, browser, kind):  # noqa: F811
+    """With the file that Scripts/deploy has, but for upgrades: what is said arrives at once in both directions."""
+    _, proxy = start(kind, edit=without_upgrades)
+    alice = await guest(browser, f"https://{proxy.host}/chat/")
+    link = await new_group(alice)
+    bob = await guest(browser, link)
+    await bob.sees("Meeting", "#subtitle")
+    await say(bob, "by a stream")
+    await hears(alice, "by a stream")
+    await say(alice, "and back")
+    await hears(bob, "and back")

@@ -195,3 +195,24 @@ async def test_receipts_of_older_messages_come_with_them(make_server, browser):
     await alice.sees("read by all", "#timeline .own .meta")
     # So does the confirmation of what is seen now.
     await becomes(lambda: read_counts(own, group, user, asked), [1])
+
+
+async def test_what_is_not_in_view_is_not_read(make_server, browser):
+    """Who reads further up has not seen what comes below, and neither the server nor the sender is told so."""
+    own = make_server({"demo": "true"})
+    alice, bob = await pair(own, browser, "Public")
+    group, user, other = await group_of(alice), await bob.text("#user"), await alice.text("#user")
+    write(own, group, other, *(f"number {number}" for number in range(60)))
+    await hears(bob, "number 59")
+    await is_read(own, group, user)
+    await bob.run("void (document.querySelector('#scroller').scrollTop = 0)")
+    await bob.until("!document.querySelector('#newer').hidden || document.querySelector('#scroller').scrollTop === 0")
+    (below,) = write(own, group, other, "below", needReadReceipt=True)
+    await badge_is(bob, "1")
+    await bob.until("!document.querySelector('#newer').hidden")
+    assert unread_of(own, group, user) == 1 and read_counts(own, group, other, below) == [0]
+    assert await bob.run("document.title.startsWith('(1) ')")
+    await bob.click("#newer")
+    await is_read(own, group, user)
+    await badge_is(bob, "")
+    await becomes(lambda: read_counts(own, group, other, below), [1])

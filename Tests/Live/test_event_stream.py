@@ -8,7 +8,7 @@ from websockets.exceptions import InvalidHandshake, InvalidMessage
 
 from harness.client import Client, has
 from harness.event_stream import EventSocket, Refused, ask, open_stream
-from harness.proxy import PROXIES, Person, addresses, make_certificate, start  # noqa: F401 - a fixture
+from harness.proxy import PROXIES, Person, addresses, make_certificate, start, without_upgrades  # noqa: F401 - a fixture
 from harness.tokens import make_token
 from harness.waiting import within
 
@@ -323,19 +323,6 @@ async def test_over_a_unix_socket(make_server, tmp_path, streams):
     alice = await streams(own, "alice")
     await asyncio.to_thread(own.wait_until, lambda: alice.socket.comments >= 3, "three comments")
     await alice.call("ping")
-
-
-def without_upgrades(text):
-    """Of each proxy's file: the field by which an upgrade is asked for does not get through."""
-    haproxy, caddy = "http-request del-header Forwarded", "header_up -Forwarded"
-    changes = {
-        "proxy_set_header Upgrade $http_upgrade;": "", "proxy_set_header Connection $connection_upgrade;": "",
-        haproxy: f"{haproxy}\n    http-request del-header Upgrade", caddy: f"{caddy}\n\t\theader_up -Upgrade"}
-    changed = text
-    for old, new in changes.items():
-        changed = changed.replace(old, new)
-    assert changed != text
-    return changed
 
 
 @pytest.mark.parametrize("kind", PROXIES)

@@ -13,7 +13,7 @@ import pytest
 from harness.driven import DRIVERS, NODE, Driven, has_node
 from harness.hostile import ERROR, GROUP, RESULTS, Generator, message
 
-PLAYERS = {"throng.js": [*NODE, DRIVERS / "hostile.mjs"], "throng.py": [sys.executable, "-B", DRIVERS / "hostile.py"]}
+PLAYERS = {"throng.js": [*NODE, DRIVERS / "hostile.mjs"], "Python": [sys.executable, "-B", DRIVERS / "hostile.py"]}
 GOOD = {"group": GROUP, "session": RESULTS["login"]}
 ROUNDS = 300
 MANY_ROUNDS = 20_000
@@ -184,7 +184,7 @@ async def test_fragments_without_end():
         writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    client = await Driven.start("throng.py")
+    client = await Driven.start("Python")
     try:
         await client.open("ws://127.0.0.1:%d/ws" % server.sockets[0].getsockname()[1], "a token", random=1)
         state = await client.expect("state", state="waiting")

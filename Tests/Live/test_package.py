@@ -33,9 +33,9 @@ def helper(name):
 # Its words
 
 
-def package(*words, **variables):
+def package(*words, timeout=60, **variables):
     return subprocess.run(
-        [PACKAGE, *map(str, words)], env=clean_environment(variables), capture_output=True, text=True, timeout=60)
+        [PACKAGE, *map(str, words)], env=clean_environment(variables), capture_output=True, text=True, timeout=timeout)
 
 
 @pytest.mark.parametrize("words", [["--rpm"], ["--version"], ["--version", "1-2"], ["--version", "v1"], ["--built"]])
@@ -59,6 +59,21 @@ def test_a_client_that_is_not_there_is_refused_before_a_build(part, directory, t
     shutil.copy(PACKAGE, tree / "Scripts/package")
     done = subprocess.run([tree / "Scripts/package", f"--{part}"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (1, f"package: --{part}: there is no Sources/Clients/{directory}\n")
+
+
+def test_the_clients_are_packed_without_a_build_of_the_server(tmp_path):
+    """Both, listed with their sums; the same bytes from the same sources. The wheel's build system comes from PyPI."""
+    made = []
+    for number in range(2):
+        into = tmp_path / f"made-{number}"
+        done = package("--npm", "--wheel", "--built", tmp_path / "nothing", "--into", into, timeout=300, SOURCE_DATE_EPOCH=INSTANT)
+        assert done.returncode == 0, done.stderr
+        made.append({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in into.iterdir()})
+        sums = dict(reversed(line.split()) for line in (into / "SHA256SUMS").read_text().splitlines())
+        assert sums == {name: digest for name, digest in made[-1].items() if name != "SHA256SUMS"}
+    release = run_throng("version").stdout.removeprefix("throng ").strip()
+    assert set(made[0]) == {"SHA256SUMS", f"throng-client-{release}.tgz", f"throng_client-{release}-py3-none-any.whl"}
+    assert made[0] == made[1]
 
 
 # Manual pages

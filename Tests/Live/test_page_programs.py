@@ -33,10 +33,10 @@ async def end_of(reader, page, file, *words, in_haste=None):
         assert text.count(patience) == 1
         text = text.replace(patience, none)
     (reader.directory / file).write_text(text)
-    shutil.copy(REPOSITORY / "Sources/ThrongServer/Pages/Client/throng.js", reader.directory / "throng.mjs")
+    shutil.copy(REPOSITORY / "Sources/Clients/js/throng.js", reader.directory / "throng.mjs")
     process = await asyncio.create_subprocess_exec(
         "node" if file.endswith(".mjs") else "python3", file, *words, cwd=reader.directory,
-        env={**reader.environment, "PYTHONPATH": "Scripts"}, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
+        env=reader.environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
     said, _ = await within(process.communicate(), 3 * PATIENCE)
     return process.returncode, said.decode()
 

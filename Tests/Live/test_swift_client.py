@@ -78,7 +78,8 @@ async def test_an_app_depends_on_the_client_alone(server, world, app):
     manifest = example("// swift-tools-version")
     assert PATH_DEPENDENCY in manifest
     main = example("// main.swift")
-    output = await app.build(manifest, main=main, Follow=example("func follow"), Words=example("func words"))
+    output = await app.build(
+        manifest, main=main, Follow=example("func follow"), Words=example("func words"), Chats=example("func showChats"))
     assert app.checkouts == [], output
     say = app.program
 

@@ -31,11 +31,11 @@ async def program(language, directory):
     if language == "javascript":
         if not has_node():
             pytest.skip("there is no Node with a WebSocket")
-        shutil.copy(REPOSITORY / "Sources/ThrongServer/Pages/Client/throng.js", directory / "throng.mjs")
+        shutil.copy(REPOSITORY / "Sources/Clients/js/throng.js", directory / "throng.mjs")
         (directory / "chat.mjs").write_text(block(language))
         return [*NODE, directory / "chat.mjs"]
     if language == "python":
-        shutil.copy(REPOSITORY / "Scripts/throng.py", directory)
+        shutil.copytree(REPOSITORY / "Sources/Clients/python/src/throng", directory / "throng")
         (directory / "chat.py").write_text(block(language))
         return [sys.executable, "-B", directory / "chat.py"]
     app = SwiftApp(directory, "chat")

@@ -3,6 +3,9 @@ import GroupRuntime
 import Testing
 import ThrongTestKit
 
+@testable import SQLiteStore
+@testable import StoreEngine
+
 /// Messages and users, on every store.
 @Suite struct MessageStoreTests {
   @Test(arguments: Backing.allCases)
@@ -118,6 +121,83 @@ import ThrongTestKit
         let expected = times.firstIndex { $0 >= instant }.map { Int64($0 + 1) }
         #expect(try await store.firstSeq(of: club, notBefore: instant) == expected, "\(instant)")
       }
+    }
+  }
+
+  /// - Parameter rows: how many a read looks at; nil = as ever.
+  private func withMessagesOfTwo(
+    _ backing: Backing, rows: Int? = nil, _ body: (any AnyStore, [Message]) async throws -> Void
+  ) async throws {
+    let messages: [Message] = [
+      .sample(1, from: alice, at: 100, clientMsgID: "a"), .sample(2, from: bob, at: 100, clientMsgID: "a"),
+      .sample(3, from: alice, at: 200, clientMsgID: "\0n\0"), .sample(4, from: alice, at: 200, clientMsgID: "\u{e9}"),
+      .sample(5, from: alice, at: 300), .sample(6, from: alice, at: 400, clientMsgID: "a"),
+      .sample(7, from: .administrator, at: 400, clientMsgID: "b"),
+    ]
+    func run(_ store: any AnyStore) async throws {
+      let other = Message.sample(1, in: team, from: alice, at: 500, clientMsgID: "t")
+      try await store.put([.create(), .create(team)] + (messages + [other]).map(StoreChange.append)).get()
+      try await body(store, messages)
+    }
+    guard let rows else { return try await backing.withStore(run) }
+    try await withDirectory { directory in
+      try await withSQLite(directory, { $0.rowsPerRead = rows }) { store in try await run(store) }
+    }
+  }
+
+  private func search(
+    _ store: any AnyStore, _ clientMsgID: String, by sender: UserID = alice, since: WallInstant = 0, most: Int64 = 100,
+    in group: GroupID = club, epoch: String = "e1"
+  ) async throws -> SentSearch {
+    try await store.sentMessage(of: group, epoch: epoch, from: sender, clientMsgID: clientMsgID, since: since, most: most)
+  }
+
+  private func found(_ message: Message) -> SentSearch { SentMessage(message).map(SentSearch.found) ?? .absent }
+
+  @Test(arguments: Backing.allCases)
+  func aMessageThatWasSentBeforeIsFoundByItsSenderAndID(_ backing: Backing) async throws {
+    try await withMessagesOfTwo(backing) { store, messages async throws in
+      #expect(try await search(store, "a") == found(messages[0]), "the first")
+      #expect(try await search(store, "a", since: 101) == found(messages[5]))
+      #expect(try await search(store, "a", by: bob) == found(messages[1]))
+      #expect(try await search(store, "\0n\0") == found(messages[2]))
+      #expect(try await search(store, "\u{e9}") == found(messages[3]))
+      #expect(try await search(store, "b", by: .administrator, since: 400) == found(messages[6]))
+      #expect(try await search(store, "t", in: team) != .absent)
+      for absent in ["e\u{301}", "\0n", "t", "", "b"] { #expect(try await search(store, absent) == .absent, "\(absent)") }
+      #expect(try await search(store, "a", since: 401) == .absent)
+      #expect(try await search(store, "a", epoch: "e2") == .absent)
+      #expect(try await search(store, "a", in: GroupID("nowhere")!) == .absent)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func amongMoreMessagesThanAskedForNothingIsLookedFor(_ backing: Backing) async throws {
+    try await withMessagesOfTwo(backing) { store, messages async throws in
+      #expect(try await search(store, "a", most: 7) == found(messages[0]))
+      #expect(try await search(store, "a", most: 6) == .tooMany)
+      #expect(try await search(store, "a", since: 400, most: 2) == found(messages[5]))
+      #expect(try await search(store, "a", since: 400, most: 1) == .tooMany)
+      #expect(try await search(store, "a", since: 401, most: 0) == .absent)
+    }
+  }
+
+  @Test(arguments: Backing.allCases)
+  func aChangedMessageIsFoundAsItWasSent(_ backing: Backing) async throws {
+    try await withMessagesOfTwo(backing) { store, messages in
+      var recalled = messages[0]
+      (recalled.isRevoked, recalled.content) = (true, .text(""))
+      try await store.put([.revise(recalled)]).get()
+      #expect(try await search(store, "a") == found(messages[0]))
+    }
+  }
+
+  @Test(arguments: 1...8)
+  func itIsLookedForAPageAtATime(rows: Int) async throws {
+    try await withMessagesOfTwo(.sqlite, rows: rows) { store, messages async throws in
+      #expect(try await search(store, "a", since: 101) == found(messages[5]))
+      #expect(try await search(store, "b", by: .administrator) == found(messages[6]))
+      #expect(try await search(store, "c") == .absent)
     }
   }
 

@@ -166,6 +166,36 @@ final class Removals: Sendable {
     }
   }
 
+  /// Whether a message was stored is not known of a time from which messages have gone.
+  @Test(arguments: stores)
+  func whatWasRemovedIsNotCalledAbsent(_ backing: Backing) async throws {
+    let clocks = ManualClocks(at: Self.start)
+    try await withLimits(backing, HistoryLimits(count: 3), clocks: clocks) { store, _ in
+      func search(since: WallInstant) async throws -> SentSearch {
+        try await store.sentMessage(of: club, epoch: "e1", from: alice, clientMsgID: "c", since: since, most: 100)
+      }
+      func append(_ seqs: ClosedRange<Int64>) -> [StoreChange] {
+        seqs.map { .append(.sample($0, at: Self.start.advanced(byMilliseconds: $0 * 10))) }
+      }
+      try await store.put([.create()] + append(1...3)).get()
+      await store.tick()
+      #expect(try await search(since: Self.start) == .absent, "all are there")
+      try await store.put(append(4...6)).get()
+      clocks.advance(by: 5_000)
+      await store.tick()
+      #expect(try await seqs(store) == [4, 5, 6])
+      #expect(try await search(since: Self.start + 30) == .removed)
+      #expect(try await search(since: Self.start + 31) == .absent)
+      // Where messages may never have been the last one, the time of the newest that has gone is not known.
+      var record = GroupRecord.sample()
+      record.messageFeatures = [.excluded]
+      try await store.put([.putGroup(record, isNew: false)]).get()
+      #expect(try await search(since: Self.start + 31) == .removed)
+      #expect(try await search(since: Self.start + 40) == .removed, "from the oldest that is kept on")
+      #expect(try await search(since: Self.start + 41) == .absent)
+    }
+  }
+
   @Test(arguments: stores)
   func aClockThatJumpsRemovesNothingForAnHour(_ backing: Backing) async throws {
     let clocks = ManualClocks(at: Self.start)

@@ -48,7 +48,10 @@ import Testing
   @Test func everyChoiceOfTheServerIsThere() {
     let method = Mirror(reflecting: Methods.SendGroupTextMessage(groupID: "", text: "")).children.compactMap(\.label)
     let options = Mirror(reflecting: SendOptions()).children.compactMap(\.label)
-    #expect(Set(method) == Set(options + ["groupID", "text"]))
+    // The client itself says when a message was sent first.
+    #expect(Set(method) == Set(options + ["groupID", "text", "firstSentAt"]))
+    let params = Mirror(reflecting: LocalMessage(.text(""), to: "", options: SendOptions(), clientMsgID: "").params())
+    #expect(Set(params.children.compactMap(\.label)) == Set(method + ["data"]))
   }
 
   @Test func nothingLeavesBeforeTheGroupsAreInStep() {
@@ -150,21 +153,131 @@ import Testing
     #expect(scene.asked("sendGroupTextMessage").count == 1)
   }
 
-  @Test(arguments: [269, 271]) func whatNothingCanTellIsNotSentTwice(seconds: Int) {
+  private static let inRoom =
+    "{\"resultList\":[{\"groupID\":\"room\",\"code\":0,\"info\":\(Scene.info("room", type: "AVChatRoom"))}]}"
+
+  /// A message to a live room whose connection was lost before the answer, on the next connection.
+  private func uncertain(after duration: Duration = .seconds(300)) -> Scene {
     var scene = Scene()
     scene.connect(in: "room", type: "AVChatRoom", lastSeq: 0)
+    scene.pass(.seconds(7))
     scene.feed(message("a", to: "room"))
     scene.feed(.ended(attempt: 1, .closed(code: 1006, reason: ""), didOpen: true))
+    scene.pass(duration)
+    scene.feed(.fired(.retry))
+    scene.open()
+    scene.answer("getJoinedGroupList", Scene.noGroups)
+    scene.answer("getGroupsInfo", MessageTests.inRoom)
+    _ = scene.takeEffects()
+    return scene
+  }
+
+  private func firstSentAt(_ scene: Scene) -> [JSONValue?] {
+    scene.asked("sendGroupTextMessage").map { params -> JSONValue? in
+      if case .object(let members) = params { members["firstSentAt"] } else { nil }
+    }
+  }
+
+  /// By the server's clock, which the client's own goes on from.
+  @Test func aRepeatSaysWhenTheFirstTryWas() {
+    #expect(firstSentAt(uncertain()) == [.integer(1_007_000)])
+  }
+
+  @Test(arguments: [10_004, 10_033]) func whatTheServerCannotTellIsNotSentTwice(code: Int) throws {
+    var scene = uncertain()
+    scene.refuse("sendGroupTextMessage", code: code, field: "firstSentAt")
+    let failed = try #require(scene.takeEffects().messages.last)
+    let error = try #require(failed.error as? ClientError)
+    #expect(failed.state == .failed && error.reason == .outcomeUnknown && error.cause?.code.rawValue == code)
+    // The user decides, and it is a new message.
+    scene.feed(.resend(failed))
+    #expect(firstSentAt(scene) == [nil])
+  }
+
+  /// A refusal of a repeat says nothing of the try that was not answered.
+  @Test func aRepeatThatIsRefusedStaysOne() {
+    var scene = uncertain()
+    scene.refuse("sendGroupTextMessage", code: 7008, temporary: true)
+    scene.pass(.seconds(20))
+    scene.feed(.fired(.pause))
+    #expect(firstSentAt(scene) == [.integer(1_007_000)])
+  }
+
+  @Test func aFirstTryThatIsRefusedIsNone() {
+    var scene = online()
+    scene.feed(message("a"))
+    scene.refuse("sendGroupTextMessage", code: 7008, temporary: true)
+    scene.feed(.fired(.pause))
+    #expect(firstSentAt(scene) == [nil])
+  }
+
+  @Test func whatTheHistoryDoesNotHoldIsANewMessage() {
+    var scene = online()
+    scene.feed(message("a"))
+    scene.reconnect()
+    scene.answer("getJoinedGroupList", Scene.noGroups)
+    scene.answer("syncGroups", sync("[]"))
+    #expect(firstSentAt(scene) == [nil])
+  }
+
+  /// The places of another epoch tell of nothing.
+  @Test func aHistoryThatIsGoneProvesNothing() {
+    var scene = online()
+    scene.feed(message("a"))
+    for _ in 0..<2 {
+      scene.reconnect()
+      scene.answer("getJoinedGroupList", Scene.noGroups)
+      scene.answer(
+        "syncGroups",
+        "{\"groups\":[{\"groupID\":\"g\",\"code\":0,\"epoch\":\"f\",\"lastSeq\":3,\"recovered\":false,\"changeSeq\":1}]}")
+      #expect(firstSentAt(scene) == [.integer(1_000_000)])
+    }
+    scene.reconnect()
+    scene.answer("getJoinedGroupList", Scene.noGroups)
+    #expect(scene.asked("syncGroups") == [["groups": [["groupID": "g", "epoch": "f", "seq": 3, "changeSeq": 1]]]])
+    scene.answer("syncGroups", sync("[]", lastSeq: 3))
+    #expect(firstSentAt(scene) == [.integer(1_000_000)])
+  }
+
+  /// Nobody expects it any more.
+  @Test(arguments: [(120, 1), (121, 0)]) func aMessageToALiveRoomThatHasWaitedIsNotSent(seconds: Int, sent: Int) {
+    var scene = Scene()
+    scene.connect(in: "room", type: "AVChatRoom", lastSeq: 0)
+    scene.feed(.ended(attempt: 1, .closed(code: 1006, reason: ""), didOpen: true))
+    scene.feed(message("a", to: "room"))
+    scene.feed(message("b", to: "g"))
     scene.pass(.seconds(seconds))
     scene.feed(.fired(.retry))
     scene.open()
     scene.answer("getJoinedGroupList", Scene.noGroups)
-    _ = scene.takeEffects()
-    scene.answer(
-      "getGroupsInfo", "{\"resultList\":[{\"groupID\":\"room\",\"code\":0,\"info\":\(Scene.info("room", type: "AVChatRoom"))}]}")
-    let effects = scene.takeEffects()
-    #expect(scene.asked("sendGroupTextMessage").count == (seconds < 270 ? 1 : 0))
-    #expect((effects.messages.last?.error as? ClientError)?.reason == (seconds < 270 ? nil : .outcomeUnknown))
+    scene.answer("getGroupsInfo", MessageTests.inRoom)
+    #expect(scene.asked("sendGroupTextMessage").count == sent + 1, "a stored one may wait for ever")
+    #expect((scene.state.outbox.message("a")?.error as? ClientError)?.reason == (sent == 0 ? .expired : nil))
+  }
+
+  // MARK: Conversations that have ended
+
+  @Test func aGroupThatWasLeftTakesNoMessage() {
+    var scene = online()
+    scene.event("onQuitFromGroup", "{\"groupID\":\"g\",\"opTime\":1,\"platform\":\"Web\"}")
+    scene.feed(message("a"))
+    #expect((scene.takeEffects().messages.last?.error as? ClientError)?.reason == .conversationEnded)
+    #expect(scene.asked("sendGroupTextMessage").isEmpty)
+    scene.feed(.joined(groupID: "g"))
+    scene.feed(message("b"))
+    #expect(scene.asked("sendGroupTextMessage").count == 1)
+  }
+
+  @Test func whatWaitsForAGroupThatWasLeftMeanwhileFails() {
+    var scene = online()
+    scene.feed(.ended(attempt: 1, .closed(code: 1006, reason: ""), didOpen: true))
+    scene.feed(message("a"))
+    scene.feed(message("b", to: "elsewhere"))
+    scene.feed(.fired(.retry))
+    scene.open()
+    scene.answer("getJoinedGroupList", Scene.groups(left: ["g"]))
+    #expect((scene.state.outbox.message("a")?.error as? ClientError)?.reason == .conversationEnded)
+    #expect(scene.asked("sendGroupTextMessage").count == 1)
   }
 
   /// The answer was lost, and the room has remembered the message.
@@ -189,26 +302,6 @@ import Testing
     #expect(states(effects).first == .delivered && effects.messages.first?.seq == 11)
     // The other may still wait for its place: the server is asked by sending it again.
     #expect(scene.asked("sendGroupTextMessage").count == 1)
-  }
-
-  /// A refused repeat waits, and the server forgets meanwhile.
-  @Test(arguments: [(20, true), (60, false)]) func anUncertainMessageIsNotSentWhenTheServerHasForgottenIt(
-    seconds: Int, isSent: Bool
-  ) {
-    var scene = Scene()
-    scene.connect(in: "room", type: "AVChatRoom", lastSeq: 0)
-    scene.feed(message("a", to: "room"))
-    scene.reconnect()
-    scene.pass(.seconds(240))
-    scene.answer("getJoinedGroupList", Scene.noGroups)
-    scene.answer(
-      "getGroupsInfo", "{\"resultList\":[{\"groupID\":\"room\",\"code\":0,\"info\":\(Scene.info("room", type: "AVChatRoom"))}]}")
-    scene.refuse("sendGroupTextMessage", code: 7008, temporary: true)
-    _ = scene.takeEffects()
-    scene.pass(.seconds(seconds))
-    scene.feed(.fired(.pause))
-    #expect(scene.asked("sendGroupTextMessage").count == (isSent ? 1 : 0))
-    #expect((scene.takeEffects().messages.last?.error as? ClientError)?.reason == (isSent ? nil : .outcomeUnknown))
   }
 
   @Test func queuedThenDelivered() {

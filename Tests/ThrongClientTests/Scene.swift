@@ -53,8 +53,11 @@ struct Scene {
     receive("{\"jsonrpc\":\"2.0\",\"id\":\(take(method)),\"result\":\(result)}")
   }
 
-  mutating func refuse(_ method: String, code: Int, temporary: Bool = false, retryAfterMs: Int = 0) {
-    let data = "{\"temporary\":\(temporary),\"retryAfterMs\":\(retryAfterMs)}"
+  mutating func refuse(
+    _ method: String, code: Int, temporary: Bool = false, retryAfterMs: Int = 0, field: String? = nil
+  ) {
+    let named = field.map { ",\"field\":\"\($0)\"" } ?? ""
+    let data = "{\"temporary\":\(temporary),\"retryAfterMs\":\(retryAfterMs)\(named)}"
     let error = "{\"code\":\(code),\"message\":\"no\",\"data\":\(data)}"
     receive("{\"jsonrpc\":\"2.0\",\"id\":\(take(method)),\"error\":\(error)}")
   }
@@ -107,6 +110,16 @@ struct Scene {
       \(kept)"epoch":"\(epoch)","selfInfo":{"role":"Member","joinTime":1,"nameCard":"","muteUntil":0,"receiveMessageOpt":"Receive",
       "readSeq":0,"unreadCount":0,"customInfo":{}}}
       """
+  }
+
+  /// The same as a value.
+  static func decoded(_ groupID: String, type: String = "Public", lastSeq: Int = 0) -> GroupInfo {
+    do {
+      let text = info(groupID, type: type, lastSeq: lastSeq, firstSeq: type == "AVChatRoom" ? nil : 1)
+      return try JSONDecoder().decode(GroupInfo.self, from: Data(text.utf8))
+    } catch {
+      preconditionFailure("no group: \(error)")
+    }
   }
 
   static func message(_ groupID: String, seq: Int, sender: String = "bob", clientMsgID: String? = nil, changeSeq: Int? = nil)
@@ -186,6 +199,13 @@ extension Array where Element == ClientEffect {
     reversed().lazy.compactMap { effect in
       if case .start(timer, let delay) = effect { delay } else { nil }
     }.first
+  }
+
+  /// What the store is told.
+  var storeEvents: [StoreEvent] {
+    flatMap { effect -> [StoreEvent] in
+      if case .store(let events, _) = effect { events } else { [] }
+    }
   }
 
   /// The error of a call; nil = none was answered.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ThrongClient
 
-/// The actor: it does what the state decides, and wakes those who wait.
+/// The actor: it does what the state decides, and wakes those who wait. StoredClientTests has its store.
 @Suite struct ThrongClientTests {
   private let server = FakeServer()
 

@@ -191,6 +191,108 @@ import Testing
     }
   }
 
+  // MARK: A function that does not answer
+
+  private func reason(_ error: (any Error)?) -> ClientError.Reason? { (error as? ClientError)?.reason }
+
+  private func number(_ effects: [ClientEffect]) -> Int? {
+    effects.compactMap { effect -> Int? in if case .readToken(let number) = effect { number } else { nil } }.last
+  }
+
+  private func abandons(_ effects: [ClientEffect]) -> Bool {
+    effects.contains { if case .abandonToken = $0 { true } else { false } }
+  }
+
+  @Test func aFunctionThatDoesNotAnswerIsGivenUp() throws {
+    var scene = Scene(token: Scene.renewable, options: ClientOptions(tokenTimeout: .seconds(7)))
+    scene.feed(.connect)
+    let first = try #require(number(scene.effects))
+    #expect(scene.takeEffects().delay(of: .token) == .seconds(7))
+    scene.feed(.fired(.token))
+    let effects = scene.takeEffects()
+    guard case .waiting(let loss, _) = effects.states.last else { Issue.record("not waiting"); return }
+    #expect(reason(loss.error) == .tokenTimeout && abandons(effects))
+    scene.feed(.fired(.retry))
+    let second = try #require(number(scene.takeEffects()))
+    // The late answer is nobody's.
+    scene.feed(.tokenRead(.success("late"), number: first))
+    #expect(!scene.takeEffects().opens && first != second)
+    scene.feed(.tokenRead(.success("good"), number: second))
+    scene.feed(.opened(attempt: 2))
+    #expect(scene.asked("login") == [["token": "good"]])
+  }
+
+  @Test func anAnswerStopsTheWaitForIt() {
+    var scene = Scene(token: Scene.renewable)
+    scene.feed(.connect)
+    scene.feed(.tokenRead(.success("token")))
+    #expect(scene.takeEffects().contains { if case .stop(.token) = $0 { true } else { false } })
+    scene.feed(.fired(.token))
+    #expect(scene.takeEffects().isEmpty)
+  }
+
+  @Test func reconnectNowAsksAnew() throws {
+    var scene = Scene(token: Scene.renewable)
+    scene.feed(.connect)
+    let first = try #require(number(scene.takeEffects()))
+    scene.feed(.reconnectNow)
+    let effects = scene.takeEffects()
+    let second = try #require(number(effects))
+    #expect(abandons(effects) && second != first && effects.delay(of: .token) == .seconds(30))
+    scene.feed(.tokenRead(.failure(NoToken()), number: first))
+    #expect(scene.takeEffects().states.isEmpty)
+    scene.feed(.tokenRead(.success("token"), number: second))
+    #expect(scene.takeEffects().opens)
+  }
+
+  /// The session goes on, and so does the next one, as long as the token is good.
+  @Test func aRenewalThatHangsIsNoEnd() {
+    var scene = online(ttl: 60)
+    scene.event("onUserSigExpired", "{\"expiresAt\":1}")
+    #expect(scene.takeEffects().asksForToken)
+    scene.pass(.seconds(30))
+    scene.feed(.fired(.token))
+    let failures = scene.takeEffects().events.compactMap { event -> ClientError.Reason? in
+      if case .renewalFailed(let error) = event { reason(error) } else { nil }
+    }
+    #expect(failures == [.tokenTimeout] && scene.state.isOnline)
+    scene.feed(.ended(attempt: 1, .closed(code: 1006, reason: ""), didOpen: true))
+    scene.feed(.fired(.retry))
+    scene.open(Scene.session(ttl: 30))
+    #expect(scene.state.isOnline && !scene.takeEffects().asksForToken)
+    // With 5 s left it is not.
+    scene.pass(.seconds(25))
+    scene.feed(.ended(attempt: scene.attempt, .closed(code: 1006, reason: ""), didOpen: true))
+    scene.feed(.fired(.retry))
+    #expect(scene.takeEffects().asksForToken)
+  }
+
+  @Test func aConnectionThatIsLostWhileTheFunctionIsAskedUsesTheOldToken() {
+    var scene = online()
+    scene.event("onUserSigExpired", "{\"expiresAt\":1}")
+    scene.pass(.seconds(10))
+    scene.feed(.ended(attempt: 1, .closed(code: 1006, reason: ""), didOpen: true))
+    #expect(scene.takeEffects().delay(of: .token) == .seconds(20), "the function has its time all the same")
+    scene.feed(.fired(.retry))
+    #expect(scene.takeEffects().opens)
+    scene.feed(.opened(attempt: 2))
+    #expect(scene.asked("login") == [["token": "first"]])
+    // Its answer is for a session that is gone; the next one takes it.
+    scene.answer("login", Scene.session())
+    scene.feed(.tokenRead(.success("second")))
+    scene.reconnect()
+    #expect(scene.state.tokens.usedToken == "second")
+  }
+
+  @Test func theEndOfAClientWaitsForNoToken() {
+    var scene = Scene(token: Scene.renewable)
+    scene.feed(.connect)
+    _ = scene.takeEffects()
+    scene.feed(.close)
+    let effects = scene.takeEffects()
+    #expect(abandons(effects) && effects.delay(of: .token) == nil)
+  }
+
   @Test func aFixedTokenEndsTheClient() {
     var scene = Scene()
     scene.connect()

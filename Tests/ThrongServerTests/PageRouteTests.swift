@@ -36,10 +36,14 @@ import Testing
 
   @Test func theClientLibraryIsBesideTheWebSocket() async throws {
     try await Running.with(demo: false) { server in
-      for (file, type) in [("throng.js", "text/javascript"), ("throng.d.ts", "text/plain")] {
+      for (file, type, name) in [
+        ("throng.js", "text/javascript", "ThrongClient"), ("throng.d.ts", "text/plain", "ThrongClient"),
+        ("throng-storage.js", "text/javascript", "IndexedDBStorage"),
+        ("throng-storage.d.ts", "text/plain", "IndexedDBStorage"),
+      ] {
         let answer = try server.ask("GET", "/\(file)", .public)
         #expect(answer.status == 200 && answer.head.contains("Content-Type: \(type); charset=utf-8\r\n"))
-        #expect(answer.head.contains("Access-Control-Allow-Origin: *\r\n") && answer.body.contains("class ThrongClient"))
+        #expect(answer.head.contains("Access-Control-Allow-Origin: *\r\n") && answer.body.contains("class \(name)"))
         #expect(try server.ask("HEAD", "/\(file)", .public).body.isEmpty)
         #expect(try server.ask("POST", "/\(file)", .public).status == 405)
         #expect(try server.ask("GET", "/\(file)", .internal).status == 404)
@@ -49,7 +53,7 @@ import Testing
   }
 
   @Test func theClientLibraryMovesWithTheWebSocket() {
-    #expect(ClientFile(at: "/chat/throng.js", besides: "/chat/ws") != nil)
+    for file in ["throng.js", "throng-storage.js"] { #expect(ClientFile(at: "/chat/\(file)", besides: "/chat/ws") != nil, "\(file)") }
     for path in ["/throng.js", "/chat/", "/chat/ws", "/chat/throng.j", "/chat/x/throng.js"] {
       #expect(ClientFile(at: path, besides: "/chat/ws") == nil, "\(path)")
     }

@@ -49,6 +49,28 @@ import WireProtocol
     #expect(reply?.replyTo == 1, "a reply may be for those online")
   }
 
+  @Test(arguments: sends) func aMessageThatMayHaveBeenSentBeforeSaysWhen(method: String, content: String) throws {
+    #expect(try extras(method, #"\#(content),"firstSentAt":7"#) == SendExtras(firstSentAt: WallInstant(milliseconds: 7)))
+    #expect(try extras(method, #"\#(content),"firstSentAt":0"#)?.firstSentAt == .unset, "an instant long ago")
+    #expect(try extras(method, #"\#(content),"firstSentAt":null"#) == nil)
+    let before = fault(method, #"{"groupID":"g",\#(content),"firstSentAt":-1}"#)
+    #expect(before?.code == .badValue && before?.field == "firstSentAt")
+    #expect(fault(method, #"{"groupID":"g",\#(content),"firstSentAt":"now"}"#)?.code == .invalidParams)
+  }
+
+  @Test func aNewMessageIsTheSameWithoutThat() {
+    let mary = UserID("mary").map { [$0] } ?? []
+    let others = SendExtras(extension: "e", replyTo: 1, isExcludedFromLastMessage: true, toUserIDList: mary)
+    let late = SendExtras(
+      extension: "e", replyTo: 1, isExcludedFromLastMessage: true, toUserIDList: mary, firstSentAt: WallInstant(milliseconds: 7))
+    #expect(late != others)
+    let options = MessageOptions(priority: .high, clientMsgID: "c", atUserIDList: ["a"], extras: late)
+    let expected = MessageOptions(priority: .high, clientMsgID: "c", atUserIDList: ["a"], extras: others)
+    #expect(options.withoutFirstSentAt == expected && expected.withoutFirstSentAt == expected)
+    let alone = MessageOptions(clientMsgID: "c", extras: SendExtras(firstSentAt: WallInstant(milliseconds: 7)))
+    #expect(alone.withoutFirstSentAt == MessageOptions(clientMsgID: "c"))
+  }
+
   @Test func textsAreComparedByteForByte() {
     #expect(SendExtras(extension: "\u{e9}") != SendExtras(extension: "e\u{301}"))
     #expect(SendExtras(extension: "\u{e9}") == SendExtras(extension: "\u{e9}"))

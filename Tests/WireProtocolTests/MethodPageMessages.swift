@@ -73,6 +73,6 @@ extension MethodPage {
     .may("atUserIDList", .list(.mention, 0...30, tooMany: 10053)), .may("onlineUserOnly", .flag),
     .may("needReadReceipt", .flag), .may("extension", .messageExtension), .may("replyTo", .seq),
     .may("isExcludedFromUnreadCount", .flag), .may("isExcludedFromLastMessage", .flag),
-    .may("toUserIDList", .list(.userID, 1...50, empty: 10004)),
+    .may("toUserIDList", .list(.userID, 1...50, empty: 10004)), .may("firstSentAt", .instant),
   ]
 }

@@ -96,7 +96,8 @@ import WireProtocol
         #expect(!PersonalTextsTests.names(known, "mary"))
         continue
       }
-      #expect(!PersonalTextsTests.names(try JSON(result), "mary"), "\(text) became \(result)")
+      let left = try JSON(result)
+      #expect(!PersonalTextsTests.names(left, "mary"), "\(text) became \(result)")
       #expect(try erased(result, .revoke) == nil)
     }
   }

@@ -33,7 +33,7 @@ import WireProtocol
   /// throng.d.ts names them for all clients, which are tested to be alike.
   @Test(arguments: [("message-states", "MessageState = ", ["recalled"]), ("connection-states", "readonly state: ", [])])
   func theStatesAreThoseOfTheClients(picture: String, declaration: String, ofTheGroup: [String]) throws {
-    let file = Self.root.appending(path: "Sources/ThrongServer/Pages/Client/throng.d.ts")
+    let file = Self.root.appending(path: "Sources/Clients/js/throng.d.ts")
     let types = try String(contentsOf: file, encoding: .utf8)
     func words(after declaration: String) throws -> [String] {
       let start = try #require(types.range(of: declaration)).lowerBound

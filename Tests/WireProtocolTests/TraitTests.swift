@@ -197,6 +197,9 @@ import WireProtocol
       try rows("sendGroupCustomMessage", #""data":"d","extension":"","isExcludedFromLastMessage":false"#)
         == .message(textBytes: 1, searchableBytes: 0, listsMembers: false, extrasBytes: nil), "none of it is given")
     #expect(
+      try rows("sendGroupCustomMessage", #""data":"d","clientMsgID":"c","firstSentAt":1"#)
+        == .message(textBytes: 2, searchableBytes: 0, listsMembers: false, extrasBytes: nil), "it is not stored")
+    #expect(
       try rows("modifyGroupMessage", #""seq":1,"extension":"four""#)
         == .edit(textBytes: nil, searchableBytes: 0, extrasBytes: 4))
   }

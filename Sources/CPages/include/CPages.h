@@ -2,7 +2,8 @@
 
 #include <stddef.h>
 
-// The pages and the client library that the server serves, which are compiled into it: Sources/ThrongServer/Pages.
+// The pages and the client library that the server serves, which are compiled into it:
+// Sources/ThrongServer/Pages and Sources/Clients/js.
 
 // Bytes that live as long as the process.
 typedef struct {
@@ -21,3 +22,6 @@ cp_file cp_console_script(void);
 // throng.js and its types in TypeScript.
 cp_file cp_client_script(void);
 cp_file cp_client_types(void);
+// The same of throng-storage.js.
+cp_file cp_storage_script(void);
+cp_file cp_storage_types(void);

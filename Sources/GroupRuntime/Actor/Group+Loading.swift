@@ -24,17 +24,17 @@ extension Group {
   ///   the session that asked first has ended.
   private nonisolated func read(for requester: Requester?) async throws(StoreError) -> sending LoadedGroup? {
     let start = services.clocks.wall
-    let stored = await Requester.$current.withValue(requester) { () async -> Result<StoredGroup?, StoreError> in
+    let sentSince = start.advanced(byMilliseconds: -RecentlySent.retentionMilliseconds)
+    let result = await Requester.$current.withValue(requester) { () async -> Result<StoredGroup?, StoreError> in
       do throws(StoreError) {
         return .success(
-          try await services.groups.group(
-            id, sentSince: start.advanced(byMilliseconds: -RecentlySent.retentionMilliseconds), at: start,
-            mostFormer: FormerMembers.maxCount))
+          try await services.groups.group(id, sentSince: sentSince, at: start, mostFormer: FormerMembers.maxCount))
       } catch {
         return .failure(error)
       }
     }
-    guard let stored = try stored.get() else { return nil }
+    guard var stored = try result.get() else { return nil }
+    stored.sentSince = sentSince
     let now = services.clocks.now
     var state = GroupState(stored, at: now, rules: services.rules)
     // Later changes of presence wait in the backlog. A group of everybody looks when the registry

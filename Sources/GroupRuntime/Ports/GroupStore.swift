@@ -121,9 +121,28 @@ public protocol MessageStore: ReadReceiptStore {
   /// Timestamps never decrease with `seq`.
   func firstSeq(of group: GroupID, notBefore: WallInstant) async throws(StoreError) -> Int64?
 
+  /// Looks for a message that was sent before, among those accepted at or after an instant.
+  /// - Parameters:
+  ///   - epoch: the history's; another group may use the groupID by now.
+  ///   - most: of so many messages; where more have come since it is not looked for.
+  func sentMessage(
+    of group: GroupID, epoch: String, from sender: UserID, clientMsgID: String, since: WallInstant, most: Int64
+  ) async throws(StoreError) -> SentSearch
+
   /// Messages that match a search, at most `limit` behind a place in its order. A page looks at a
   /// bounded number of messages, so it may be empty and still have a next one.
   func messages(matching search: MessageSearch, after place: Int64, limit: Int) async throws(StoreError) -> MessageSearch.Page
+}
+
+/// What became of the look for a message that was sent before.
+public enum SentSearch: Sendable, Equatable {
+  case found(SentMessage)
+  /// It was not stored.
+  case absent
+  /// Retention has removed messages of that time, and may have removed this one.
+  case removed
+  /// More messages have come since than are looked through.
+  case tooMany
 }
 
 /// How far the replies to a message are counted.

@@ -20,6 +20,8 @@ public struct StoredGroup: Sendable {
   public var offlineSince: [UserID: WallInstant]
   /// The messages with a clientMsgID accepted at or after the instant asked for, by `seq`.
   public var recentlySent: [SentMessage]
+  /// The instant asked for; unset = `recentlySent` has all messages with a clientMsgID.
+  public var sentSince = WallInstant.unset
   /// The `seq` of the pinned messages, the last pinned first.
   public var pinned: [Int64] = []
   /// The newest message, where it may not be the last message.
@@ -32,6 +34,14 @@ public struct StoredGroup: Sendable {
   /// The timestamp of the newest message that may be the last message, removed or not.
   public var lastTime: WallInstant {
     newest == nil ? newestTime : lastMessage?.timestamp ?? max(record.lastShownTime, removedTime)
+  }
+
+  /// From this instant on `recentlySent` has every message with a clientMsgID that was ever stored.
+  var receiptsSince: WallInstant {
+    guard firstSeq > 1 else { return sentSince }
+    // `removedTime` leaves out what was never a last message: how much was removed is not known.
+    guard record.messageFeatures.isDisjoint(with: .uncounted) else { return .distantFuture }
+    return max(sentSince, removedTime.advanced(byMilliseconds: 1))
   }
 
   /// The newest message is one that may not be the last message.

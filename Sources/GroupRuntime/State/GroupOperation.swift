@@ -18,6 +18,8 @@ public enum GroupOperation: Sendable {
   indirect case confirmFound(_ seqs: [Int64], epoch: String)
   /// - Parameter readers: as the store keeps them; nil = there is no such message.
   indirect case readersFound(_ readers: MessageReaders?, GetGroupMessageReadMemberList, epoch: String)
+  /// - Parameter found: whether the store has the message.
+  indirect case sentFound(SentLookUp, SentSearch)
   /// The checks of a request that the application is asked about; answers `.empty` where it is to be
   /// asked, and changes nothing.
   indirect case check(AskedGroupRequest, UserFacts)
@@ -48,7 +50,7 @@ public enum GroupOperation: Sendable {
   /// Whether it is a request with what was read for it.
   var followsReading: Bool {
     switch self {
-    case .found, .foundRecent, .confirmFound, .readersFound: true
+    case .found, .foundRecent, .confirmFound, .readersFound, .sentFound: true
     default: false
     }
   }
@@ -59,7 +61,7 @@ extension GroupOperation {
   var sendsToMembers: Bool {
     switch self {
     case .request(let request, _): request.tellsMembers
-    case .check, .create, .importGroup, .decide, .found, .foundRecent, .checkCreation, .dropMessage, .erase: true
+    case .check, .create, .importGroup, .decide, .found, .foundRecent, .sentFound, .checkCreation, .dropMessage, .erase: true
     case .confirmFound, .readersFound, .info, .foundInfo, .joinedInfo, .unreadCount, .sync, .report: false
     }
   }
@@ -72,6 +74,8 @@ enum LookUp: Sendable {
   case confirmable([Int64], epoch: String)
   /// The readers of a message.
   case readers(GetGroupMessageReadMemberList, epoch: String)
+  /// A message that may have been sent before.
+  case sent(SentLookUp)
 
   /// The request with what was read.
   func read(
@@ -91,7 +95,36 @@ enum LookUp: Sendable {
         try await store.readers(of: request.seq, in: group, epoch: epoch)
       }
       return .readersFound(found, request, epoch: epoch)
+    case .sent(let lookUp):
+      // In the sender's turn, and to its end: like every message it goes on when its session has ended.
+      let found = try await Requester.asking(Requester(caller.userID)) { () async throws(StoreError) in
+        try await lookUp.read(from: store, in: group, for: caller)
+      }
+      return .sentFound(lookUp, found)
     }
+  }
+}
+
+/// A message that may have been sent so long ago that its receipt is forgotten: it is looked for among
+/// the stored ones first.
+public struct SentLookUp: Sendable {
+  let content: Message.Content
+  /// Those of the message when it is a new one.
+  let options: MessageOptions
+  let clientMsgID: String
+  /// Messages from before are not looked at.
+  let since: WallInstant
+  let epoch: String
+  let step: MessageLookUp.Step
+
+  /// The most messages that are looked through.
+  static let mostMessages: Int64 = 200_000
+
+  fileprivate func read(
+    from store: any MessageStore, in group: GroupID, for caller: Caller
+  ) async throws(StoreError) -> SentSearch {
+    try await store.sentMessage(
+      of: group, epoch: epoch, from: caller.senderID, clientMsgID: clientMsgID, since: since, most: Self.mostMessages)
   }
 }
 

@@ -28,6 +28,8 @@ public struct GroupState: Sendable {
   var signals: SignalState?
   /// When members have written last; nil = nobody has since the group has slow mode.
   var slow: SlowMode?
+  /// How often each user has had a message looked for; nil = nobody has.
+  var lookUpRate: KeyedRateLimiter<UserID>?
   /// Changes of mutes and roles in a live room that the members are not told of yet.
   var memberNotices = MemberInfoNotices()
   /// The roster's version of the newest stored list of receipt members; nil = none since loading.
@@ -89,6 +91,7 @@ public struct GroupState: Sendable {
     case .found(let lookUp, let found): try decide(lookUp, over: found, &turn)
     case .foundRecent(let lookUp, let found): try decide(lookUp, over: found, &turn)
     case .confirmFound(let seqs, let epoch): try confirm(found: seqs, epoch: epoch, &turn)
+    case .sentFound(let lookUp, let found): try decide(lookUp, over: found, &turn)
     case .readersFound(let found, let request, let epoch):
       turn.answer(reading: .shown(try readMembers(request, found: found, epoch: epoch, turn)))
     case .info: turn.answer(try info(turn))
@@ -199,10 +202,14 @@ public struct GroupState: Sendable {
     }
   }
 
-  private mutating func check(
+  /// The checks of a message before the application is asked.
+  mutating func check(
     _ content: Message.Content, _ options: MessageOptions, _ turn: inout Turn
   ) throws(WireError) {
-    if let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .check, &turn) }
+    if let extras = options.extras {
+      if let first = extras.firstSentAt { return try resend(content, options, since: first, .check, &turn) }
+      if let seq = extras.replyTo { return try reply(to: seq, content, options, .check, &turn) }
+    }
     if let first = try checkSend(options, answering: nil, turn) { return turn.answer(.receipt(first)) }
     _ = try filtered(content, turn)
   }

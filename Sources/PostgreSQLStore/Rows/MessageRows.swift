@@ -85,6 +85,14 @@ extension PostgreSQLConnection {
       WHERE number = $1 AND seq BETWEEN $2 AND $3 AND clientMsgID IS NOT NULL ORDER BY seq
       """, [number, range.lowerBound, range.upperBound], SentMessage.read)
   }
+
+  package func sentMessages(number: Int64, from sender: UserID, in range: ClosedRange<Int64>) throws -> [SentMessage] {
+    try rows(
+      """
+      SELECT \(SentMessage.columnNames) FROM message
+      WHERE number = $1 AND seq BETWEEN $2 AND $3 AND sender = $4 AND clientMsgID IS NOT NULL ORDER BY seq
+      """, [number, range.lowerBound, range.upperBound, sender.rawValue], SentMessage.read)
+  }
 }
 
 /// Statements of `messageChange` rows: what messages have since they were changed.

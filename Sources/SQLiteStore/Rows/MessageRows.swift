@@ -96,4 +96,12 @@ extension Database {
       WHERE number = ? AND seq BETWEEN ? AND ? AND clientMsgID IS NOT NULL ORDER BY seq
       """, [number, range.lowerBound, range.upperBound], SentMessage.read)
   }
+
+  package func sentMessages(number: Int64, from sender: UserID, in range: ClosedRange<Int64>) throws -> [SentMessage] {
+    try rows(
+      """
+      SELECT \(SentMessage.columnNames) FROM message
+      WHERE number = ? AND seq BETWEEN ? AND ? AND sender = ? AND clientMsgID IS NOT NULL ORDER BY seq
+      """, [number, range.lowerBound, range.upperBound, sender.rawValue], SentMessage.read)
+  }
 }

@@ -36,6 +36,8 @@ package protocol StoreQueries: SharedQueries {
   func timestamp(of seq: Int64, number: Int64) throws -> WallInstant?
   /// The messages with a clientMsgID, by `seq`.
   func sentMessages(number: Int64, in range: ClosedRange<Int64>) throws -> [SentMessage]
+  /// Those of one sender.
+  func sentMessages(number: Int64, from sender: UserID, in range: ClosedRange<Int64>) throws -> [SentMessage]
   /// Messages by their `seq`, in that order; unknown ones are left out.
   func messages(of group: GroupID, number: Int64, seqs: [Int64]) throws -> [Message]
   /// The changes behind one, and the messages that were changed.

@@ -1630,9 +1630,12 @@ extension Methods {
     /// The only members who see the message, besides the sender, in a Work, Public or Meeting
     /// group; absent = all. 1 to 50 elements, each 1 to 32 bytes of UTF-8.
     public var toUserIDList: [String]?
+    /// When it was sent first, by the server's clock, in milliseconds since 1970: it is looked for;
+    /// absent = it was not. 0 or more.
+    public var firstSentAt: Int?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, text: String, priority: MessagePriority? = nil, clientMsgID: String? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil, needReadReceipt: Bool? = nil, extension: String? = nil, replyTo: Int? = nil, isExcludedFromUnreadCount: Bool? = nil, isExcludedFromLastMessage: Bool? = nil, toUserIDList: [String]? = nil) {
+    public init(groupID: String, text: String, priority: MessagePriority? = nil, clientMsgID: String? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil, needReadReceipt: Bool? = nil, extension: String? = nil, replyTo: Int? = nil, isExcludedFromUnreadCount: Bool? = nil, isExcludedFromLastMessage: Bool? = nil, toUserIDList: [String]? = nil, firstSentAt: Int? = nil) {
       self.groupID = groupID
       self.text = text
       self.priority = priority
@@ -1645,6 +1648,7 @@ extension Methods {
       self.isExcludedFromUnreadCount = isExcludedFromUnreadCount
       self.isExcludedFromLastMessage = isExcludedFromLastMessage
       self.toUserIDList = toUserIDList
+      self.firstSentAt = firstSentAt
     }
 
     /// The answer.
@@ -1700,9 +1704,12 @@ extension Methods {
     /// The only members who see the message, besides the sender, in a Work, Public or Meeting
     /// group; absent = all. 1 to 50 elements, each 1 to 32 bytes of UTF-8.
     public var toUserIDList: [String]?
+    /// When it was sent first, by the server's clock, in milliseconds since 1970: it is looked for;
+    /// absent = it was not. 0 or more.
+    public var firstSentAt: Int?
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, data: String, priority: MessagePriority? = nil, clientMsgID: String? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil, needReadReceipt: Bool? = nil, extension: String? = nil, replyTo: Int? = nil, isExcludedFromUnreadCount: Bool? = nil, isExcludedFromLastMessage: Bool? = nil, toUserIDList: [String]? = nil) {
+    public init(groupID: String, data: String, priority: MessagePriority? = nil, clientMsgID: String? = nil, atUserIDList: [String]? = nil, onlineUserOnly: Bool? = nil, needReadReceipt: Bool? = nil, extension: String? = nil, replyTo: Int? = nil, isExcludedFromUnreadCount: Bool? = nil, isExcludedFromLastMessage: Bool? = nil, toUserIDList: [String]? = nil, firstSentAt: Int? = nil) {
       self.groupID = groupID
       self.data = data
       self.priority = priority
@@ -1715,6 +1722,7 @@ extension Methods {
       self.isExcludedFromUnreadCount = isExcludedFromUnreadCount
       self.isExcludedFromLastMessage = isExcludedFromLastMessage
       self.toUserIDList = toUserIDList
+      self.firstSentAt = firstSentAt
     }
 
     /// The answer.

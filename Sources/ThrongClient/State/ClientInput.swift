@@ -9,10 +9,13 @@ typealias Instant = ContinuousClock.Instant
 
 /// Something that happened to a client.
 enum ClientInput {
+  /// The store was opened, before the first connection.
+  case restored(LocalStore.Start)
   case connect
   case reconnectNow
   case close
-  case tokenRead(Result<String, any Error>)
+  /// The token function has answered; `number`: the question's, nil = the one that is under way.
+  case tokenRead(Result<String, any Error>, number: Int? = nil)
   case opened(attempt: Int)
   case received(attempt: Int, Data)
   /// The connection has ended, or could not be made.
@@ -26,6 +29,18 @@ enum ClientInput {
   case send(LocalMessage)
   /// A message that failed or was dropped, again.
   case resend(LocalMessage)
+  /// A message that failed or was dropped, which is forgotten.
+  case discard(clientMsgID: String)
+  /// The user is in a group, as the server has answered.
+  case joined(groupID: String)
+  /// The disk has the changes of the outbox up to this ticket.
+  case outboxWritten(ticket: Int)
+  /// The store ends with the client from now on.
+  case storeLost
+  /// The store has begun anew.
+  case storeRestarted
+  /// Groups of which the store cannot tell what is unread.
+  case doubt(Set<String>)
   /// Users whose status is watched from now on.
   case watch([String])
   /// Users who are watched no longer; nil = all.
@@ -34,7 +49,10 @@ enum ClientInput {
 
 /// Something that a client does.
 enum ClientEffect {
-  case readToken
+  /// Asks the token function.
+  case readToken(number: Int)
+  /// The answer of the token function is of no use any more.
+  case abandonToken
   case open(attempt: Int)
   case transmit(Data)
   case disconnect
@@ -45,6 +63,8 @@ enum ClientEffect {
   case tell(ClientEvent, bytes: Int)
   /// The frame with the result of a call, or its error.
   case answer(Int, Result<Data, any Error>)
+  /// Changes of the store that belong together; `bytes`: of the frame that they came with.
+  case store([StoreEvent], bytes: Int)
 }
 
 /// The timers of a client. A started one takes the place of its predecessor.
@@ -57,6 +77,8 @@ enum ClientTimer: Hashable, Sendable {
   case life
   /// The longest wait for a sign of life.
   case ping
+  /// The longest wait for the token function.
+  case token
   /// The next try to renew the token.
   case renewal
   /// The next try to resume.

@@ -32,8 +32,15 @@ enum ClientLimits {
   static let waitingBytes = 32 << 20
   /// Groups that are not tracked yet: those entered, and those of which the last place is kept.
   static let newGroups = 1_000
+  /// Changes that wait for the store; the connection is read no further then.
+  static let waitingChanges = 10_000
+  /// Changes that are written at once.
+  static let changesAtOnce = 256
   /// Own messages of a group beyond its place.
   static let ownMessages = 1_000
+  /// Messages whose changes came before themselves, and changes of each.
+  static let missedMessages = 1_000
+  static let changesPerMessage = 10
   /// Own messages that wait at the server at the same time.
   static let queuedMessages = 100
   /// Calls of the application that the server has not answered.

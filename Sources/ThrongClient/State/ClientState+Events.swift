@@ -23,13 +23,15 @@ extension ClientState {
     let groupID = event.groupID
     let isNew = groupID.map { !tracker.isTracked($0) } ?? false
     tracker.note(event)
+    if event.isStored { store(.server(event, bytes: bytes)) }
     if case .onRecvNewMessage(let event) = event, findOwn(event.message) { return }
     if case .onConversationChanged(let change) = event { resume?.apply(change) }
     tell(.server(event), bytes: bytes)
     guard let groupID else { return }
     if event.isEnd(for: userID) {
       tracker.remove(groupID)
-    } else if isNew, event.isEntry(of: userID) {
+      end(groupID)
+    } else if isNew, event.isEntry(of: userID), joining.remove(groupID) == nil {
       enter(groupID)
     }
   }
@@ -40,6 +42,33 @@ extension ClientState {
     defer { performOutbox() }
     guard message.sender == userID, ClientLimits.isIdentifier(message.msgID) else { return false }
     return outbox.find(message, inLiveRoom: tracker.groups[message.groupID]?.isLive == true)
+  }
+
+  /// The user is in the group no more: messages that wait for it are not sent.
+  mutating func end(_ groupID: String) {
+    if ended.count < ClientLimits.groups, ClientLimits.isIdentifier(groupID) { ended.insert(groupID) }
+    outbox.end(groupID)
+    performOutbox()
+  }
+
+  /// The user is in the group, as the server tells of it.
+  /// - Returns: false where there is no room for one more group.
+  @discardableResult
+  mutating func track(_ info: GroupInfo) -> Bool {
+    // A BChatRoom is in nobody's list, and has no history.
+    guard info.groupType != .bChatRoom, tracker.track(info) else { return false }
+    ended.remove(info.groupID)
+    store(.entered(info))
+    return true
+  }
+
+  /// The application has joined a group: messages may be sent there. It is read at once, because the event of a live
+  /// room may wait for others.
+  mutating func didJoin(_ groupID: String) {
+    ended.remove(groupID)
+    guard isOnline, !tracker.isTracked(groupID), tracker.entered[groupID] == nil else { return }
+    if joining.count < ClientLimits.newGroups { joining.insert(groupID) }
+    enter(groupID)
   }
 
   /// The user is a member of one more group: its position is read once.
@@ -55,12 +84,13 @@ extension ClientState {
   /// - Throws: where more events come, again and again, than may wait.
   mutating func didReadEntry(_ result: Methods.GetGroupsInfo.Result, of groupID: String) throws(ClientError) {
     tracker.didEnter(groupID)
+    joining.remove(groupID)
     let row = result.resultList.first { $0.code == 0 && $0.info?.selfInfo != nil && $0.info?.groupID == groupID }
     let info = row?.info
     if tracker.isReread(groupID) {
       try didReread(groupID, info)
     } else if let info, !tracker.isTracked(groupID) {
-      tracker.track(info)
+      track(info)
     }
   }
 
@@ -70,7 +100,9 @@ extension ClientState {
   private mutating func didReread(_ groupID: String, _ info: GroupInfo?) throws(ClientError) {
     guard let info else {
       release(groupID)
-      return tracker.remove(groupID)
+      tracker.remove(groupID)
+      store(.ended(groupID: groupID, .left, at: serverTime))
+      return end(groupID)
     }
     if tracker.retryAfterOverflow(groupID) {
       guard tracker.repeatReread(groupID) else {
@@ -79,6 +111,7 @@ extension ClientState {
       return readEntry(groupID)
     }
     let isSame = tracker.endReread(info)
+    store(.info(info))
     if !isSame { tell(.sync(GroupSync(groupID: groupID, recovered: false, info: info)), bytes: frameBytes) }
     release(groupID, all: isSame)
   }

@@ -28,6 +28,7 @@ extension ClientState {
     case .renewal: failRenewal(error)
     // No server has a group with such an ID.
     case .entry(let groupID): tracker.didEnter(groupID)
+    case .ends, .infos: return
     case .watch: refuseWatch(error)
     case .resume: lose(ConnectionLoss(0, "the positions are too long", error: error, didOpen: true), isFinal: true)
     case .signOfLife, .confirmation: preconditionFailure("a ping has no parameters")
@@ -73,13 +74,14 @@ extension ClientState {
       let answer: Outbox.Answer = try result()
       guard ClientLimits.isIdentifier(answer.msgID) else { throw ClientError(.badAnswer, detail: "a msgID that is too long") }
       guard outbox.isCurrent(clientMsgID, order) else { return }
-      let groupID = outbox.message(clientMsgID)?.groupID
-      if outbox.didAnswer(clientMsgID, answer), let seq = answer.seq, let groupID { tracker.addOwn(seq, in: groupID) }
+      if outbox.didAnswer(clientMsgID, answer) { noteOwn(clientMsgID) }
       performOutbox()
     case .confirmation(let clientMsgID):
       outbox.confirm(clientMsgID)
       performOutbox()
     case .entry(let groupID): try didReadEntry(try result() as Methods.GetGroupsInfo.Result, of: groupID)
+    case .ends(let groupIDs): didExplain(try result() as Methods.GetGroupsInfo.Result, of: groupIDs)
+    case .infos: didReadDoubtful(try result() as Methods.GetGroupsInfo.Result)
     case .watch(isEnd: true):
       _ = try result() as NoResult
       didWatch([])
@@ -107,6 +109,11 @@ extension ClientState {
     case .entry(let groupID):
       let pause = Backoff.longestBound / 20 * (1 << min(tracker.entered[groupID] ?? 0, 5))
       start(.entry(groupID: groupID), max(pause, error.retryAfter))
+    // Asked once more after the next resume, unless that makes no sense.
+    case .ends(let groupIDs): if error.isTemporary { unexplained.formUnion(groupIDs) }
+    case .infos(let groupIDs):
+      isAskingInfos = false
+      if error.isTemporary { doubtful.formUnion(groupIDs) }
     case .watch: refuseWatch(error)
     case .resume: didFailToResume(error)
     }
@@ -124,11 +131,28 @@ extension ClientState {
     }
   }
 
+  /// Has messages leave that may, and writes what has changed.
   mutating func pumpOutbox() {
-    while isOnline, let message = outbox.next(at: now, place: { tracker.place(of: $0)?.seq }) {
-      transmit(message.request, .message(clientMsgID: message.clientMsgID, order: outbox.order(of: message)))
+    if isOnline {
+      let moment = Outbox.Moment(now: now, serverTime: serverTime, groups: tracker.groups)
+      while outbox.sendNext(at: moment) {}
+      for departure in outbox.takeDepartures() {
+        let message = departure.message
+        transmit(
+          message.request(firstSentAt: departure.firstSentAt),
+          .message(clientMsgID: message.clientMsgID, order: departure.order))
+      }
     }
     performOutbox()
+    if let (changes, ticket) = outbox.takeChanges() { store(.outbox(changes, ticket: ticket)) }
+  }
+
+  /// An own message has come to an end, and may have a place in its group's history.
+  private mutating func noteOwn(_ clientMsgID: String) {
+    guard let message = outbox.message(clientMsgID), let seq = message.seq else { return }
+    tracker.addOwn(seq, in: message.groupID)
+    guard message.state == .stored, let stored = message.stored(by: userID, on: platform) else { return }
+    store(.own(stored))
   }
 
   // MARK: Renewals
@@ -139,7 +163,6 @@ extension ClientState {
     guard tokens.mayRenew, tokens.renewal == .none, let attempt else { return }
     tokens.renewal = .reading(attempt: attempt)
     tokens.renewalBegan = now
-    tokens.mark(stale: true)
     readToken()
   }
 
@@ -159,9 +182,9 @@ extension ClientState {
 
   mutating func failRenewal(_ error: any Error) {
     guard tokens.renewal != .none else { return }
+    // A token that the server has not seen is a good one, and so is the old one where the function has failed.
+    if tokens.renewal == .requested, error is ThrongError { tokens.refuse() }
     tokens.renewal = .none
-    // A token that the server has not seen is a good one.
-    tokens.mark(stale: !(error is ClientError))
     tell(.renewalFailed(error))
     renewLater()
   }

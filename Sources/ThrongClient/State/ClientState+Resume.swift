@@ -3,13 +3,14 @@ extension ClientState {
   mutating func startResume() {
     // A try before this one may have told the events of some groups.
     tracker.hold()
-    resume = Resume(since: tracker.toldUntil, known: tracker.groups.keys.sorted())
+    resume = Resume(
+      since: tracker.toldUntil, isFirst: !wasInStep, listedAt: serverTime, known: tracker.groups.keys.sorted())
     readJoined(from: 0)
   }
 
   private mutating func readJoined(from nextSeq: Int) {
     guard let resume else { return }
-    let since = resume.isFirst ? nil : max(0, resume.since - Resume.lookBack)
+    let since = resume.listsAll ? nil : max(0, resume.since - Resume.lookBack)
     request(
       Methods.GetJoinedGroupList(updatedSince: since, count: Resume.groupsPerPage, nextSeq: nextSeq), .resume(.joined))
   }
@@ -27,10 +28,10 @@ extension ClientState {
     guard var resume else { return }
     let known = Set(resume.known).intersection(tracker.groups.keys)
     resume.left = resume.gone.intersection(known)
-    if resume.isFirst {
+    if resume.listsAll {
       resume.left.formUnion(known.filter { resume.infos[$0] == nil && tracker.groups[$0]?.isLive == false })
     }
-    for (groupID, info) in resume.infos where !tracker.isTracked(groupID) && tracker.track(info) {
+    for (groupID, info) in resume.infos where !tracker.isTracked(groupID) && track(info) {
       tracker.didJoin(groupID)
     }
     let kept = known.subtracting(resume.left).sorted()
@@ -75,13 +76,14 @@ extension ClientState {
         continue
       }
       if !tracker.isTracked(row.groupID) {
-        tracker.track(info)
+        track(info)
       } else if tracker.check(row.groupID, info) {
         resume?.rooms[row.groupID] = info
         resume?.stored.append(row.groupID)
         continue
       }
       resume?.notRecovered.insert(row.groupID)
+      store(.info(info))
       tell(.sync(GroupSync(groupID: row.groupID, recovered: false, info: info)), bytes: frameBytes / result.resultList.count)
       release(row.groupID)
     }
@@ -122,6 +124,8 @@ extension ClientState {
       tracker.restart(groupID, epoch: answer.epoch ?? "", at: Place(seq: answer.lastSeq, changeSeq: answer.changeSeq))
       resume?.notRecovered.insert(groupID)
       resume?.recovered.remove(groupID)
+      outbox.losePlaces(in: groupID)
+      store(answer, from: row.ask.seq, recovered: false)
       tell(.sync(GroupSync(groupID: groupID, recovered: false, info: resume?.info(of: groupID))), bytes: bytes)
       return try releaseOrRepeat(groupID)
     }
@@ -131,6 +135,7 @@ extension ClientState {
     // Before the group's own position a page tells of changes that its changeSeq does not cover.
     let changeSeq = !more || last >= row.known.seq ? page.place.changeSeq : row.known.changeSeq
     tracker.reach(Place(seq: more ? last : answer.lastSeq ?? last, changeSeq: changeSeq), in: groupID)
+    store(answer, from: row.ask.seq, recovered: true)
     tell(
       .sync(
         GroupSync(
@@ -152,6 +157,18 @@ extension ClientState {
     // In a live room it may still wait for its place; there the server is asked by sending it again.
     if tracker.groups[groupID]?.isLive == false { outbox.proveAbsent(in: groupID) }
     return try releaseOrRepeat(groupID)
+  }
+
+  /// Keeps a page as the server has answered it; the tracker has its place already.
+  private mutating func store(_ answer: Methods.SyncGroups.Result.GroupRow, from seq: Int, recovered: Bool) {
+    let groupID = answer.groupID
+    guard let group = tracker.groups[groupID] else { return }
+    let place = GroupPosition(groupID: groupID, epoch: group.epoch, seq: group.place.seq, changeSeq: group.place.changeSeq)
+    store(
+      .sync(
+        StoredSync(
+          recovered: recovered, messageList: answer.messageList ?? [], changeList: answer.changeList ?? [],
+          info: resume?.info(of: groupID), from: seq, position: place)))
   }
 
   /// A page without what the application has: own messages, and those before its position that did
@@ -188,16 +205,55 @@ extension ClientState {
 
   private mutating func finish(_ resume: Resume) {
     self.resume = nil
-    for groupID in resume.left {
+    for groupID in resume.left.sorted() {
       release(groupID)
+      let isLive = tracker.groups[groupID]?.isLive == true
       tracker.remove(groupID)
+      store(.ended(groupID: groupID, .left, at: resume.listedAt))
+      end(groupID)
+      if !isLive { unexplained.insert(groupID) }
     }
     let ready = resume.ready(joined: tracker.joined)
     tracker.didResume()
-    outbox.failUncertain(at: now)
-    performOutbox()
+    wasInStep = true
+    store(.ready(toldUntil: resume.listedAt))
     tell(.ready(ready), bytes: resume.bytes)
     outbox.open()
+    explainEnds()
+    readDoubtful()
+  }
+
+  /// Asks whether groups that were left are gone altogether.
+  private mutating func explainEnds() {
+    var groupIDs = unexplained.sorted()
+    unexplained = []
+    while !groupIDs.isEmpty {
+      let asked = Resume.takeBatch(of: &groupIDs)
+      request(Methods.GetGroupsInfo(groupIDList: asked), .ends(groupIDs: asked))
+    }
+  }
+
+  /// Asks for what the store cannot tell, one request at a time, and between resumes: these read it anyway.
+  mutating func readDoubtful() {
+    guard isOnline, resume == nil, !isAskingInfos else { return }
+    var groupIDs = doubtful.intersection(tracker.groups.keys).sorted()
+    let asked = Resume.takeBatch(of: &groupIDs)
+    doubtful = Set(groupIDs)
+    guard !asked.isEmpty else { return }
+    isAskingInfos = true
+    request(Methods.GetGroupsInfo(groupIDList: asked), .infos(groupIDs: asked))
+  }
+
+  mutating func didReadDoubtful(_ result: Methods.GetGroupsInfo.Result) {
+    isAskingInfos = false
+    for case let info? in result.resultList.map(\.info) { store(.info(info)) }
+    readDoubtful()
+  }
+
+  mutating func didExplain(_ result: Methods.GetGroupsInfo.Result, of groupIDs: [String]) {
+    for row in result.resultList where row.code == ErrorCode.noSuchGroup.rawValue && groupIDs.contains(row.groupID) {
+      store(.ended(groupID: row.groupID, .dismissed, at: serverTime))
+    }
   }
 
   mutating func didFailToResume(_ error: ThrongError) {

@@ -41,12 +41,18 @@ struct ClientState {
   /// The session, and when its token ends by the client's clock.
   struct SignedIn {
     let session: Session
+    /// When the server has answered so.
+    let since: Instant
     let tokenEnd: Instant
   }
 
   let platform: Platform?
   let deviceID: String?
   let queueLimit: Int
+  /// How long the token function may take.
+  let tokenTimeout: Duration
+  /// The user whose store it is; nil = anybody's.
+  private let owner: String?
   let random: @Sendable () -> Double
 
   var now: Instant
@@ -69,6 +75,19 @@ struct ClientState {
   var resumeBackoff = Backoff()
   var statuses = StatusWatch()
   var statusBackoff = Backoff()
+  /// Changes of the store that this input makes.
+  var storeEvents: [StoreEvent] = []
+  /// Groups that the user has left, or that are gone: no message is sent there.
+  var ended: Set<String> = []
+  /// Those of which it is not known yet whether they are gone.
+  var unexplained: Set<String> = []
+  /// Groups of which the store cannot tell what is unread; whether the server is being asked.
+  var doubtful: Set<String> = []
+  var isAskingInfos = false
+  /// Groups that the application has joined, and that are being read: their own event tells nothing new.
+  var joining: Set<String> = []
+  /// Whether any session was in step.
+  var wasInStep = false
   private var isHeard = false
   private var isAskingForLife = false
   private var isLoggingOut = false
@@ -77,14 +96,23 @@ struct ClientState {
     platform = options.platform
     deviceID = options.deviceID
     queueLimit = options.queueLimit
+    tokenTimeout = options.tokenTimeout
+    owner = options.userID
     self.random = random
     self.now = now
     tokens = TokenState(token)
-    outbox = Outbox(limit: options.queueLimit, random: random)
+    outbox = Outbox(
+      limit: options.queueLimit, isDurable: options.storage != nil, owner: UUID().uuidString, random: random)
     tracker = GroupTracker(options.positions)
   }
 
-  var userID: String { signedIn?.session.userID ?? "" }
+  var userID: String { signedIn?.session.userID ?? owner ?? "" }
+
+  /// The server's clock, as the last sign-in or renewal showed it and the client's own has gone on since.
+  var serverTime: Int {
+    guard let signedIn else { return 0 }
+    return ClientLimits.count(signedIn.session.serverTime + Int((now - signedIn.since) / .milliseconds(1)))
+  }
 
   /// The attempt whose connection is there or is being made.
   var attempt: Int? {
@@ -102,10 +130,12 @@ struct ClientState {
   mutating func handle(_ input: ClientInput, at now: Instant) -> [ClientEffect] {
     self.now = now
     switch input {
+    case .restored(let start): restore(start)
     case .connect: if phase == .idle { open() }
-    case .reconnectNow: if phase == .waiting { open() }
+    case .reconnectNow: reconnect()
     case .close: end(ConnectionLoss(CloseCode.normal.rawValue, "closed by the application", error: ClientError(.closed)))
-    case .tokenRead(let result): didReadToken(result)
+    case .tokenRead(let result, let number):
+      if number == nil || number == tokens.reading?.number { didReadToken(result) }
     case .opened(let attempt): didOpen(attempt)
     case .received(let attempt, let text): if attempt == self.attempt { receive(text) }
     case .ended(let attempt, let error, let didOpen): if attempt == self.attempt { didEnd(error, didOpen: didOpen) }
@@ -117,12 +147,37 @@ struct ClientState {
     case .logout(let number): logout(number)
     case .send(let message): send(message)
     case .resend(let message): resend(message)
+    case .discard(let clientMsgID): outbox.discard(clientMsgID)
+    case .joined(let groupID): didJoin(groupID)
+    case .outboxWritten(let ticket): outbox.didWrite(ticket)
+    case .storeLost: outbox.loseDisk()
+    case .storeRestarted: outbox.rewrite()
+    case .doubt(let groupIDs):
+      doubtful.formUnion(groupIDs)
+      readDoubtful()
     case .watch(let userIDs): watch(userIDs)
     case .unwatch(let userIDs): unwatch(userIDs)
     }
     pumpOutbox()
-    defer { effects = [] }
+    if !storeEvents.isEmpty { effects.append(.store(storeEvents, bytes: frameBytes)) }
+    defer { (effects, storeEvents, frameBytes) = ([], [], 0) }
     return effects
+  }
+
+  /// The client begins where an earlier one has ended.
+  private mutating func restore(_ start: LocalStore.Start) {
+    guard phase == .idle else { return }
+    let rooms = start.conversations.filter { $0.status == .member && $0.info.isLive }.map(\.info)
+    tracker.restore(start.positions, rooms: rooms, toldUntil: start.summary.toldUntil)
+    ended = Set(start.conversations.filter { $0.status != .member }.map(\.info.groupID))
+    outbox.restore(start.outbox, lastOrder: start.summary.order, at: now)
+    performOutbox()
+    let shown = start.conversations.inOrder().filter { $0.info.selfInfo?.isHidden != true }
+    let conversations = shown.map { Conversation($0, source: .stored) }
+    tell(.stored(StoredStart(conversations: conversations, outbox: outbox.messages)))
+    let live = Set(rooms.map(\.groupID))
+    outbox.expireRestored { $0.options.onlineUserOnly == true || live.contains($0.groupID) }
+    if !start.isDurable { outbox.loseDisk() }
   }
 
   // MARK: Connecting
@@ -132,13 +187,37 @@ struct ClientState {
     lastAttempt += 1
     phase = .readingToken(attempt: lastAttempt)
     tell(.state(.connecting))
-    let endsSoon = signedIn.map { $0.tokenEnd - now < ClientState.leastTokenLife } ?? false
-    if tokens.needsReading(endsSoon: endsSoon) { readToken() } else { openConnection() }
+    if tokens.needsReading(endsSoon: tokenEndsSoon) { readToken() } else { openConnection() }
   }
 
-  mutating func readToken() { if tokens.startReading() { effects.append(.readToken) } }
+  private var tokenEndsSoon: Bool { signedIn.map { $0.tokenEnd - now <= ClientState.leastTokenLife } ?? false }
+
+  /// Asks the token function, unless it is being asked.
+  mutating func readToken() {
+    guard let number = tokens.startReading(until: now + tokenTimeout) else { return }
+    effects.append(.readToken(number: number))
+    start(.token, tokenTimeout)
+  }
+
+  /// The application does not want to wait: neither for the next try, nor for a token function that does not
+  /// answer.
+  private mutating func reconnect() {
+    switch phase {
+    case .waiting: open()
+    case .readingToken:
+      abandonToken()
+      readToken()
+    case .idle, .opening, .signingIn, .online, .closed: return
+    }
+  }
+
+  private mutating func abandonToken() {
+    tokens.abandonReading()
+    effects.append(.abandonToken)
+  }
 
   private mutating func didReadToken(_ result: Result<String, any Error>) {
+    if phase != .closed { stop(.token) }
     switch result {
     case .success(let token):
       tokens.didRead(token)
@@ -171,7 +250,7 @@ struct ClientState {
       waitAtLeast = max(waitAtLeast, error.retryAfter)
       let isRevoked = error.code == .tokenRevoked
       let isStale = error.code == .tokenExpired || isRevoked
-      tokens.mark(stale: isStale)
+      if isStale { tokens.refuse() }
       // A function whose second token is revoked as well has no other.
       let mayAskAgain = isStale && tokens.mayRenew && !(isRevoked && tokens.wasRevoked)
       let isFinal = !error.isTemporary && !mayAskAgain
@@ -186,12 +265,13 @@ struct ClientState {
 
   private mutating func start(_ session: Session, attempt: Int) {
     stop(.connect)
-    if let signedIn, signedIn.session.userID != session.userID {
+    if let expected = owner ?? signedIn?.session.userID, expected != session.userID {
       return end(ConnectionLoss(0, "the new token is of another user, \(session.userID)", didOpen: true))
     }
     phase = .online(attempt: attempt, since: now)
     tokens.wasRevoked = false
     note(session)
+    store(.signedIn(userID: session.userID))
     start(.life, .seconds(max(1, session.heartbeat)))
     tell(.state(.online(session)))
     for (number, request) in calls { transmit(request, .call(number)) }
@@ -206,7 +286,7 @@ struct ClientState {
   /// A sign-in, or a renewal.
   mutating func note(_ session: Session) {
     let life = Duration.milliseconds(session.tokenExpiresAt - session.serverTime)
-    signedIn = SignedIn(session: session, tokenEnd: now + life)
+    signedIn = SignedIn(session: session, since: now, tokenEnd: now + life)
   }
 
   // MARK: Ends
@@ -237,12 +317,13 @@ struct ClientState {
 
   private mutating func end(_ loss: ConnectionLoss) {
     guard phase != .closed else { return }
+    if tokens.reading != nil { abandonToken() }
     disconnect()
     phase = .closed
     let closed = ClientError(.closed, detail: loss.reason)
     for (number, _) in calls { effects.append(.answer(number, .failure(closed))) }
     calls = []
-    outbox.failAll(closed)
+    outbox.close(closed)
     performOutbox()
     tell(.state(.closed(loss)))
   }
@@ -252,6 +333,8 @@ struct ClientState {
     tracker.endSession()
     statuses.endSession()
     resume = nil
+    joining = []
+    isAskingInfos = false
     isHeard = false
     isAskingForLife = false
     outbox.shut()
@@ -261,6 +344,8 @@ struct ClientState {
       case .call(let number): effects.append(.answer(number, .failure(ClientError(.connectionLost))))
       // The server closes once it has answered, so that an answer may be late.
       case .logout(let number): effects.append(.answer(number, .failure(ClientError(.connectionLost))))
+      case .ends(let groupIDs): unexplained.formUnion(groupIDs)
+      case .infos(let groupIDs): doubtful.formUnion(groupIDs)
       case .login, .renewal, .signOfLife, .message, .confirmation, .entry, .watch, .resume: continue
       }
     }
@@ -269,6 +354,8 @@ struct ClientState {
     tokens.isRenewalPlanned = false
     // Behind everything that might have started one.
     effects.append(.stopAllTimers)
+    // The token function does not end with the connection.
+    if let reading = tokens.reading { start(.token, max(Backoff.leastDelay, reading.deadline - now)) }
   }
 
   // MARK: Timers
@@ -283,6 +370,10 @@ struct ClientState {
     case .connect: if attempt != nil, !isOnline { lose(ConnectionLoss(1006, "no answer in time", didOpen: isOpen)) }
     case .life: if isOnline { lookForLife() }
     case .ping: if isOnline { lose(ConnectionLoss(CloseCode.noSignOfLife.rawValue, "no sign of life", didOpen: true)) }
+    case .token:
+      guard tokens.reading != nil else { return }
+      abandonToken()
+      didReadToken(.failure(ClientError(.tokenTimeout)))
     case .renewal:
       tokens.isRenewalPlanned = false
       if isOnline { renew() }
@@ -354,17 +445,22 @@ struct ClientState {
   private mutating func resend(_ message: LocalMessage) {
     // An application that sends again whatever fails would do so for ever.
     if phase == .closed { return }
-    outbox.repeat(message)
+    outbox.repeat(message, at: now, refusal: refusal(of: message))
     performOutbox()
   }
 
   private mutating func send(_ message: LocalMessage) {
-    outbox.add(message)
-    performOutbox()
-    guard phase == .closed else { return }
-    outbox.failAll(ClientError(.closed))
+    outbox.add(message, at: now, refusal: refusal(of: message))
     performOutbox()
   }
+
+  /// Why a message is not sent at all; nil = it may be.
+  private func refusal(of message: LocalMessage) -> ClientError? {
+    if phase == .closed { return ClientError(.closed) }
+    return ended.contains(message.groupID) ? ClientError(.conversationEnded) : nil
+  }
+
+  mutating func store(_ event: StoreEvent) { storeEvents.append(event) }
 
   /// - Parameter bytes: of the frame that the event came with.
   mutating func tell(_ event: ClientEvent, bytes: Int = 0) { effects.append(.tell(event, bytes: bytes)) }

@@ -28,6 +28,19 @@ struct GroupTracker {
     hold()
   }
 
+  /// Begins where a store has ended, if it holds any group.
+  /// - Parameters:
+  ///   - rooms: live rooms of which nothing but the membership is known.
+  ///   - toldUntil: the server's clock when the list of groups was read last.
+  mutating func restore(_ positions: [String: PositionRow], rooms: [GroupInfo], toldUntil: Int) {
+    if !positions.isEmpty { groups = positions.mapValues { TrackedGroup($0) } }
+    for room in rooms where groups[room.groupID] == nil {
+      groups[room.groupID] = TrackedGroup(epoch: room.epoch ?? "", place: Place(), isLive: true)
+    }
+    self.toldUntil = ClientLimits.count(toldUntil)
+    hold()
+  }
+
   var positions: [GroupPosition] {
     groups.filter { !$0.value.isLive }.map { groupID, group in
       GroupPosition(groupID: groupID, epoch: group.epoch, seq: group.place.seq, changeSeq: group.place.changeSeq)

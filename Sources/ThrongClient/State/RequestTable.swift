@@ -12,6 +12,10 @@ struct RequestTable {
     case confirmation(clientMsgID: String)
     /// The position of a group that the user has entered.
     case entry(groupID: String)
+    /// What has become of groups that the user has left.
+    case ends(groupIDs: [String])
+    /// Groups of which the store cannot tell what is unread.
+    case infos(groupIDs: [String])
     /// Users whose status is watched from now on, or no longer.
     case watch(isEnd: Bool)
     case resume(Resume.Step)

@@ -29,7 +29,12 @@ struct Resume {
     }
   }
 
+  /// Where the list of groups begins, by the server's clock; 0 = it has all.
   let since: Int
+  /// Whether it is the client's first.
+  let isFirst: Bool
+  /// When the list is read, by the server's clock.
+  let listedAt: Int
   /// The groups that were tracked at the beginning.
   let known: [String]
   private(set) var infos: [String: GroupInfo] = [:]
@@ -53,12 +58,15 @@ struct Resume {
   /// The groups of the sync that is under way.
   var rows: [Row] = []
 
-  init(since: Int, known: [String]) {
+  init(since: Int, isFirst: Bool, listedAt: Int, known: [String]) {
     self.since = since
+    self.isFirst = isFirst
+    self.listedAt = listedAt
     self.known = known
   }
 
-  var isFirst: Bool { since == 0 }
+  /// Whether the list has all groups.
+  var listsAll: Bool { since == 0 }
 
   /// - Throws: where the list has no end.
   mutating func add(_ page: Methods.GetJoinedGroupList.Result, bytes: Int) throws(ClientError) {

@@ -72,6 +72,11 @@ struct TrackedGroup {
     self.remembers = remembers
   }
 
+  init(_ row: PositionRow) {
+    self.init(epoch: row.epoch, place: Place(seq: row.seq, changeSeq: row.changeSeq))
+    for seq in row.own { addOwn(seq) }
+  }
+
   init(_ info: GroupInfo) {
     self.init(
       epoch: info.epoch ?? "", place: Place(seq: info.lastSeq, changeSeq: info.changeSeq),

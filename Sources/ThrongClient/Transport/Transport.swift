@@ -48,6 +48,27 @@ extension TransportError: CustomStringConvertible, LocalizedError {
   public var errorDescription: String? { description }
 }
 
+/// The first answer of a function that calls back: a second one is passed over, and none in time is an
+/// error. URLSession has been seen to do both where a connection ends.
+/// - Throws: the error of the answer, `TransportError.failed`, or `CancellationError`.
+func firstAnswer(
+  within limit: Duration, _ ask: (@escaping @Sendable ((any Error)?) -> Void) -> Void
+) async throws {
+  let (answers, answer) = AsyncStream.makeStream(of: Optional<any Error>.self, bufferingPolicy: .bufferingOldest(1))
+  let timer = Task {
+    try await Task.sleep(for: limit, clock: .continuous)
+    answer.yield(TransportError.failed("no answer in \(limit)"))
+  }
+  defer { timer.cancel() }
+  ask { answer.yield($0) }
+  for await error in answers {
+    if let error { throw error }
+    return
+  }
+  // The stream ends where the task is cancelled.
+  throw CancellationError()
+}
+
 #if canImport(Darwin)
   /// The system's own WebSockets.
   public typealias DefaultTransport = URLSessionTransport

@@ -17,27 +17,29 @@
       task.resume()
       // The task has no word for "open": a pong is the first sign of it.
       let connection = URLSessionConnection(task: task)
-      try await withTaskCancellationHandler {
-        try await connection.ping()
-      } onCancel: {
+      do {
+        try await withTaskCancellationHandler {
+          try await connection.ping()
+        } onCancel: {
+          task.cancel()
+        }
+      } catch {
         task.cancel()
+        throw error
       }
       return connection
     }
   }
 
   private struct URLSessionConnection: TransportConnection {
+    /// The longest wait for a pong; the client gives an attempt up at about the same time.
+    private static let longestPing = Duration.seconds(20)
+
     let task: URLSessionWebSocketTask
 
     func ping() async throws {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        task.sendPing { error in
-          if let error {
-            continuation.resume(throwing: TransportError.failed(error.localizedDescription))
-          } else {
-            continuation.resume()
-          }
-        }
+      try await firstAnswer(within: URLSessionConnection.longestPing) { answer in
+        task.sendPing { error in answer(error.map { TransportError.failed($0.localizedDescription) }) }
       }
     }
 

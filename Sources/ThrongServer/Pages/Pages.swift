@@ -65,13 +65,16 @@ struct ClientFile: Sendable {
     let directory = DemoPage.directory(of: socketPath)
     guard path.hasPrefix(directory) else { return nil }
     switch path.dropFirst(directory.count) {
-    case "throng.js":
-      (contentType, body) = ("text/javascript; charset=utf-8", cp_client_script().content)
-    case "throng.d.ts":
-      (contentType, body) = ("text/plain; charset=utf-8", cp_client_types().content)
+    case "throng.js": (contentType, body) = (ClientFile.script, cp_client_script().content)
+    case "throng.d.ts": (contentType, body) = (ClientFile.types, cp_client_types().content)
+    case "throng-storage.js": (contentType, body) = (ClientFile.script, cp_storage_script().content)
+    case "throng-storage.d.ts": (contentType, body) = (ClientFile.types, cp_storage_types().content)
     default: return nil
     }
   }
+
+  private static let script = "text/javascript; charset=utf-8"
+  private static let types = "text/plain; charset=utf-8"
 
   /// Pages of any origin may load it: it holds nothing of the server's users.
   static let headers = [

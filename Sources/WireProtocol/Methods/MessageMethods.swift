@@ -37,6 +37,14 @@ public struct MessageOptions: Sendable, Equatable {
   /// The mention of everybody, which only managers may use.
   public static let everybody = "@all"
 
+  /// The same for a message that was not sent before.
+  public var withoutFirstSentAt: MessageOptions {
+    guard let extras, extras.firstSentAt != nil else { return self }
+    var options = self
+    options.uncommon = .made(of: atUserIDList, extras.withoutFirstSentAt)
+    return options
+  }
+
   /// Options as given.
   public init(
     priority: Priority = .normal, clientMsgID: String? = nil, atUserIDList: [String] = [], onlineUserOnly: Bool = false,
@@ -110,20 +118,31 @@ public final class SendExtras: Sendable, Equatable {
   public let isExcludedFromLastMessage: Bool
   /// The only members who are to see the message, each once and as given; empty = everybody.
   public let toUserIDList: [UserID]
+  /// When the message was sent for the first time, where it may have been sent before.
+  public let firstSentAt: WallInstant?
 
   /// Nil where nothing is given; an empty extension is none.
   public init?(
     extension text: String? = nil, replyTo: Int64? = nil, isExcludedFromUnreadCount: Bool = false,
-    isExcludedFromLastMessage: Bool = false, toUserIDList: [UserID] = []
+    isExcludedFromLastMessage: Bool = false, toUserIDList: [UserID] = [], firstSentAt: WallInstant? = nil
   ) {
     let isGiven =
-      text?.isEmpty == false || replyTo != nil || isExcludedFromUnreadCount || isExcludedFromLastMessage || !toUserIDList.isEmpty
+      text?.isEmpty == false || replyTo != nil || isExcludedFromUnreadCount || isExcludedFromLastMessage
+      || !toUserIDList.isEmpty || firstSentAt != nil
     guard isGiven else { return nil }
     self.extension = text?.isEmpty == false ? text : nil
     self.replyTo = replyTo
     self.isExcludedFromUnreadCount = isExcludedFromUnreadCount
     self.isExcludedFromLastMessage = isExcludedFromLastMessage
     self.toUserIDList = toUserIDList
+    self.firstSentAt = firstSentAt
+  }
+
+  /// The others; nil where there are none.
+  fileprivate var withoutFirstSentAt: SendExtras? {
+    SendExtras(
+      extension: `extension`, replyTo: replyTo, isExcludedFromUnreadCount: isExcludedFromUnreadCount,
+      isExcludedFromLastMessage: isExcludedFromLastMessage, toUserIDList: toUserIDList)
   }
 
   /// Reads them; nil where none is given.
@@ -140,19 +159,26 @@ public final class SendExtras: Sendable, Equatable {
     let users = try reader.optionalUserIDs(
       "toUserIDList", ListDomain(1...50, isRequired: false),
       "The only members who see the message, besides the sender, in a Work, Public or Meeting group; absent = all.")
+    let firstSentAt = try reader.optionalInstant(
+      "firstSentAt",
+      "When it was sent first, by the server's clock, in milliseconds since 1970: it is looked for; absent = it was not.")
     return SendExtras(
       extension: text, replyTo: replyTo, isExcludedFromUnreadCount: isExcludedFromUnreadCount ?? false,
-      isExcludedFromLastMessage: isExcludedFromLastMessage ?? false, toUserIDList: users ?? [])
+      isExcludedFromLastMessage: isExcludedFromLastMessage ?? false, toUserIDList: users ?? [], firstSentAt: firstSentAt)
   }
 
-  /// The bytes of the row that the message has besides its own; the index of replies has the targets,
-  /// too.
-  fileprivate var rowBytes: Int { (`extension`?.utf8.count ?? 0) + toUserIDList.count * (replyTo == nil ? 33 : 66) }
+  /// The bytes of the row that the message has besides its own, where there is one; the index of replies
+  /// has the targets, too.
+  fileprivate var rowBytes: Int? {
+    guard firstSentAt == nil || withoutFirstSentAt != nil else { return nil }
+    return (`extension`?.utf8.count ?? 0) + toUserIDList.count * (replyTo == nil ? 33 : 66)
+  }
 
   public static func == (a: SendExtras, b: SendExtras) -> Bool {
     ExactText(a.extension ?? "") == ExactText(b.extension ?? "") && a.replyTo == b.replyTo
       && a.isExcludedFromUnreadCount == b.isExcludedFromUnreadCount
       && a.isExcludedFromLastMessage == b.isExcludedFromLastMessage && a.toUserIDList == b.toUserIDList
+      && a.firstSentAt == b.firstSentAt
   }
 }
 

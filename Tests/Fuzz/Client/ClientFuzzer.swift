@@ -92,7 +92,7 @@ struct ClientFuzzer {
       case .stopAllTimers: timers = [:]
       case .disconnect: requests = []
       case .transmit(let frame): noteRequest(frame)
-      case .readToken, .open, .tell, .answer: continue
+      case .readToken, .abandonToken, .open, .tell, .answer, .store: continue
       }
     }
     checkBounds()
@@ -110,7 +110,7 @@ struct ClientFuzzer {
     precondition(delay <= ClientLimits.longestWait, "\(timer) waits for \(delay)")
     switch timer {
     case .life, .renewal, .entry: precondition(delay >= .seconds(1), "\(timer) waits for \(delay)")
-    case .retry, .resume, .pause, .groupPause, .queued, .watch, .connect, .ping:
+    case .retry, .resume, .pause, .groupPause, .queued, .watch, .connect, .ping, .token:
       precondition(delay >= Backoff.leastDelay, "\(timer) waits for \(delay)")
     }
     timers[timer] = delay
@@ -131,6 +131,7 @@ struct ClientFuzzer {
     }
     precondition(held.count == tracker.held.count && held.bytes == tracker.held.bytes, "the sum of what waits is another")
     precondition(tracker.toldUntil <= ClientLimits.largestNumber)
+    precondition(state.ended.count <= ClientLimits.groups && state.unexplained.count <= ClientLimits.groups)
   }
 
   // MARK: Frames

@@ -136,6 +136,17 @@ final class MessageReadGate: MessageStore {
     try await store.firstSeq(of: group, notBefore: notBefore)
   }
 
+  func sentMessage(
+    of group: GroupID, epoch: String, from sender: UserID, clientMsgID: String, since: WallInstant, most: Int64
+  ) async throws(StoreError) -> SentSearch {
+    note("sentMessage")
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    let found = try await store.sentMessage(
+      of: group, epoch: epoch, from: sender, clientMsgID: clientMsgID, since: since, most: most)
+    await pass()
+    return found
+  }
+
   func messages(
     matching search: MessageSearch, after place: Int64, limit: Int
   ) async throws(StoreError) -> MessageSearch.Page {

@@ -75,8 +75,9 @@ extension Scene {
 
   /// Loads the group again, as after a restart of the server.
   func reload() async throws {
-    let stored = try #require(
-      try await store.group("g", sentSince: clocks.wall - RecentlySent.retentionMilliseconds, at: 0, mostFormer: .max))
+    let sentSince = clocks.wall - RecentlySent.retentionMilliseconds
+    var stored = try #require(try await store.group("g", sentSince: sentSince, at: 0, mostFormer: .max))
+    stored.sentSince = sentSince
     state = GroupState(stored, at: clocks.now, rules: rules)
     forgetRecentRoom()
     openRecentRoom()

@@ -3,7 +3,7 @@ globalThis.testClock = (() => {
   const system = { setTimeout, clearTimeout };
   const timers = new Map();
   const start = { wall: Date.now(), uptime: performance.now() };
-  let [passed, lastID] = [0, 0];
+  let [passed, stepped, lastID] = [0, 0, 0];
 
   function add(act, delay, interval) {
     // The system's own are above zero.
@@ -29,15 +29,19 @@ globalThis.testClock = (() => {
     setInterval: (act, interval, ...values) => add(() => act(...values), interval, interval),
     clearTimeout: stop,
     clearInterval: stop,
-    Date: { now: () => start.wall + Math.floor(passed) },
+    Date: { now: () => start.wall + Math.floor(passed) + stepped },
+    performance: { now: () => start.uptime + passed },
 
     /** The page's own time. */
     install() {
       const { setTimeout, setInterval, clearTimeout, clearInterval } = this;
       Object.assign(globalThis, { setTimeout, setInterval, clearTimeout, clearInterval });
       Date.now = this.Date.now;
-      performance.now = () => start.uptime + passed;
+      performance.now = this.performance.now;
     },
+
+    /** Somebody sets the time of day. */
+    step: (seconds) => void (stepped += seconds * 1000),
 
     /** Lets time pass at once: the timers that become due fire, each behind what the one before it has begun. */
     async pass(seconds) {

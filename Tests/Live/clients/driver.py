@@ -1,14 +1,25 @@
-"""Drives throng.py for the scenarios of test_clients.py, see harness/driven.py."""
+"""Drives the Python client for the scenarios of test_clients.py, test_client_storage.py and test_client_streams.py, see
+harness/driven.py. THRONG_CLIENT_INSTALLED=1: the client that is installed is driven."""
 import asyncio
 import json
 import logging
 import os
 import sys
+import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "Scripts"))
-import throng  # noqa: E402 - behind the path
-from throng import ClientError, ThrongClient, ThrongError  # noqa: E402
+if "THRONG_CLIENT_INSTALLED" not in os.environ:
+    sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "Sources/Clients/python/src"))
+import throng.clock  # noqa: E402 - behind the path
+from throng import (  # noqa: E402
+    ClientError,
+    MemoryStorage,
+    SQLiteStorage,
+    StorageError,
+    StorageLimits,
+    ThrongClient,
+    ThrongError,
+)
 
 
 class Loop(asyncio.SelectorEventLoop):
@@ -20,7 +31,7 @@ class Loop(asyncio.SelectorEventLoop):
     def time(self):
         return super().time() if self.frozen_at is None else self.frozen_at + self.passed
 
-    def now(self, real=throng.now):
+    def now(self, real=throng.clock.now):
         return (real() if self.frozen_at is None else self.frozen_at) + self.passed
 
     def freeze(self, isFrozen=True):
@@ -28,7 +39,46 @@ class Loop(asyncio.SelectorEventLoop):
 
 
 loop = Loop()
-throng.now = loop.now
+throng.clock.now = loop.now
+
+
+class TimeOfDay:
+    """The wall clock, which a test sets."""
+
+    ahead = 0
+
+    def __call__(self, real=time.time):
+        return real() + self.ahead
+
+
+time.time = TimeOfDay()
+
+
+class RefusedStorage(SQLiteStorage):
+    async def open(self, name):
+        raise StorageError("Refused", "as the test says")
+
+
+class FullStorage(SQLiteStorage):
+    """Finds no room for the update of a number, nor for later ones."""
+
+    def __init__(self, directory, number):
+        super().__init__(directory)
+        self.left = number - 1
+
+    async def update(self, keys, decide):
+        if self.left <= 0:
+            raise StorageError("Full", "as the test says")
+        self.left -= 1
+        await super().update(keys, decide)
+
+
+def storage_of(kind, directory):
+    if kind == "refused":
+        return RefusedStorage(directory)
+    if kind.startswith("full:"):
+        return FullStorage(directory, int(kind[5:]))
+    return SQLiteStorage(directory) if kind == "disk" else MemoryStorage()
 
 
 def error_of(error):
@@ -52,7 +102,7 @@ class Lines(logging.Handler):
         tell(event="log", params={"line": record.getMessage()})
 
 
-throng.logger.addHandler(Lines())
+logging.getLogger("throng").addHandler(Lines())
 
 
 class Driver:
@@ -63,7 +113,7 @@ class Driver:
     def shown(self, message):
         self.messages[message.client_msg_id] = message
         return {"clientMsgID": message.client_msg_id, "groupID": message.group_id, "state": message.state,
-                "seq": message.seq, "msgID": message.msg_id, "error": error_of(message.error),
+                "seq": message.seq, "msgID": message.msg_id, "error": error_of(message.error), "createdAt": message.created_at,
                 "extension": message.params.get("extension"), "replyTo": message.params.get("replyTo")}
 
     def ask(self):
@@ -71,15 +121,25 @@ class Driver:
         tell(event="tokenWanted", params={})
         return self.asked
 
-    async def open(self, url, token=None, random=None, frozen=False, platform=None, deviceID=None, positions=(), queueLimit=1000):
+    async def open(self, url, token=None, random=None, frozen=False, platform=None, deviceID=None, positions=(), queueLimit=1000,
+                   storage=None, directory=None, userID=None, limits=None, transport=None, tokenTimeout=None):
         loop.freeze(frozen)
-        more = {} if random is None else {"random": lambda: random}
+        more = {"random": lambda: random} if random is not None else {}
+        if storage:
+            more["storage"] = storage_of(storage, directory)
+        if limits:
+            names = {"messagesPerGroup": "messages_per_group", "groups": "groups", "bytes": "bytes"}
+            more["storage_limits"] = StorageLimits(**{names[name]: value for name, value in limits.items()})
+        given = {"user_id": userID, "transport": transport, "token_timeout": tokenTimeout}
+        more.update({name: value for name, value in given.items() if value is not None})
         self.client = ThrongClient(url, token or self.ask, platform, deviceID, positions, queueLimit, proxy=None, **more)
         self.client.on("event", lambda name, params: tell(event=name, params=params))
-        for name in ("sync", "ready", "renewed", "status"):
+        for name in ("sync", "ready", "renewed", "status", "conversation", "storageFailed"):
             self.client.on(name, lambda params, name=name: tell(event=name, params=params))
         self.client.on("message", lambda message: tell(event="message", params=self.shown(message)))
         self.client.on("state", lambda state: tell(event="state", params={**state, "error": error_of(state.get("error"))}))
+        self.client.on("stored", lambda news: tell(
+            event="stored", params={**news, "outbox": [self.shown(one) for one in news["outbox"]]}))
         self.client.on("watchFailed", lambda failure: tell(
             event="watchFailed", params={**failure, "error": error_of(failure["error"])}))
         for name in ("renewalFailed", "resumeFailed"):
@@ -87,6 +147,9 @@ class Driver:
         asyncio.ensure_future(self.client.connect()).add_done_callback(lambda done: done.exception())
 
     async def token(self, token=None):
+        # The client may have given up what it asked.
+        if self.asked.done():
+            return
         if token:
             self.asked.set_result(token)
         else:
@@ -101,6 +164,36 @@ class Driver:
 
     async def resend(self, clientMsgID):
         return self.shown(self.client.resend(self.messages[clientMsgID]))
+
+    async def discard(self, clientMsgID):
+        self.client.discard(self.messages[clientMsgID])
+
+    async def outbox(self):
+        return [self.shown(one) for one in self.client.outbox()]
+
+    async def conversations(self, hidden=False):
+        return await self.client.conversations(hidden)
+
+    async def conversation(self, groupID):
+        return await self.client.conversation(groupID)
+
+    async def messages_of(self, groupID, before=None, count=50):
+        return await self.client.messages(groupID, before, count)
+
+    async def members(self, groupID):
+        return await self.client.stored_members(groupID)
+
+    async def profile(self, userID):
+        return await self.client.stored_profile(userID)
+
+    async def flush(self):
+        await self.client._store.flush()
+
+    async def dump(self):
+        return await self.client._store.dump()
+
+    async def poke(self, key, value):
+        await self.client._store.poke(key, value)
 
     async def watch(self, userIDList):
         self.client.watch_users(userIDList)
@@ -129,11 +222,14 @@ class Driver:
     async def positions(self):
         return self.client.positions()
 
-    async def logout(self):
-        await self.client.logout()
+    async def logout(self, forget=False):
+        await self.client.logout(forget)
 
     async def close(self):
         await self.client.close()
+
+    async def step(self, seconds):
+        time.time.ahead += seconds
 
     async def passing(self, seconds):
         loop.passed += seconds
@@ -142,9 +238,10 @@ class Driver:
             await asyncio.sleep(0)
 
     async def run(self, id, do, **values):
+        # Words of Python's own, and of this class.
+        name = {"pass": "passing", "messages": "messages_of"}.get(do, do)
         try:
-            # A word of Python's own.
-            tell(id=id, result=await getattr(self, "passing" if do == "pass" else do)(**values))
+            tell(id=id, result=await getattr(self, name)(**values))
         except Exception as error:
             tell(id=id, error=error_of(error))
 

@@ -1,6 +1,7 @@
 // Holds throng.js against the servers of harness/hostile.py: a round a line, and a line for what it has found.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { library } from "./library.mjs";
 
 const leastDelay = 100;
 const longestDelay = 86_400_000;
@@ -20,9 +21,11 @@ globalThis.hostileClock = {
   },
   clearTimeout: (id) => void here.timers.delete(id),
   Date: { now: () => 1_766_000_000_000 + here.time },
+  performance: { now: () => here.time },
 };
-const path = new URL("../../../Sources/ThrongServer/Pages/Client/throng.js", import.meta.url);
-const source = `const { setTimeout, clearTimeout, Date } = hostileClock;\n${readFileSync(path, "utf8")}`;
+const path = new URL("throng.js", library);
+const source = `const { setTimeout, clearTimeout, Date, performance } = hostileClock;\n${readFileSync(path, "utf8")}`;
+const { MemoryStorage } = await import(new URL("throng-storage.js", library));
 const { ThrongClient } = await import(`data:text/javascript;base64,${Buffer.from(source).toString("base64")}`);
 
 class Socket {
@@ -102,7 +105,10 @@ async function play(round, good) {
     here.tokens += 1;
     return "token";
   };
-  const client = new ThrongClient({ url: "ws://server.test/ws", token, random: () => 0, WebSocket: Socket, log: String });
+  const options = { url: "ws://server.test/ws", token, random: () => 0, WebSocket: Socket, log: String, transport: "websocket" };
+  const client = new ThrongClient({ ...options, storage: new MemoryStorage() });
+  // No rule of the store stumbles over anything that a server says.
+  client.on("storageFailed", ({ reason, message }) => fault(`the store: ${reason}: ${message}`));
   let [isReady, readies] = [false, 0];
   client.on("ready", () => (readies += 1));
   client.on("state", ({ state, retryInMs, error }) => {

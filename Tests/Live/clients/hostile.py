@@ -1,13 +1,17 @@
-"""Holds throng.py against the servers of harness/hostile.py: a round a line, and a line for what it has found."""
+"""Holds the Python client against the servers of harness/hostile.py: a round a line, and a line for what it has found."""
 import asyncio
 import json
+import logging
 import math
 import selectors
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "Scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "Sources/Clients/python/src"))
 import throng  # noqa: E402 - behind the path
+import throng.clock  # noqa: E402
+import websockets  # noqa: E402
+from throng.emitter import Tasks  # noqa: E402
 
 LEAST_DELAY, LONGEST_DELAY = 0.1, 86_400
 
@@ -48,9 +52,9 @@ class Loop(asyncio.SelectorEventLoop):
 
 
 loop = Loop()
-throng.now = loop.time
+throng.clock.now = loop.time
 # Nobody is to read of it; a line that could not be made would be a fault.
-throng.logger.addHandler(throng.logging.NullHandler())
+logging.getLogger("throng").addHandler(logging.NullHandler())
 
 
 class Round:
@@ -59,6 +63,7 @@ class Round:
         self.step = self.texts = self.requests = self.connections = self.timers = self.tokens = 0
         self.lost_at = None
         self.waits, self.errors, self.refusals = [], [], {}
+        self.calls = Tasks()
 
     @property
     def is_good(self):
@@ -73,7 +78,7 @@ class Round:
             self.errors.append(getattr(error, "reason", getattr(error, "code", error and str(error))))
         if state["state"] == "online":
             for _ in range(self.script.get("calls", 0)):
-                client._keep(client._handler_tasks, self.call(client))
+                self.calls.spawn(self.call(client))
 
     async def call(self, client):
         try:
@@ -121,7 +126,7 @@ class Socket:
         here, request = self.here, json.loads(text)
         here.requests += 1
         if self.close_code is not None:
-            raise throng.websockets.ConnectionClosedOK(None, None)
+            raise websockets.ConnectionClosedOK(None, None)
         for answer in self.answers(request):
             for times in range(answer.get("times", 1)):
                 self.frames.put_nowait((answer, (request["id"], here.requests, times)))
@@ -141,7 +146,7 @@ class Socket:
         answer, numbers = (None, None) if self.close_code is not None else await self.frames.get()
         if answer is None or "close" in answer:
             await self.close(answer["close"] if answer else 1006)
-            raise throng.websockets.ConnectionClosedOK(None, None)
+            raise websockets.ConnectionClosedOK(None, None)
         self.here.texts += 1
         text = answer["text"]
         for mark, number in zip(("$id", "$n", "$k"), numbers):
@@ -164,8 +169,8 @@ def passing(seconds):
 async def play(script, good):
     here = Round(script, good)
     loop.here = here
-    throng.websockets.connect = here.connect
-    client = throng.ThrongClient("ws://server.test/ws", here.token, random=lambda: 0)
+    websockets.connect = here.connect
+    client = throng.ThrongClient("ws://server.test/ws", here.token, random=lambda: 0, transport="websocket")
     readies = []
     client.on("ready", readies.append)
     client.on("state", lambda state: here.note(client, state))
@@ -198,8 +203,8 @@ async def play(script, good):
         here.faults.append(f"{here.requests} requests for {here.texts} texts and {here.timers} timers")
     if here.tokens > 2 * here.connections + here.timers:
         here.faults.append(f"{here.tokens} tokens for {here.connections} connections and {here.timers} timers")
-    if client._tasks:
-        here.faults.append(f"{len(client._tasks)} tasks are left")
+    if client._connection.tasks.running:
+        here.faults.append(f"{len(client._connection.tasks.running)} tasks are left")
     return {"seed": script["seed"], "faults": here.faults, "isClosed": is_closed, "texts": here.texts, "requests": here.requests,
             "connections": here.connections, "tokens": here.tokens, "waits": here.waits, "errors": here.errors,
             "refusals": here.refusals}

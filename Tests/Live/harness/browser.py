@@ -257,6 +257,11 @@ class Page:
         """Lets the time of a frozen page pass at once."""
         await self.run(f"testClock.pass({seconds})")
 
+    async def before_each_load(self, source):
+        """Runs a script in each document that the page loads from now on, before its own."""
+        await self._browser.command("Page.enable", self.session)
+        await self._browser.command("Page.addScriptToEvaluateOnNewDocument", self.session, source=source)
+
     async def reload(self):
         """Loads the page again; what it was is gone when this returns."""
         await self.run("window.isOld = true")

@@ -1,9 +1,11 @@
-"""Client libraries as processes. A driver (Tests/Live/clients, Tests/Tools/client-driver) speaks JSON lines:
+"""Client libraries as processes. A driver (Tests/Live/clients, Tests/Tools/client-driver, or somebody else's:
+Scripts/client-scenarios) speaks JSON lines:
 
 in:   {"id": 1, "do": "call", "method": "joinGroup", "params": {…}}
 out:  {"id": 1, "result": …} or {"id": 1, "error": {"code": …} or {"reason": …}}
 out:  {"event": "onRecvNewMessage", "params": {…}}, and the client's own: state, message, sync, ready, renewed,
-      renewalFailed, resumeFailed, status, watchFailed {userIDList, error}, tokenWanted; log {line} for what it writes about its connection
+      renewalFailed, resumeFailed, status, watchFailed {userIDList, error}, stored, conversation, storageFailed, tokenWanted;
+      log {line} for what it writes about its connection
 
 `do` is one of
 - open {url, token?, platform?, deviceID?, queueLimit?, positions?, random?, frozen?}: makes the client and connects.
@@ -16,7 +18,14 @@ out:  {"event": "onRecvNewMessage", "params": {…}}, and the client's own: stat
 - watch {userIDList}, unwatch {userIDList?}, statusOf {userID}; signal {groupID, name, data?}, typing {groupID};
   mayWrite {groupID}, which answers whether the group is not known to wait.
 - pass {seconds}: the client's clock goes on by so much at once; of a frozen one, timers that become due fire.
-- connect (again), reconnectNow, positions, logout, close.
+- connect (again), reconnectNow, positions, logout {forget?}, close.
+- Of a client with a store (Clients.md, "Memory"): open takes userID, storage, directory, limits {messagesPerGroup, groups,
+  bytes} and tokenTimeout (s) as well. `storage` is memory, disk (in `directory`), refused (it cannot be opened), or full:N
+  (the Nth update and later ones find no room). conversations {hidden?}, conversation {groupID}, messages {groupID, before?,
+  count?}, members {groupID}, profile {userID}, outbox, discard {clientMsgID}. For tests alone: flush, which answers when
+  all that was told is stored; dump, which answers the whole store as {key: value}; poke {key, value}, which changes it.
+- Of a client that falls back to streams: open takes transport (auto, websocket, stream), and `state` has `transport`.
+- step {seconds}: the wall clock alone is set, ahead or back; of throng.js and the Python client.
 - online, and state, of throng.js: a browser's news that its network is back; the client's state.
 """
 import asyncio
@@ -62,10 +71,22 @@ def has_node():
 
 
 NODE = [node_program() or "node", *NODE_FLAGS]
-# A driver for one more client is one more line here.
-CLIENTS = {"throng.js": [*NODE, DRIVERS / "driver.mjs"], "throng.py": [sys.executable, "-B", DRIVERS / "driver.py"],
-           "ThrongClient": [(REPOSITORY / ".build/debug" if IS_CLUSTER else BINARY.parent) / "client-driver"]}
-WITH_CLOCK = ["throng.js", "throng.py"]
+# What a client can that not every one can: clock (`pass`), storage, lock (of a store by one process), streams.
+if "THRONG_CLIENT" in os.environ:
+    # Somebody else's: {"name": …, "command": […], "can": […]}.
+    _GIVEN = json.loads(os.environ["THRONG_CLIENT"])
+    CLIENTS = {_GIVEN["name"]: _GIVEN["command"]}
+    CAN = {_GIVEN["name"]: set(_GIVEN["can"])}
+else:
+    CLIENTS = {"throng.js": [*NODE, DRIVERS / "driver.mjs"], "Python": [sys.executable, "-B", DRIVERS / "driver.py"],
+               "ThrongClient": [(REPOSITORY / ".build/debug" if IS_CLUSTER else BINARY.parent) / "client-driver"]}
+    CAN = {"throng.js": {"clock", "storage", "streams"}, "Python": {"clock", "storage", "lock", "streams"},
+           "ThrongClient": {"storage", "lock"}}
+
+
+def clients_with(*abilities):
+    """The names of the clients that can all of these."""
+    return [name for name in CLIENTS if CAN[name].issuperset(abilities)]
 
 
 class Unanswered(Exception):
@@ -180,6 +201,12 @@ class Driven:
         """How an own message has ended."""
         return await self.expect(
             "message", clientMsgID=message["clientMsgID"], state=lambda state: state in ("stored", "delivered", "dropped", "failed"))
+
+    async def kill(self):
+        """Ends the process as a system does that wants its memory back: nothing is said, and nothing more is stored."""
+        self.process.kill()
+        await self.process.wait()
+        await self._reader
 
     async def end(self):
         self.process.stdin.close()

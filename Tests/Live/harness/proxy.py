@@ -254,5 +254,18 @@ async def start(make_server, tmp_path):
             proxy.end()
 
 
+def without_upgrades(text):
+    """Of each proxy's file: the field by which an upgrade is asked for does not get through."""
+    haproxy, caddy = "http-request del-header Forwarded", "header_up -Forwarded"
+    changes = {
+        "proxy_set_header Upgrade $http_upgrade;": "", "proxy_set_header Connection $connection_upgrade;": "",
+        haproxy: f"{haproxy}\n    http-request del-header Upgrade", caddy: f"{caddy}\n\t\theader_up -Upgrade"}
+    changed = text
+    for old, new in changes.items():
+        changed = changed.replace(old, new)
+    assert changed != text
+    return changed
+
+
 def addresses(own, user):
     return [one["address"] for one in own.rpc("listSessions", userID=user)["result"]["sessionList"]]

@@ -7,7 +7,7 @@
 "Terminal 2" in the words before a block says which terminal is meant; otherwise it is the one of the block before.
 In a text, … stands for anything within the line, and a line of it alone for any lines. White space does not count,
 and an indented line goes on with the one before it. The terminals have `throng`, `python3` and `node` on their path,
-and the repository's Scripts beside them; 8080, 8081 and 9000 become free ports.
+the repository's Scripts beside them, and the Python client installed; 8080, 8081 and 9000 become free ports.
 """
 import asyncio
 import os
@@ -188,6 +188,7 @@ class Reader:
         (directory / "Scripts").symlink_to(REPOSITORY / "Scripts")
         self.environment = clean_environment({
             "PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(directory), "NO_PROXY": "127.0.0.1",
+            "PYTHONPATH": str(REPOSITORY / "Sources/Clients/python/src"),
             "THRONG_LISTEN": f"127.0.0.1:{self.ports['8080']}", "THRONG_INTERNAL_LISTEN": f"127.0.0.1:{self.ports['8081']}"})
 
     def text_of(self, block):

@@ -95,7 +95,31 @@ extension Ready {
       .object([
         "isFirst": .boolean(isFirst), "groups": try JSONValue(encoding: groups), "joined": try JSONValue(encoding: joined),
         "left": try JSONValue(encoding: left), "recovered": try JSONValue(encoding: recovered),
-        "notRecovered": try JSONValue(encoding: notRecovered),
+        "notRecovered": try JSONValue(encoding: notRecovered), "source": "server",
+      ])
+    }
+  }
+}
+
+extension Conversation {
+  var json: JSONValue {
+    get throws {
+      var members: [String: JSONValue] = [
+        "groupID": .string(groupID), "info": try JSONValue(encoding: info), "status": .string(status.rawValue),
+        "canSend": .boolean(canSend), "source": .string(source.rawValue),
+      ]
+      members["endedAt"] = endedAt.map(JSONValue.integer)
+      return .object(members)
+    }
+  }
+}
+
+extension StoredMessages {
+  var json: JSONValue {
+    get throws {
+      .object([
+        "messageList": try JSONValue(encoding: messageList), "source": .string(source.rawValue),
+        "isFinished": .boolean(isFinished),
       ])
     }
   }

@@ -35,7 +35,7 @@ struct MessageHistory: Sendable {
     lastSeq = stored.lastSeq
     newestTime = stored.newestTime
     firstSeq = stored.firstSeq
-    receipts = RecentlySent(stored.recentlySent, at: now)
+    receipts = RecentlySent(stored.recentlySent, since: stored.receiptsSince, at: now)
     volatilePrefix = "\(stored.record.epoch)-\(String(UInt32.random(in: .min ... .max), radix: 36))-"
   }
 
@@ -76,6 +76,11 @@ struct MessageHistory: Sendable {
   /// The first receipt, where the sender used this clientMsgID before.
   func receipt(of clientMsgID: String?, from sender: UserID, at now: MonotonicInstant) -> MessageReceipt? {
     receipts.receipt(of: clientMsgID, from: sender, at: now)
+  }
+
+  /// Whether every message from an instant on is answered by `receipt`, if it was stored.
+  func knowsReceipts(since instant: WallInstant, at now: MonotonicInstant) -> Bool {
+    receipts.isComplete(since: instant, at: now)
   }
 
   /// Remembers the receipt of a message that has a clientMsgID.

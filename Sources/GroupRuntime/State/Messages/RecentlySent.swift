@@ -25,10 +25,14 @@ struct RecentlySent: Sendable {
   private var byAge: Deque<(key: Key, time: MonotonicInstant)> = []
   /// When the newest receipt of a message that no store holds was recorded.
   private var lastVolatile: MonotonicInstant?
+  /// The receipts of all messages with a timestamp from here on were recorded, and none was deleted.
+  private var completeSince: WallInstant
 
   /// The stored messages' receipts. The wall clock may have been set back since, so none counts as
   /// later than `now`.
-  init(_ messages: [SentMessage], at now: ClockReading) {
+  /// - Parameter since: the messages are all with a timestamp from here on.
+  init(_ messages: [SentMessage], since: WallInstant = .unset, at now: ClockReading) {
+    completeSince = since
     for message in messages {
       let receipt = MessageReceipt(msgID: message.msgID, seq: message.seq, timestamp: message.timestamp, status: .stored)
       record(
@@ -41,6 +45,23 @@ struct RecentlySent: Sendable {
   func remembersVolatile(at now: MonotonicInstant) -> Bool {
     guard let newest = lastVolatile else { return false }
     return now.milliseconds(since: newest) < RecentlySent.retentionMilliseconds
+  }
+
+  /// Whether every stored message with this timestamp or a later one is answered by its receipt.
+  func isComplete(since instant: WallInstant, at now: MonotonicInstant) -> Bool {
+    guard instant >= completeSince else { return false }
+    // The timestamps of stored messages ascend, so the newest of the expired stands for all.
+    let limit = now.advanced(byMilliseconds: -RecentlySent.retentionMilliseconds)
+    var (low, high) = (0, byAge.count)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if byAge[middle].time <= limit { low = middle + 1 } else { high = middle }
+    }
+    // Of a key that was used again only the newer entry is kept.
+    for (key, time) in byAge[..<low].reversed() {
+      if let newest = entries[key], newest.time == time { return newest.receipt.timestamp < instant }
+    }
+    return true
   }
 
   /// How many receipts are kept, expired ones included until the next message.
@@ -79,7 +100,9 @@ struct RecentlySent: Sendable {
 
   private mutating func deleteExpired(through limit: MonotonicInstant) {
     while let oldest = byAge.first, oldest.time <= limit {
-      if entries[oldest.key]?.time == oldest.time { entries[oldest.key] = nil }
+      if entries[oldest.key]?.time == oldest.time, let deleted = entries.removeValue(forKey: oldest.key) {
+        completeSince = max(completeSince, deleted.receipt.timestamp.advanced(byMilliseconds: 1))
+      }
       byAge.removeFirst()
     }
   }

@@ -10,8 +10,10 @@ extension GroupState {
   mutating func send(
     _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage? = nil, _ turn: inout Turn
   ) throws(WireError) {
-    if answered == nil, let seq = options.extras?.replyTo {
-      return try reply(to: seq, content, options, .perform(isFiltered: turn.facts.isFiltered), &turn)
+    if answered == nil, let extras = options.extras {
+      let step = MessageLookUp.Step.perform(isFiltered: turn.facts.isFiltered)
+      if let first = extras.firstSentAt { return try resend(content, options, since: first, step, &turn) }
+      if let seq = extras.replyTo { return try reply(to: seq, content, options, step, &turn) }
     }
     let sender = try checkedSender(options, turn)
     if let id = options.clientMsgID, let first = messages.receipt(of: id, from: turn.caller.senderID, at: turn.monotonic) {
@@ -160,7 +162,10 @@ extension GroupState {
   mutating func drop(
     _ content: Message.Content, _ options: MessageOptions, answering answered: AnsweredMessage? = nil, _ turn: inout Turn
   ) throws(WireError) {
-    if answered == nil, let seq = options.extras?.replyTo { return try reply(to: seq, content, options, .drop, &turn) }
+    if answered == nil, let extras = options.extras {
+      if let first = extras.firstSentAt { return try resend(content, options, since: first, .drop, &turn) }
+      if let seq = extras.replyTo { return try reply(to: seq, content, options, .drop, &turn) }
+    }
     if let first = try checkSend(options, answering: answered, turn) { return turn.answer(.receipt(first)) }
     let profile = turn.caller.profile
     let extras = try options.extras == nil ? nil : self.extras(options, answering: answered, turn)

@@ -1,6 +1,7 @@
 // The client of this page, and what it says of its connection.
 
 import { ClientError, ErrorCode, ThrongClient, ThrongError } from "./throng.js";
+import { IndexedDBStorage } from "./throng-storage.js";
 
 const closeWords = new Map([
   [1013, "the server asks to come back later"], [4001, "the server restarts"], [4002, "this connection was too slow"],
@@ -15,7 +16,8 @@ const probeTimeout = 5_000;
 
 /**
  * Why no WebSocket opened at the URL: a browser tells nothing of it, so an ordinary request asks there. It is a POST because
- * browsers name their origin with that, which the server compares as it does for an upgrade. Answers `{ isRefused, words }`.
+ * browsers name their origin with that, which the server compares as it does for an upgrade. Answers `{ isRefused, words }`,
+ * and `isThere` where the server would take an upgrade.
  */
 async function reasonNotOpened(socketURL) {
   const url = new URL(socketURL);
@@ -25,7 +27,7 @@ async function reasonNotOpened(socketURL) {
     const answer = await fetch(url, { method: "POST", cache: "no-store", credentials: "omit", redirect: "manual", signal });
     // The server takes upgrades at this path, and no POST.
     if (answer.status === 405 || answer.status === 426) {
-      return { isRefused: true, words: "the server is there, but something before it does not pass on WebSockets" };
+      return { isRefused: true, isThere: true, words: "the server is there, but something before it does not pass on WebSockets" };
     }
     const isText = answer.headers.get("content-type")?.startsWith("text/plain");
     const reason = isText ? (await answer.text()).trim().slice(0, 300) : "";
@@ -44,7 +46,9 @@ function connect(token) {
   const url = new URL(document.querySelector('meta[name="socket"]').content, location.href);
   url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   // The page says itself how the connection is.
-  const client = new ThrongClient({ url: url.href, token, platform: "Web", log: null });
+  const client = new ThrongClient({ url: url.href, token, platform: "Web", log: null, ...storageFor(url.href, token) });
+  client.on("stored", (news) => showStored(client, news));
+  client.on("storageFailed", ({ reason, message }) => console.warn(`throng: this page keeps nothing: ${reason}, ${message}`));
   client.on("frame", showFrame);
   client.on("event", handleEvent);
   client.on("message", showSent);
@@ -64,7 +68,7 @@ const call = (method, params) => chat.client.call(method, params, { queue: false
 /** The server's clock at this moment, in milliseconds: the reader's own may be wrong. */
 function serverNow() {
   const session = chat.client?.session;
-  return session ? session.serverTime + (Date.now() - session.at) : Date.now();
+  return session ? session.serverTime + (performance.now() - session.at) : Date.now();
 }
 
 /** Says how the connection is. */
@@ -85,8 +89,9 @@ const connectionWords = { connecting: "Connecting", online: "Connected", waiting
 function showState(url, news) {
   clearInterval(countdown);
   // The server does not know the guest of the page before any more: another secret, for example.
-  if (news.state === "closed" && restored && !chat.me) {
+  if (news.state === "closed" && restored && !chat.client.session) {
     restored = null;
+    forgetAll();
     return connect(guestToken);
   }
   // While it tries again, the page goes on showing why it has to.
@@ -101,11 +106,13 @@ function showState(url, news) {
   if (news.state === "closed") showEnd(news);
 }
 
-async function showLoss(url, { code, reason, error, isOpen, retryInMs }) {
+async function showLoss(url, { code, reason, error, isOpen, retryInMs, transport }) {
   const loss = (lastLoss = { at: Date.now() + retryInMs });
   const words = error?.message ?? closeWords.get(code) ?? (reason || "the connection was lost");
-  const { isRefused = false, words: told = words } = isOpen || code === 0 ? {} : await reasonNotOpened(url);
+  const answer = isOpen || code === 0 ? {} : await reasonNotOpened(url);
   if (lastLoss !== loss) return;
+  // Then a stream has a reason of its own: a proxy that holds it back, for example.
+  const { isRefused = false, words: told = words } = transport === "stream" && answer.isThere ? {} : answer;
   if (isRefused) sayState("waiting", "Refused");
   const show = () => {
     const left = Math.max(0, Math.ceil((loss.at - Date.now()) / 1000));
@@ -122,7 +129,7 @@ function showEnd({ code, reason, error }) {
   const words = error?.message ?? closeWords.get(code) ?? (reason || "the connection was lost");
   setReady(false);
   const farewell = chat.farewell && phrase` (“${chosenText(chat.farewell)}”)`;
-  say("banner-reason", code === 4006 ? "This sign-in has ended: its time is over." : phrase`Signed out: ${words}${farewell}.`);
+  say("banner-reason", code === 4006 ? "This sign-in has ended: its time is over." : phrase`Signed out: ${chosenText(words)}${farewell}.`);
   say("banner-wait", "");
   say("retry", "Start over");
   if (asksForToken()) say("token-fault", `${words[0].toUpperCase()}${words.slice(1)}.`);

@@ -8,7 +8,7 @@ const groupEvents = {
     // A backend sends in the name of users who need not be there.
     if (message.platform !== "RESTful API") markOnline(group, message.sender);
     group.typing.delete(message.sender);
-    if (isLookedAt(group)) return void markRead(group);
+    if (isSeen(group)) return void markRead(group);
     if (message.sender !== chat.me) group.hasNews = true;
     askUnread(group);
   },

@@ -3,7 +3,7 @@
 const historyPage = 30;
 /** `knocking` holds the groups that the user waits to be let into. */
 const chat = {
-  client: null, token: "", me: "", groups: new Map(), current: null, knocking: new Set(), farewell: "",
+  client: null, token: "", me: "", groups: new Map(), current: null, knocking: new Set(), farewell: "", hasBegun: false,
   /** What the server tells of itself: its limits, and of each group type what it does and what each role may do in it. */
   limits: {}, types: new Map(),
 };
@@ -62,6 +62,10 @@ class Group {
   isCleared = false;
   /** Whether something has been said since the group was last looked at. */
   hasNews = false;
+  /** The newest message that the reader has had in view. */
+  seenThrough = 0;
+  /** The messages that the storage had of it. */
+  storedCount = 0;
   timeline = new Timeline({
     recall: (item) => recall(this, item), again: (item) => chat.client.resend(item.sent),
     readers: (item) => showReaders(this, item), edit: (item) => edit(this, item), pin: (item) => pin(this, item),
@@ -87,6 +91,9 @@ class Group {
   take(info) {
     const role = this.info?.selfInfo.role;
     this.info = info;
+    // What the reader has cleared elsewhere, or the server keeps no longer.
+    const { oldest } = this.timeline;
+    if (this.isKept && oldest > 0 && oldest < info.firstSeq) this.timeline.clear(info.firstSeq - 1);
     this.unread = info.selfInfo.unreadCount;
     // Other messages have menus now, and menus other choices.
     if (role !== undefined && role !== info.selfInfo.role) this.timeline.redraw();
@@ -285,14 +292,17 @@ function takeSync({ groupID, recovered, messageList, changeList, info, more }) {
   for (const message of messageList) addMessage(group, message);
   for (const { changeSeq = 0 } of [...changeList, ...messageList]) group.changeSeq = Math.max(group.changeSeq, changeSeq);
   group.missed += messageList.length;
-  if (!isLookedAt(group) && messageList.some(({ sender, tips }) => !tips && sender !== chat.me)) group.hasNews = true;
+  if (!isSeen(group) && messageList.some(({ sender, tips }) => !tips && sender !== chat.me)) group.hasNews = true;
   if (!more) tellMissed(group);
   render();
 }
 
 function tellMissed(group) {
-  const words = group.missed === 0 ? "nothing was missed" : group.missed === 1 ? "1 message came meanwhile" : `${group.missed} messages came meanwhile`;
+  const missed = group.missed;
   group.missed = 0;
+  // A page that was loaded again shows what was there, and what has come since.
+  if (!chat.hasBegun) return;
+  const words = missed === 0 ? "nothing was missed" : missed === 1 ? "1 message came meanwhile" : `${missed} messages came meanwhile`;
   addItem(group, { time: serverNow(), words: () => [`Connected again: ${words}`] });
 }
 
@@ -334,15 +344,15 @@ async function resume({ joined, left }) {
   for (let start = 0; start < groups.length; start += 50) await refresh(groups.slice(start, start + 50));
   await Promise.all(joined.slice(0, mostGroups).map(admit));
   for (const group of groups) {
-    // The connection may have ended before its history was read.
-    if (group.timeline.newest === 0) await loadOlder(group);
+    // The connection may have ended before its history was read, and the storage has only what was told.
+    if (group.timeline.newest === 0 || (!chat.hasBegun && group.storedCount < historyPage)) await loadOlder(group);
     await complete(group);
     await loadReceipts(group, group.timeline.withReceipts);
     askUnread(group);
   }
   if (chat.current) await loadPins(chat.current);
   // What has come meanwhile stands before the reader's eyes.
-  if (chat.current && isLookedAt(chat.current)) markRead(chat.current);
+  if (chat.current && isSeen(chat.current)) markRead(chat.current);
   render();
 }
 
@@ -355,5 +365,5 @@ async function refresh(groups) {
 async function readAnew(group) {
   group.timeline.clear();
   await loadOlder(group);
-  if (isLookedAt(group)) markRead(group);
+  if (isSeen(group)) markRead(group);
 }

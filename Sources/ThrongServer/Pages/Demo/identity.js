@@ -26,7 +26,7 @@ function takeIdentity() {
 /** Leaves the guest to the next page of this tab; one whom the server has signed out is gone. */
 function leaveIdentity() {
   if (!guestToken || chat.client.state === "closed") return;
-  const identity = chat.me ? presentIdentity() : restored;
+  const identity = chat.client.session ? presentIdentity() : restored;
   try {
     if (identity) sessionStorage.setItem(identityKey, JSON.stringify(identity));
   } catch {
@@ -35,10 +35,10 @@ function leaveIdentity() {
 }
 
 function presentIdentity() {
-  const { at, serverTime, tokenExpiresAt } = chat.client.session;
+  const { tokenExpiresAt } = chat.client.session;
   const entered = [...chat.groups.values()].filter((group) => !group.isKept).map(({ id }) => id);
   const rooms = [...new Set([...(restored?.rooms ?? []), ...entered])];
-  return { token: chat.token, until: at + tokenExpiresAt - serverTime, rooms };
+  return { token: chat.token, until: Date.now() + tokenExpiresAt - serverNow(), rooms };
 }
 
 addEventListener("pagehide", leaveIdentity);
@@ -51,9 +51,11 @@ function connectGuest() {
   connect(restored?.token ?? guestToken);
 }
 
-/** The groups in which a restored guest is: those that the server lists, and the live rooms. */
-async function enterRestored(groups) {
-  for (const { groupID } of groups.slice(0, mostGroups)) await admit(groupID);
+/** The groups of a restored guest: those that the page shows already, others that the server lists, and the live rooms. */
+async function enterRestored({ groups, left }) {
+  const isShown = ({ groupID }) => chat.groups.has(groupID);
+  if (chat.groups.size > 0) await resume({ joined: [], left: left.filter((groupID) => chat.groups.has(groupID)) });
+  for (const { groupID } of groups.filter((info) => !isShown(info)).slice(0, mostGroups)) await admit(groupID);
   for (const groupID of restored?.rooms ?? []) {
     try {
       await admit(groupID);

@@ -172,8 +172,10 @@ async function begin(client, news) {
   for (const place of document.querySelectorAll(".own-id")) place.textContent = chat.me;
   setReady(true);
   try {
+    await storedShown;
     await loadRights();
-    await Promise.all([loadOwnName(), news.isFirst ? enterRestored(news.groups) : resume(news)]);
+    await Promise.all([loadOwnName(), news.isFirst ? enterRestored(news) : resume(news)]);
+    chat.hasBegun = true;
     await openLink();
   } catch (error) {
     // The next connection does it again.
@@ -186,7 +188,7 @@ function setReady(isReady) {
 }
 
 /** Whether the page waits for somebody's token: it came without one, and none has signed in yet. */
-const asksForToken = () => !guestToken && !chat.me;
+const asksForToken = () => !guestToken && !chat.client?.session;
 
 byID("retry").addEventListener("click", () => {
   // A page that is signed out for good begins anew: as another guest, or with another token.
@@ -200,7 +202,7 @@ byID("token-form").addEventListener("submit", (event) => {
 });
 addEventListener("hashchange", openLink);
 document.addEventListener("visibilitychange", () => {
-  if (chat.current && isLookedAt(chat.current)) markRead(chat.current);
+  if (chat.current && isSeen(chat.current)) markRead(chat.current);
   render();
 });
 setInterval(() => {

@@ -47,11 +47,18 @@ async function takeUnread(groupIDList) {
 }
 
 /** The number that stands beside a group: nothing is unread that the reader sees. */
-const shownUnread = (group) => (isLookedAt(group) ? 0 : group.unread);
+const shownUnread = (group) => (isSeen(group) ? 0 : group.unread);
+
+/** The end of the conversation has come into view. */
+function seeEnd() {
+  const group = chat.current;
+  if (group && isSeen(group) && group.timeline.newest > group.seenThrough) markRead(group);
+}
 
 /** Tells the server what has been read, one request at a time: groups that count unread messages are told exactly. */
 async function markRead(group) {
   group.hasNews = false;
+  group.seenThrough = Math.max(group.seenThrough, group.timeline.newest);
   render();
   confirmReading(group);
   if (!(group.type.countsUnread || group.isMarkedUnread) || group.isMarking) return;
@@ -61,7 +68,7 @@ async function markRead(group) {
     do {
       marked = group.timeline.newest;
       await call("markGroupMessageAsRead", { groupID: group.id, ...(marked > 0 ? { seq: marked } : {}) });
-    } while (marked < group.timeline.newest && isLookedAt(group));
+    } while (marked < group.timeline.newest && isSeen(group));
     delete group.info.selfInfo.isMarkedUnread;
     askUnread(group);
     render();
@@ -83,7 +90,8 @@ async function confirmReading(group) {
   if (group.isConfirming) return;
   group.isConfirming = true;
   try {
-    for (let items = group.timeline.unconfirmed; items.length > 0; items = group.timeline.unconfirmed) {
+    const unconfirmed = () => group.timeline.unconfirmed.filter(({ seq }) => seq <= group.seenThrough);
+    for (let items = unconfirmed(); items.length > 0; items = unconfirmed()) {
       const seen = items.slice(0, receiptPage);
       await call("sendMessageReadReceipts", { groupID: group.id, seqList: seen.map((item) => item.seq) });
       for (const item of seen) item.isConfirmed = true;

@@ -39,7 +39,7 @@ function groupRow(group) {
   const words = last ? phrase`${who}: ${chosenText(textOf(last))}` : group.info.groupType;
   const unread = shownUnread(group);
   // Not every group counts; what is new is told all the same.
-  const isNew = group.hasNews && !group.type.countsUnread && !isLookedAt(group);
+  const isNew = group.hasNews && !group.type.countsUnread && !isSeen(group);
   const isUnread = unread > 0 || isNew || group.isMarkedUnread;
   const count = unread > 0
     ? element("span", { class: "count numeric", "aria-label": `${unread} unread` }, String(unread))
@@ -156,10 +156,16 @@ function isLookedAt(group) {
   return group === chat.current && document.visibilityState === "visible";
 }
 
+/** Whether what comes to this group is in view. */
+function isSeen(group) {
+  return isLookedAt(group) && isAtEnd;
+}
+
 // MARK: The end of the conversation
 
 const scroller = byID("scroller");
 let isAtEnd = true;
+let lastTop = 0;
 
 /** How far the reader is from the end. */
 let fromEnd = 0;
@@ -168,6 +174,7 @@ function scrollToEnd() {
   scroller.scrollTop = scroller.scrollHeight;
   isAtEnd = true;
   byID("newer").hidden = true;
+  seeEnd();
 }
 
 function noteFromEnd() {
@@ -176,8 +183,16 @@ function noteFromEnd() {
 }
 
 scroller.addEventListener("scroll", () => {
+  const wasAtEnd = isAtEnd;
+  const isUp = scroller.scrollTop < lastTop;
+  lastTop = scroller.scrollTop;
   noteFromEnd();
+  // What has come since the last frame is below the window still: that is no wish to leave the end.
+  isAtEnd ||= wasAtEnd && !isUp;
   if (isAtEnd) byID("newer").hidden = true;
+  if (isAtEnd === wasAtEnd) return;
+  seeEnd();
+  render();
 });
 // Once for all that has changed in a frame. The end stays in sight of those who look at it; where notices above the messages
 // come and go, or the window changes its height, no message moves under the pointer.

@@ -31,9 +31,16 @@ function chosenText(text) {
   return element("bdi", {}, contained);
 }
 
-/** A text without the characters that turn texts around, for attributes and titles, which know no isolates. */
+/** Letters that are written from right to left, by their blocks (DerivedBidiClass of Unicode), and marks like them. */
+const rightToLeft = /[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/**
+ * A text that people chose, as a part of an attribute or a title: without the characters that turn texts around, and
+ * between U+2068 and U+2069 where its own letters would.
+ */
 function plainText(text) {
-  return String(text).replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+  const plain = String(text).replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+  return rightToLeft.test(plain) ? `\u2068${plain}\u2069` : plain;
 }
 
 /** A template whose values may be elements, as children of an element: phrase`${chosenText(name)} left`. */

@@ -16,6 +16,8 @@ struct StorePicture: MessageStore {
   private(set) var firstSeq: Int64 = 1
   /// When the newest message was sent that retention has removed.
   private var removedTime = WallInstant.unset
+  /// The same, also of a message that could not be the last one.
+  private var newestRemovedTime = WallInstant.unset
   private(set) var attributes = GroupAttributes()
   private(set) var counters = GroupCounters()
   private(set) var receiptMembers: [Int64: [UserID]] = [:]
@@ -177,7 +179,7 @@ struct StorePicture: MessageStore {
     (members, former, messages, attributes, counters) = ([:], [:], [], GroupAttributes(), GroupCounters())
     (receiptMembers, readers) = ([:], [:])
     (pinned, reactions) = ([], [:])
-    (firstSeq, removedTime) = (1, .unset)
+    (firstSeq, removedTime, newestRemovedTime) = (1, .unset, .unset)
   }
 
   /// Retention removes the messages up to one.
@@ -185,6 +187,7 @@ struct StorePicture: MessageStore {
     let gone = messages.prefix { $0.seq ?? 0 <= seq }
     guard let record, !gone.isEmpty else { return nil }
     removedTime = gone.last { $0.movesLastMessage }?.timestamp ?? removedTime
+    newestRemovedTime = gone.last?.timestamp ?? newestRemovedTime
     messages.removeFirst(gone.count)
     firstSeq += Int64(gone.count)
     pinned.removeAll { $0 < firstSeq }
@@ -207,12 +210,14 @@ struct StorePicture: MessageStore {
   /// The group as its actor would load it.
   func group(at now: WallInstant, offlineSince: [UserID: WallInstant]) -> StoredGroup? {
     guard let record else { return nil }
-    let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= now - RecentlySent.retentionMilliseconds }
+    let sentSince = now - RecentlySent.retentionMilliseconds
+    let recent = messages.filter { $0.clientMsgID != nil && $0.timestamp >= sentSince }
     var stored = StoredGroup(
       record: record, members: Array(members.values), former: Array(former.values), lastMessage: lastMessage,
       recentlySent: recent.compactMap(SentMessage.init), attributes: attributes, openApplications: openApplications,
       offlineSince: record.type == .avChatRoom ? offlineSince.filter { members[$0.key] != nil } : [:],
       firstSeq: firstSeq, removedTime: removedTime)
+    stored.sentSince = sentSince
     stored.counters = counters
     stored.pinned = pinned
     if let newest = messages.last, let seq = newest.seq, !newest.movesLastMessage { stored.setNewest(seq, at: newest.timestamp) }
@@ -286,6 +291,15 @@ struct StorePicture: MessageStore {
   }
 
   func firstSeq(of group: GroupID, notBefore time: WallInstant) -> Int64? { messages.first { $0.timestamp >= time }?.seq }
+
+  func sentMessage(
+    of group: GroupID, epoch: String, from sender: UserID, clientMsgID: String, since: WallInstant, most: Int64
+  ) -> SentSearch {
+    guard record?.epoch == epoch else { return .absent }
+    if newestRemovedTime >= since { return .removed }
+    let sent = messages.filter { $0.timestamp >= since }.compactMap(SentMessage.init)
+    return sent.first { $0.sender == sender && $0.clientMsgID.isSame(as: clientMsgID) }.map(SentSearch.found) ?? .absent
+  }
 
   /// No group searches for messages.
   func messages(matching search: MessageSearch, after place: Int64, limit: Int) -> MessageSearch.Page {

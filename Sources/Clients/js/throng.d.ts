@@ -10,7 +10,23 @@ export interface ClientOptions {
   platform?: "iOS" | "Android" | "Windows" | "Mac" | "Web" | "Unknown";
   /** A session of the same device is replaced. */
   deviceID?: string;
-  /** The `positions()` of an earlier client: the first sign-in resumes there. */
+  /** How long the token function may take, in milliseconds; absent = 30,000. Then it has failed with TokenTimeout. */
+  tokenTimeoutMs?: number;
+  /**
+   * Where conversations, messages and the outbox are stored, of throng-storage.js; absent = nothing is. A storage belongs to
+   * one client.
+   */
+  storage?: Storage;
+  /** Whose they are: needed with a storage that outlives the process. A token of another user closes the client. */
+  userID?: string;
+  /** The bounds of the store; absent = 200 messages a group, 1,000 groups, 64 MiB (in memory 16 MiB). */
+  storageLimits?: StorageLimits;
+  /**
+   * auto: an event stream where two WebSockets have failed in a row, and a WebSocket again when one opens. The others: that
+   * alone. Absent = auto.
+   */
+  transport?: "auto" | Transport;
+  /** The `positions()` of an earlier client: the first sign-in resumes there, unless the storage knows better. */
   positions?: Position[];
   /** The most messages, and the most calls, that wait for a connection; absent = 1000. */
   queueLimit?: number;
@@ -21,9 +37,59 @@ export interface ClientOptions {
    * the server ends it for good; absent = console.warn, null = nobody. No line holds a token or the query of `url`.
    */
   log?: ((line: string) => void) | null;
+  /** Gets what a handler has thrown, and at which event; absent = reportError in browsers, console.error elsewhere. */
+  onHandlerError?: (error: unknown, event: string) => void;
   /** Takes the place of Math.random, which spreads the delays. */
   random?: () => number;
 }
+
+export type Transport = "websocket" | "stream";
+
+/** The bounds of a store, of which the oldest and the least used go first. Messages that wait to be sent never do. */
+export interface StorageLimits {
+  /** The newest messages of a group; absent = 200. */
+  messagesPerGroup?: number;
+  /** Conversations; those that ended go first, and a group of the user's is never forgotten. Absent = 1,000. */
+  groups?: number;
+  /** The UTF-8 of everything; absent = 67,108,864, in memory 16,777,216. */
+  bytes?: number;
+}
+
+/**
+ * Where a client stores: an ordered map of texts. An application's own extends the class `Storage` of throng-storage.js.
+ * Its failures are StorageErrors, which never reach a call of the application.
+ */
+export interface Storage {
+  /** Whether what is stored outlives the process. */
+  readonly isDurable: boolean;
+  /** For ThrongClient. */
+  makeStore(name: string, limits: StorageLimits | undefined, client: object): object;
+  /** Opens the store of this name, and makes it where there is none; twice is once. */
+  open(name: string): Promise<void>;
+  get(key: string): Promise<string | undefined>;
+  /** The rows with `from` <= key < `to`, in the order of their bytes. */
+  scan(range: StorageRange): Promise<[key: string, value: string][]>;
+  /** Reads the keys, calls `decide` once, and makes its changes: all of them or none, and nobody's in between. */
+  update(keys: string[], decide: (values: Map<string, string>) => StorageChange[]): Promise<void>;
+  close(): Promise<void>;
+  /** Removes the store, and closes it. */
+  destroy(): Promise<void>;
+}
+
+export interface StorageRange {
+  from: string;
+  to: string;
+  limit?: number;
+  isDescending?: boolean;
+}
+
+export type StorageChange = { put: string; value: string } | { delete: string } | { deleteFrom: string; to: string };
+
+/**
+ * Full: there is no room; Refused: the system lets the client store nothing; Corrupt: what is stored cannot be read; InUse:
+ * another process has it; TooNew: a later version has written it; Failed: anything else.
+ */
+export type StorageFailure = "Full" | "Refused" | "Corrupt" | "InUse" | "TooNew" | "Failed";
 
 /** The part of a WebSocket that the client needs. */
 export interface WebSocketLike {
@@ -42,12 +108,15 @@ export interface Position {
 
 /**
  * Without an answer of the server: NotConnected, it was not sent; ConnectionLost, whether it was carried out is not
- * known; OutcomeUnknown, a message of which that is so, too long ago to send it again; QueueFull, too much waits
+ * known; OutcomeUnknown, a message of which that is so, and the server cannot tell either; QueueFull, too much waits
  * already; TooLarge, the server takes no such frame; BadAnswer, the server has answered what no server of this protocol
- * does; Closed, the client has come to its end.
+ * does; Closed, the client has come to its end; ConversationEnded, the user is in the group no more; Expired, a message
+ * for a live room, or for those online alone, has waited for more than two minutes, or for another process; TokenTimeout,
+ * the token function has not answered.
  */
 export type ClientErrorReason =
-  | "NotConnected" | "ConnectionLost" | "OutcomeUnknown" | "QueueFull" | "TooLarge" | "BadAnswer" | "Closed";
+  | "NotConnected" | "ConnectionLost" | "OutcomeUnknown" | "QueueFull" | "TooLarge" | "BadAnswer" | "Closed"
+  | "ConversationEnded" | "Expired" | "TokenTimeout";
 
 export declare class ClientError extends Error {
   constructor(reason: ClientErrorReason, detail?: string);
@@ -75,7 +144,7 @@ export declare class ThrongError extends Error {
  */
 export type MessageState = "sending" | "queued" | "stored" | "delivered" | "dropped" | "failed";
 
-export type SendOptions = Omit<Methods["sendGroupTextMessage"]["params"], "groupID" | "text">;
+export type SendOptions = Omit<Methods["sendGroupTextMessage"]["params"], "groupID" | "text" | "firstSentAt">;
 
 /** An own message: it changes as its state does, and the event `message` tells of it. */
 export interface LocalMessage extends SendOptions {
@@ -84,7 +153,7 @@ export interface LocalMessage extends SendOptions {
   text?: string;
   data?: string;
   state: MessageState;
-  /** When it was sent first, by this machine's clock. */
+  /** When it was written, by this machine's clock. */
   createdAt: number;
   msgID?: string;
   /** In groups that keep messages, and in live rooms that remember the last ones. */
@@ -92,18 +161,23 @@ export interface LocalMessage extends SendOptions {
   /** When the server took it. */
   timestamp?: number;
   error?: ThrongError | ClientError;
-  /** Resolves to the message when it is stored, delivered, dropped or failed. */
+  /**
+   * Resolves to the message when it is stored, delivered, dropped or failed; and, where it waits in a storage for the next
+   * client, when this one is closed.
+   */
   readonly done: Promise<LocalMessage>;
 }
 
 export interface ConnectionState {
   /** closed: for good, after close(), logout(), or what no new connection could mend. */
   state: "connecting" | "online" | "waiting" | "closed";
+  /** The way of the connection; absent where the client is closed. */
+  transport?: Transport;
   /** The close code; 1006 where the connection ended without one, 0 where there was none. */
   code?: number;
   reason?: string;
   error?: Error;
-  /** Whether the WebSocket had opened: if not, an HTTP request to the same address may be told why. */
+  /** Whether the WebSocket, or the stream, had opened: if not, an HTTP request to the same address may be told why. */
   isOpen?: boolean;
   /** When the next connection is tried. */
   retryInMs?: number;
@@ -130,9 +204,10 @@ export interface GroupSync {
 /** The session is in step with its groups, after each sign-in. */
 export interface Ready {
   isFirst: boolean;
+  source: "server";
   /**
-   * The groups of the user at the first sign-in; afterwards those that have changed. Without live rooms. Changes that
-   * onConversationChanged has told meanwhile are in them.
+   * The groups of the user at the first sign-in; afterwards, and where the storage had the others, those that have changed.
+   * Without live rooms. Changes that onConversationChanged has told meanwhile are in them.
    */
   groups: GroupInfo[];
   /** groupIDs: new ones, those left, those that are recovered and those that are not. */
@@ -140,6 +215,61 @@ export interface Ready {
   left: string[];
   recovered: string[];
   notRecovered: string[];
+}
+
+/** A group as the client has stored it, also when the user is in it no more. */
+export interface Conversation {
+  groupID: string;
+  /** As it was last; `selfInfo` is there while the user is a member. */
+  info: GroupInfo;
+  /** member; left: the user has quit, or was found to be out; removed: by somebody else; dismissed: the group is no more. */
+  status: "member" | "left" | "removed" | "dismissed";
+  /** Whether a message can be sent there. */
+  canSend: boolean;
+  /** When the membership ended, by the server's clock. */
+  endedAt?: number;
+  /** server: the present session has confirmed it. */
+  source: "stored" | "server";
+}
+
+/** What an application shows before there is a connection. */
+export interface Stored {
+  conversations: Conversation[];
+  outbox: LocalMessage[];
+  source: "stored";
+}
+
+/** A conversation that is another one now. */
+export interface ConversationNews {
+  conversation: Conversation;
+  source: "server";
+}
+
+/** A storage that the client goes on without, or that begins anew. */
+export interface StorageLoss {
+  reason: StorageFailure;
+  message: string;
+  /** Whether messages that waited to be sent may be lost. */
+  lostOutbox: boolean;
+}
+
+/** Messages of a conversation, ascending. */
+export interface StoredMessages {
+  messageList: Message[];
+  source: "stored" | "server" | "both";
+  /** Whether nothing is older; false also where that is not known. */
+  isFinished: boolean;
+  /** Why what is older could not be read from the server. */
+  error?: ThrongError | ClientError;
+}
+
+/** Names of a user, as they were seen last. */
+export interface StoredProfile {
+  userID: string;
+  nickName: string;
+  faceURL: string;
+  /** By the server's clock. */
+  seenAt: number;
 }
 
 /** News of users who are watched. */
@@ -161,6 +291,11 @@ export interface ClientEvents extends ServerEvents {
   message: LocalMessage;
   sync: GroupSync;
   ready: Ready;
+  /** Before the first connection, where the storage outlives the process. */
+  stored: Stored;
+  /** A conversation was stored that is another one now. */
+  conversation: ConversationNews;
+  storageFailed: StorageLoss;
   renewed: Methods["login"]["result"];
   /** The token function failed, or gave a token that was refused; it is asked again. */
   renewalFailed: Error;
@@ -194,12 +329,15 @@ export declare class ThrongClient {
 
   /** Connects and stays connected. Resolves at the first sign-in, rejects where none can come. */
   connect(): Promise<Methods["login"]["result"]>;
-  /** Tries now where the client waits to. */
+  /** Tries now where the client waits to, or where the token function does not answer. */
   reconnectNow(): void;
-  /** Ends the connection for good; messages under way fail. */
+  /** Ends the connection for good; messages under way fail, or wait in the storage for the next client. */
   close(): void;
-  /** Signs out, and closes the client. */
-  logout(): Promise<void>;
+  /**
+   * Signs out, and closes the client. With `forget`, all that is stored of the user is destroyed, also where the server could
+   * not be told; then it rejects all the same, with NotConnected. With a StorageError where it cannot be destroyed.
+   */
+  logout(options?: { forget?: boolean }): Promise<void>;
 
   /** The result of a method; without a connection it waits for one. Rejects with a ThrongError or a ClientError. */
   call<Name extends keyof Methods>(method: Name, ...rest: Arguments<Methods[Name]["params"]>): Promise<Methods[Name]["result"]>;
@@ -210,6 +348,29 @@ export declare class ThrongClient {
   sendCustom(groupID: string, data: string, options?: SendOptions): LocalMessage;
   /** Sends a message again that failed or was dropped, with changes where they are given. */
   resend(message: LocalMessage, changes?: Partial<SendOptions>): LocalMessage;
+
+  // What is stored: without the option `storage` these reject with a TypeError.
+
+  /** The conversations as a list shows them: pinned first, then those with the last message; hidden ones where asked for. */
+  conversations(options?: { hidden?: boolean }): Promise<Conversation[]>;
+  /** One of them; undefined where the client has never known it. */
+  conversation(groupID: string): Promise<Conversation | undefined>;
+  /**
+   * Messages of a conversation, ascending: the newest, or those before a `seq`; absent count = 50. What is older than the
+   * stored ones is read from the server, where there is a connection and the user is a member.
+   */
+  messages(groupID: string, options?: { before?: number; count?: number }): Promise<StoredMessages>;
+  /** The members of a group that were seen, as they were last. Whether they are online is not stored. */
+  storedMembers(groupID: string): Promise<MemberInfo[]>;
+  storedMember(groupID: string, userID: string): Promise<MemberInfo | undefined>;
+  storedProfile(userID: string): Promise<StoredProfile | undefined>;
+  /** Resolves when all that was told is stored. */
+  flush(): Promise<void>;
+
+  /** Own messages that are not at their end, and the last 100 that failed or were dropped, in their order. */
+  outbox(): LocalMessage[];
+  /** Takes one that failed, or was dropped, out of it. */
+  discard(message: LocalMessage): void;
 
   /**
    * Watches users' statuses until unwatchUsers, across connections. The rows come as the event `status`. Throws a
@@ -1169,6 +1330,8 @@ export interface Methods {
       isExcludedFromLastMessage?: boolean;
       /** The only members who see the message, besides the sender, in a Work, Public or Meeting group; absent = all. 1 to 50 elements, each 1 to 32 bytes of UTF-8. */
       toUserIDList?: string[];
+      /** When it was sent first, by the server's clock, in milliseconds since 1970: it is looked for; absent = it was not. 0 or more. */
+      firstSentAt?: number;
     };
     result: {
       msgID: string;
@@ -1204,6 +1367,8 @@ export interface Methods {
       isExcludedFromLastMessage?: boolean;
       /** The only members who see the message, besides the sender, in a Work, Public or Meeting group; absent = all. 1 to 50 elements, each 1 to 32 bytes of UTF-8. */
       toUserIDList?: string[];
+      /** When it was sent first, by the server's clock, in milliseconds since 1970: it is looked for; absent = it was not. 0 or more. */
+      firstSentAt?: number;
     };
     result: {
       msgID: string;

@@ -10,9 +10,11 @@
 //   await client.call("joinGroup", { groupID: "hello" });
 //   client.sendText("hello", "Hello!");
 //
-// It connects again after a loss, asks for everything that was missed, and sends no message twice. Where no server
-// answers it says so with console.warn, unless the option `log` is null.
-// The types are in throng.d.ts. The rules are those of Protocol.md, "Reconnecting".
+// It connects again after a loss, asks for everything that was missed, and sends no message twice. With the option
+// `storage` it shows conversations before there is a connection, and sends after a restart what was written before. Where
+// no WebSocket passes it takes an event stream. Where no server answers it says so with console.warn, unless the option
+// `log` is null.
+// The types are in throng.d.ts. The rules are those of Protocol.md, "Reconnecting", and Clients.md, "Memory".
 
 /** @typedef {import("./throng.js").ThrongClient} Client */
 /** @typedef {import("./throng.js").ClientOptions} ClientOptions */
@@ -57,7 +59,10 @@ export class ClientError extends Error {
 const clientErrors = {
   NotConnected: "There is no connection to the server.",
   ConnectionLost: "The connection ended before the answer came: whether the request was carried out is not known.",
-  OutcomeUnknown: "The connection ended before the answer came, too long ago to send the message again.",
+  OutcomeUnknown: "The connection ended before the answer came, and the server cannot tell any more what became of the message.",
+  ConversationEnded: "The user is in the group no more.",
+  Expired: "The message was for those who were there then.",
+  TokenTimeout: "The token function has not answered in time.",
   QueueFull: "Too much waits for the connection already.",
   TooLarge: "The request is larger than the server takes.",
   BadAnswer: "The server has answered what no server of this protocol does.",
@@ -80,10 +85,19 @@ const pingTimeout = 10_000;
 const renewalPause = 10_000;
 /** Messages under way at the same time; more wait here. */
 const windowSize = 32;
-/** The server knows a clientMsgID for 5 minutes; this leaves it time to answer. */
-const repeatable = 270_000;
 /** How long a message is sent again that the server refuses as temporary. */
 const longestRefusal = 120_000;
+/** How long a message for a live room waits for its first try. */
+const longestLiveWait = 120_000;
+/** Messages that failed, of which the user is still told. */
+const mostFailed = 100;
+/** A token that is asked for in vain is used for as long. */
+const leastLeft = 5_000;
+/** On streams, a WebSocket is tried after so long; where it fails, after twice as long. */
+const firstQuietTime = 300_000;
+const longestQuietTime = 3_600_000;
+/** A server without streams is not asked for one before. */
+const streamsPause = 600_000;
 /** A message that waits at the server leaves or is dropped within 1.1 s (Protocol.md, "Waiting messages"). */
 const longestQueued = 1_500;
 /** Settled messages that are remembered, so that no history brings them a second time. */
@@ -91,6 +105,8 @@ const rememberedMessages = 1_000;
 /** The server takes no longer message (Protocol.md, "Frames"). */
 const largestFrame = 65_536;
 const groupsPerSync = 50;
+/** The most that a page of a history holds. */
+const historyPage = 100;
 /** A clock of the server may be off by so much, and events may overtake: a resume looks back so much farther. */
 const lookBack = 60_000;
 
@@ -148,6 +164,7 @@ const isObject = (value) => typeof value === "object" && value !== null && !Arra
 const isText = (value) => typeof value === "string";
 // With half of a surrogate pair it would go back as another one (see `encoded`).
 const isIdentifier = (value) => isText(value) && value.length <= longestIdentifier && !/[\ud800-\udfff]/u.test(value);
+const listOf = (list, fits) => (Array.isArray(list) ? list.filter(fits) : []);
 const isListOf = (fits) => (value) => Array.isArray(value) && value.every(fits);
 const isAbsentOr = (fits) => (value) => value === undefined || value === null || fits(value);
 /** Whether an object has members of these types; others do not matter. */
@@ -158,6 +175,8 @@ const isOf = (members) => {
 
 /** A number of the server as one that can be counted on: an instant in milliseconds, a place in a history. */
 const counted = (value) => Math.min(Math.max(0, value ?? 0), largestNumber);
+/** A number of any value of the server's or the storage's. */
+const whole = (value) => (Number.isInteger(value) ? counted(value) : 0);
 const words = (text) => (text.length <= longestWords ? text : `${text.slice(0, longestWords)}…`);
 
 const optionalInteger = isAbsentOr(Number.isInteger);
@@ -272,6 +291,8 @@ function boundedSession(session) {
 
 /** Whether a group is a live room, and one that remembers its last messages: alone among groups it has no `firstSeq`. */
 const isLiveRoom = ({ groupType }) => groupType === "AVChatRoom";
+/** Whether some messages of others do not come as events: what lies between two that came is not known then. */
+const isHeardInPart = (info) => ["NotReceive", "ReceiveFromManagers"].includes(info?.selfInfo?.receiveMessageOpt);
 const remembersMessages = (info) => isLiveRoom(info) && isText(info.epoch) && !Number.isInteger(info.firstSeq);
 
 /** The members of an event that stand in `selfInfo`, where they are true, or a list that is not empty. */
@@ -369,11 +390,16 @@ class TrackedGroup {
   /** More came than may wait: the group is synchronized once more. */
   hasOverflowed = false;
   /** Own messages of this session beyond `seq`, which no event brings. */
-  #own = new Set();
+  #own;
 
   /** `remembers`: a live room whose last messages a sync brings. */
-  constructor(groupID, { epoch, seq = 0, changeSeq = 0, isLive = false, remembers = false }) {
+  constructor(groupID, { epoch, seq = 0, changeSeq = 0, own = [], isLive = false, remembers = false }) {
     Object.assign(this, { groupID, epoch, seq: counted(seq), changeSeq: counted(changeSeq), isLive, remembers });
+    this.#own = new Set(own);
+  }
+
+  get position() {
+    return { epoch: this.epoch, seq: this.seq, changeSeq: this.changeSeq };
   }
 
   /** Whether a sync may bring what was missed. */
@@ -431,6 +457,8 @@ class Outbox {
   #inFlight = new Set();
   /** Those that wait at the server. */
   #queued = new Set();
+  /** The last that failed or were dropped, the oldest first: `resend` and `discard` know them. */
+  #failed = new Set();
   /** The records of messages by clientMsgID: all that are under way, and the last that were settled. */
   #records = new Map();
   /** The clientMsgIDs of those that were settled, the oldest first. */
@@ -441,10 +469,12 @@ class Outbox {
   #refusals = 0;
   /** Timers of groups that take no message of the user's yet; other groups do. */
   #groupPauses = new Map();
-  /** When a group takes the user's next message, as its last refusal said. */
+  /** When a group takes the user's next message, by `now`, as its last refusal said. */
   #writeTimes = new Map();
+  /** What was written to the disk last: messages leave behind it, in their order. */
+  #written = Promise.resolve();
 
-  /** `client`: `request`, `canSend`, `positionOf`, `show`, `random`. */
+  /** `client`: `request`, `canSend`, `positionOf`, `isLive`, `serverTime`, `show`, `store`, `platform`, `random`. */
   constructor(client, limit) {
     this.#client = client;
     this.#limit = limit;
@@ -454,38 +484,113 @@ class Outbox {
    * Adds a new message, unless there is one with its clientMsgID that is under way or has arrived.
    * @returns {LocalMessage}
    */
-  add(method, params) {
+  add(method, params, error) {
     const known = this.#records.get(params.clientMsgID)?.message;
     if (known && !["failed", "dropped"].includes(known.state)) return known;
     const clientMsgID = params.clientMsgID ?? newID();
     const message = { ...params, clientMsgID, state: "sending", createdAt: Date.now() };
-    this.#start({ message, method, params: { ...params, clientMsgID } });
+    this.#start({ message, method, params: { ...params, clientMsgID } }, error);
     return message;
   }
 
   /** Sends a message again that failed or was dropped, with the same clientMsgID. */
-  repeat(message, changes) {
+  repeat(message, changes, refusal) {
     if (!["failed", "dropped"].includes(message.state)) return message;
     Object.assign(message, changes, { state: "sending" });
     delete message.error;
     const { state, createdAt, msgID, seq, timestamp, ...params } = message;
     const method = params.text === undefined ? "sendGroupCustomMessage" : "sendGroupTextMessage";
-    this.#start({ message, method, params });
+    this.#start({ message, method, params }, refusal);
     return message;
   }
 
-  #start(record) {
-    const isLong = byteLength(encoded(record.params)) > largestFrame - 256;
-    const { promise: done, resolve: settle } = deferred();
-    Object.defineProperty(record.message, "done", { value: done, configurable: true });
-    Object.assign(record, { settle, order: ++this.#order, sentAt: 0, isUncertain: false, refusedAt: 0, after: undefined });
-    this.#records.set(record.message.clientMsgID, record);
-    this.#settled.delete(record.message.clientMsgID);
+  #start(record, error) {
+    const { message: { clientMsgID }, params } = record;
+    const isLong = byteLength(encoded(params)) > largestFrame - 256;
+    const before = this.#records.get(clientMsgID);
+    this.#failed.delete(before);
+    this.#enlist(record, { key: before?.key, order: ++this.#order, since: now() });
+    if (error) return this.#fail(record, error);
     if (this.#waiting.length >= this.#limit) return this.#fail(record, new ClientError("QueueFull"));
     if (isLong) return this.#fail(record, new ClientError("TooLarge"));
     this.#waiting.push(record);
+    // In a live room nobody waits for a message of minutes ago.
+    if (this.#isLive(record)) record.expiry = after(longestLiveWait, () => this.#expire(record));
     this.#client.show(record.message);
     this.#pump();
+    // What leaves now is written when it does.
+    if (this.#waiting.includes(record)) this.#save(record);
+  }
+
+  #enlist(record, more) {
+    const { promise: done, resolve: settle } = deferred();
+    Object.defineProperty(record.message, "done", { value: done, configurable: true });
+    // `isUnanswered`: whether a try has had no answer; `after`: where a history begins that holds it.
+    Object.assign(record, { settle, firstSentAt: 0, isUnanswered: false, refusedAt: undefined, after: undefined, ...more });
+    this.#records.set(record.message.clientMsgID, record);
+    this.#settled.delete(record.message.clientMsgID);
+  }
+
+  #save(record) {
+    // The server takes no such message at any time.
+    if (record.message.error?.reason === "TooLarge") return this.#written;
+    return (this.#written = this.#client.store.save(record));
+  }
+
+  /** Takes up what an earlier process, or a tab that is gone, has left in the store. */
+  restore(rows) {
+    const restored = [];
+    for (const [key, row] of rows) {
+      const { clientMsgID, method, params, createdAt, firstSentAt = 0, after: position, state, error } = row;
+      if (this.#records.has(clientMsgID)) continue;
+      const message = { ...params, clientMsgID, state, createdAt };
+      const record = { message, method, params };
+      // Before all that this process sends.
+      const order = whole(row.order) - largestNumber;
+      this.#enlist(record, { key, order, firstSentAt, isUnanswered: firstSentAt > 0, after: position, since: -Infinity });
+      if (state === "failed") {
+        const { code, reason = "OutcomeUnknown", message: told } = error ?? {};
+        if (reason === "Dropped") message.state = "dropped";
+        else message.error = Number.isInteger(code) ? new ThrongError(method, error) : new ClientError(reason, told);
+        record.settle(message);
+        this.#failed.add(record);
+        this.#settled.add(clientMsgID);
+      } else this.#wait(record);
+      restored.push(record);
+    }
+    return restored;
+  }
+
+  /** What has been restored begins: live rooms hear nothing of an earlier process. */
+  begin(records) {
+    for (const record of records) this.#expire(record);
+    this.#pump();
+  }
+
+  /** The messages that are not at their end, and those that failed, in their order. */
+  messages() {
+    return this.records().map(({ message }) => message);
+  }
+
+  /** Their records. */
+  records() {
+    const leaving = [...this.#inFlight].filter(({ message }) => message.state === "sending");
+    const all = new Set([...this.#waiting, ...leaving, ...this.#queued, ...this.#failed]);
+    return [...all].filter((record) => this.#isCurrent(record)).sort((one, other) => one.order - other.order);
+  }
+
+  /** Takes a message that failed, or was dropped, out of the outbox. */
+  discard({ clientMsgID }) {
+    const record = this.#records.get(clientMsgID);
+    if (this.#failed.has(record)) this.#erase(record);
+  }
+
+  #erase(record) {
+    this.#failed.delete(record);
+    this.#settled.delete(record.message.clientMsgID);
+    this.#records.delete(record.message.clientMsgID);
+    record.isForgotten = true;
+    this.#save(record);
   }
 
   /** Messages may leave: the session is in step with its groups. */
@@ -505,9 +610,21 @@ class Outbox {
       clearTimeout(record.queuedTimer);
       // Whether it was dropped is told to the session that is gone; sending it again asks.
       if (record.message.state !== "queued") continue;
-      record.isUncertain = true;
+      record.isUnanswered = true;
       this.#wait(record);
     }
+  }
+
+  #isLive({ message: { groupID }, params }) {
+    return params.onlineUserOnly === true || this.#client.isLive(groupID);
+  }
+
+  /** Fails a message for a live room, or for those online alone, that was never sent and has waited too long. */
+  #expire(record) {
+    if (record.isUnanswered || record.firstSentAt > 0 || !this.#isLive(record) || now() - record.since < longestLiveWait) return false;
+    if (!this.#waiting.includes(record)) return false;
+    this.#remove(record, new ClientError("Expired"));
+    return true;
   }
 
   #pump() {
@@ -517,21 +634,30 @@ class Outbox {
     while (isFree() && this.#client.canSend()) {
       const index = this.#waiting.findIndex(({ message }) => !this.#groupPauses.has(message.groupID));
       if (index < 0) return;
-      const [record] = this.#waiting.splice(index, 1);
-      if (isUncertain(record)) this.#fail(record, new ClientError("OutcomeUnknown"));
-      else this.#transmit(record);
+      const record = this.#waiting[index];
+      if (this.#expire(record)) continue;
+      this.#waiting.splice(index, 1);
+      this.#transmit(record);
     }
   }
 
   async #transmit(record) {
     this.#inFlight.add(record);
-    if (record.sentAt === 0) {
-      record.sentAt = Date.now();
+    const { groupID } = record.message;
+    // Every try after the first says when that was.
+    const isRepeat = record.firstSentAt > 0;
+    if (!isRepeat) {
+      record.firstSentAt = this.#client.serverTime();
       // The history never holds what is for those online alone.
-      if (!record.params.onlineUserOnly) record.after = this.#client.positionOf(record.message.groupID)?.seq;
+      if (!record.params.onlineUserOnly) record.after = this.#client.positionOf(groupID)?.seq;
     }
     try {
-      this.#answered(record, await this.#client.request(record.method, record.params, results.sent));
+      // It is on the disk before the server can have it.
+      if (this.#client.store.isDurable) await (isRepeat ? this.#written : this.#save(record));
+      if (record.message.state !== "sending" || !this.#isCurrent(record)) return;
+      if (!this.#isOpen) throw new ClientError("NotConnected");
+      const params = isRepeat ? { ...record.params, firstSentAt: record.firstSentAt } : record.params;
+      this.#answered(record, await this.#client.request(record.method, params, results.sent));
     } catch (error) {
       this.#refused(record, error);
     } finally {
@@ -575,19 +701,28 @@ class Outbox {
 
   #refused(record, error) {
     if (record.message.state !== "sending" || !this.#isCurrent(record)) return;
+    const forget = () => {
+      if (!record.isUnanswered) Object.assign(record, { firstSentAt: 0, after: undefined });
+    };
     if (error instanceof ClientError) {
-      if (error.reason === "NotConnected") return this.#wait(record);
-      if (error.reason !== "ConnectionLost") return this.#fail(record, error);
-      record.isUncertain = true;
-      return this.#wait(record);
+      if (!["NotConnected", "ConnectionLost"].includes(error.reason)) return this.#fail(record, error);
+      record.isUnanswered ||= error.reason === "ConnectionLost";
+      forget();
+      return this.#wait(record, !record.isUnanswered);
+    }
+    // Nobody can tell what became of an earlier try.
+    if (error.field === "firstSentAt") {
+      const unknown = new ClientError("OutcomeUnknown");
+      unknown.cause = error;
+      return this.#fail(record, unknown);
     }
     // It was not taken, so it may be sent at any later time; an earlier try that was not answered may have been.
-    if (!record.isUncertain) record.sentAt = 0;
-    record.refusedAt ||= Date.now();
-    const refusedFor = Date.now() - record.refusedAt;
+    forget();
+    record.refusedAt ??= now();
+    const refusedFor = now() - record.refusedAt;
     if (!error.temporary || refusedFor > longestRefusal) return this.#fail(record, error);
     if (error.code === 10023) return this.#slow(record, error, refusedFor);
-    this.#wait(record);
+    this.#wait(record, !record.isUnanswered);
     if (this.#pauseTimer !== 0) return;
     const backoff = this.#nextBackoff();
     const resume = () => {
@@ -606,10 +741,10 @@ class Outbox {
   /** The group takes no message of the user's yet, because of its slow mode as a rule. That holds nothing up elsewhere. */
   #slow(record, error, refusedFor) {
     const { groupID } = record.message;
-    this.#noteWriteTime(groupID, Date.now() + error.retryAfterMs);
+    this.#noteWriteTime(groupID, now() + error.retryAfterMs);
     // A wait of hours is the user's: the message would come when nobody expects it.
     if (refusedFor + error.retryAfterMs > longestRefusal) return this.#fail(record, error);
-    this.#wait(record);
+    this.#wait(record, !record.isUnanswered);
     if (this.#groupPauses.has(groupID)) return;
     const resume = () => {
       this.#groupPauses.delete(groupID);
@@ -624,14 +759,13 @@ class Outbox {
     if (this.#writeTimes.size > mostSlowGroups) this.#writeTimes.delete(this.#writeTimes.keys().next().value);
   }
 
-  /** When the group takes the user's next message; 0 = at once, as far as is known. */
-  writeTime(groupID) {
-    const time = this.#writeTimes.get(groupID) ?? 0;
-    return time > Date.now() ? time : 0;
+  /** How long it is until the group takes the user's next message, in milliseconds; 0 = as far as is known, none. */
+  writeDelay(groupID) {
+    return Math.max(0, (this.#writeTimes.get(groupID) ?? 0) - now());
   }
 
-  /** Puts a message back to its place among those that wait. */
-  #wait(record) {
+  /** Puts a message back to its place among those that wait; `isOther`: its row on the disk is another one now. */
+  #wait(record, isOther = false) {
     this.#queued.delete(record);
     if (record.message.state !== "sending") {
       record.message.state = "sending";
@@ -639,6 +773,7 @@ class Outbox {
     }
     const index = this.#waiting.findIndex(({ order }) => order > record.order);
     this.#waiting.splice(index < 0 ? this.#waiting.length : index, 0, record);
+    if (isOther) this.#save(record);
   }
 
   /** A message of the user's: the record of this client, if it has sent it. */
@@ -659,11 +794,11 @@ class Outbox {
 
   /** Where a sync of the group has to begin so that it holds whatever is under way. */
   startOfSync(group) {
-    return this.#unanswered(group.groupID).reduce((least, { after }) => Math.min(least, after ?? least), group.seq);
+    return this.#unanswered(group.groupID).reduce((least, { after: position }) => Math.min(least, position ?? least), group.seq);
   }
 
   #unanswered(groupID) {
-    return this.#waiting.filter((record) => record.sentAt > 0 && record.message.groupID === groupID);
+    return this.#waiting.filter((record) => record.firstSentAt > 0 && record.message.groupID === groupID);
   }
 
   /**
@@ -673,13 +808,26 @@ class Outbox {
   proveAbsent({ groupID, isLive }) {
     if (isLive) return;
     for (const record of this.#unanswered(groupID)) {
-      if (record.after !== undefined) Object.assign(record, { sentAt: 0, isUncertain: false });
+      if (record.after === undefined) continue;
+      Object.assign(record, { firstSentAt: 0, isUnanswered: false, after: undefined });
+      this.#save(record);
     }
   }
 
-  /** Fails what was sent so long ago that the server would take it for a new message. */
-  failUncertain() {
-    for (const record of this.#waiting.filter(isUncertain)) this.#remove(record, new ClientError("OutcomeUnknown"));
+  /** The history of the group cannot be had: no place in it tells of a message any more. */
+  losePlaces({ groupID }) {
+    for (const record of this.#unanswered(groupID)) {
+      if (record.after === undefined) continue;
+      record.after = undefined;
+      this.#save(record);
+    }
+  }
+
+  /** The user is in the group no more: what waits for it cannot arrive. */
+  endConversation(groupID) {
+    for (const record of this.#waiting.filter(({ message }) => message.groupID === groupID)) {
+      this.#remove(record, new ClientError("ConversationEnded"));
+    }
   }
 
   /** News of a drop counts, also where `#confirm` had given up waiting for it. */
@@ -690,11 +838,15 @@ class Outbox {
     this.#pump();
   }
 
-  /** The client is closed: nothing is sent any more. */
-  failAll(error) {
+  /** The client is closed: nothing is sent any more. What is on the disk is sent by the next process. */
+  end(error, isKept) {
     this.shut();
-    for (const record of [...this.#waiting]) this.#remove(record, error);
-    for (const record of this.#inFlight) if (record.message.state === "sending" && this.#isCurrent(record)) this.#fail(record, error);
+    const isOpen = (record) => record.message.state === "sending" && this.#isCurrent(record);
+    for (const record of [...this.#waiting, ...this.#inFlight].filter(isOpen)) {
+      clearTimeout(record.expiry);
+      if (isKept) record.settle(record.message);
+      else this.#remove(record, error);
+    }
   }
 
   #remove(record, error) {
@@ -707,19 +859,37 @@ class Outbox {
   }
 
   #settle(record, state, news) {
+    const { message } = record;
     clearTimeout(record.queuedTimer);
+    clearTimeout(record.expiry);
     this.#queued.delete(record);
-    Object.assign(record.message, news, { state });
-    this.#client.show(record.message);
-    record.settle(record.message);
+    Object.assign(message, news, { state });
+    this.#keep(record);
+    this.#client.show(message);
+    record.settle(message);
     // A handler may have sent it again.
-    if (["sending", "queued"].includes(record.message.state)) return;
-    this.#settled.add(record.message.clientMsgID);
+    if (["sending", "queued"].includes(message.state)) return;
+    this.#settled.add(message.clientMsgID);
     for (const clientMsgID of this.#settled) {
       if (this.#settled.size <= rememberedMessages) return;
+      if (this.#failed.has(this.#records.get(clientMsgID))) continue;
       this.#settled.delete(clientMsgID);
       this.#records.delete(clientMsgID);
     }
+  }
+
+  /** Stores what has become of a message. */
+  #keep(record) {
+    const { method, params, message: { state, msgID, seq, timestamp, error } } = record;
+    if (state === "stored") {
+      this.#failed.delete(record);
+      return this.#client.store.settle(record, { method, params, msgID, seq, timestamp, platform: this.#client.platform });
+    }
+    if (state !== "delivered" && error?.reason !== "Closed") {
+      this.#failed.add(record);
+      for (const oldest of this.#failed) if (this.#failed.size > mostFailed) this.#erase(oldest);
+    } else this.#failed.delete(record);
+    this.#save(record);
   }
 }
 
@@ -821,6 +991,206 @@ class StatusWatch {
   }
 }
 
+/** Requests that wait share a batch up to so many, and so many bytes. */
+const mostBatched = 20;
+const largestBatch = 60_000;
+const heldBack = "a proxy may hold the stream back (Clients, Behind proxies)";
+
+/**
+ * A session where no WebSocket passes (Protocol.md, "Event streams"), with what the client needs of a WebSocket: events
+ * come by one long answer, requests leave by POST, one after the other.
+ */
+class EventStream {
+  readyState = 0;
+  /** The key of the stream's requests. */
+  key = "";
+  #address;
+  #abort = new AbortController();
+  #waiting = [];
+  #isPosting = false;
+  /** What is to be done when the answer under way is here. */
+  #posted = () => this.#post();
+  #closeTimer;
+
+  /** Where streams are: beside the WebSocket at `url`. */
+  constructor(url, { token, platform, deviceID }) {
+    this.#address = new URL(url, globalThis.location?.href);
+    this.#address.protocol = this.#address.protocol.replace("ws", "http");
+    this.#address.search = this.#address.hash = this.#address.username = this.#address.password = "";
+    const query = new URLSearchParams(Object.entries({ platform, deviceID }).filter(([, value]) => value !== undefined));
+    this.#read(`events?${query}`, token);
+  }
+
+  #fetch(path, credential, options) {
+    const headers = { Authorization: `Bearer ${credential}`, ...options.headers };
+    // No token stands in an address, and cookies are nobody's business.
+    const fixed = { headers, cache: "no-store", credentials: "omit", redirect: "error", signal: this.#abort.signal };
+    return fetch(new URL(path, this.#address), { ...options, ...fixed });
+  }
+
+  async #read(path, token) {
+    try {
+      const response = await this.#fetch(path, token, {});
+      const { status } = response;
+      // A server that has no streams says so in one of these ways.
+      if (!response.ok || !response.body) return this.#end(1006, `the server answers HTTP ${status}`, [404, 405, 501].includes(status));
+      this.onopen?.();
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let [rest, name, data, size] = ["", "", [], 0];
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        this.onlife?.();
+        const lines = (rest + part.value).split("\n");
+        rest = lines.pop();
+        size += part.value.length;
+        if (size > largestMessage + largestFrame) return this.#end(1009, "an event that is too long");
+        for (const line of lines.map((one) => one.replace(/\r$/, ""))) {
+          if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
+          else if (line.startsWith("event:")) name = line.slice(6).trim();
+          else if (line === "") {
+            if (name === "close") return this.#close(data.join("\n"));
+            if (data.length > 0) this.onmessage?.({ data: data.join("\n") });
+            [name, data, size] = ["", [], rest.length];
+          }
+        }
+      }
+      this.#end(1006, "");
+    } catch (error) {
+      this.#end(1006, words(String(error?.cause?.message ?? error?.message ?? error)));
+    }
+  }
+
+  #close(text) {
+    let told;
+    try {
+      told = JSON.parse(text);
+    } catch {
+      // As if it had ended without a word.
+    }
+    const fits = isOf({ code: Number.isInteger, reason: isText })(told);
+    const end = () => this.#end(fits ? told.code : 1006, fits ? words(told.reason) : "");
+    if (!this.#isPosting) return end();
+    // The answer under way, to `logout` as a rule, may come behind the news of the end.
+    this.readyState = 2;
+    this.#posted = end;
+    this.#closeTimer = after(pingTimeout, end);
+  }
+
+  #end(code, reason, isAbsent = false) {
+    if (this.readyState === 3) return;
+    this.readyState = 3;
+    clearTimeout(this.#closeTimer);
+    this.#abort.abort();
+    this.onclose?.({ code, reason, isAbsent });
+  }
+
+  send(text) {
+    this.#waiting.push(text);
+    // Those of one turn leave together.
+    if (!this.#isPosting) Promise.resolve().then(() => this.#post());
+  }
+
+  /** One request at a time: so they stay in their order. */
+  async #post() {
+    if (this.#isPosting || this.#waiting.length === 0 || this.readyState !== 1) return;
+    this.#isPosting = true;
+    let [count, size] = [0, 2];
+    for (const text of this.#waiting.slice(0, mostBatched)) {
+      size += bytesOf(text) + 1;
+      if (count > 0 && size > largestBatch) break;
+      count += 1;
+    }
+    const texts = this.#waiting.splice(0, count);
+    const body = count === 1 ? texts[0] : `[${texts.join()}]`;
+    try {
+      const response = await this.#fetch("rpc", this.key, { method: "POST", body, headers: { "Content-Type": "application/json" } });
+      const { ok, status } = response;
+      if (status === 413) this.onrefused?.(texts.map((text) => JSON.parse(text).id));
+      else if (ok) await this.#receive(response);
+      // The key has ended with the stream, of which the end is known already.
+      else if (this.readyState === 1) return this.#end(1006, `the server answers HTTP ${status} to a request`);
+    } catch (error) {
+      return this.#end(1006, words(String(error?.cause?.message ?? error?.message ?? error)));
+    }
+    this.#isPosting = false;
+    this.#posted();
+  }
+
+  async #receive(response) {
+    const text = await response.text();
+    if (response.status === 204 || this.readyState === 3) return;
+    if (!text.trimStart().startsWith("[")) return this.onmessage?.({ data: text });
+    let answers;
+    try {
+      answers = JSON.parse(text);
+    } catch {
+      // The client finds that it cannot be read.
+      return this.onmessage?.({ data: text });
+    }
+    for (const answer of answers) this.onmessage?.({ data: JSON.stringify(answer) });
+  }
+
+  close() {
+    this.readyState = 3;
+    clearTimeout(this.#closeTimer);
+    this.#abort.abort();
+  }
+}
+
+/** Which way the next connection takes, and when a stream is left for a WebSocket. All times are by `now`. */
+class TransportChoice {
+  #transport;
+  /** WebSockets in a row that ended before their sign-in, and whether the last connection was a stream. */
+  #failures = 0;
+  #wasStream = false;
+  /** Since when the client is on streams; null = it is not. */
+  #streamsSince = null;
+  #quietTime = firstQuietTime;
+  #noStreamsBefore = 0;
+
+  constructor(transport) {
+    this.#transport = transport;
+  }
+
+  next() {
+    if (this.#transport !== "auto") return this.#transport;
+    if (now() < this.#noStreamsBefore || !globalThis.fetch) return "websocket";
+    if (this.#streamsSince !== null) return now() - this.#streamsSince < this.#quietTime ? "stream" : "websocket";
+    return this.#failures >= 2 && !this.#wasStream ? "stream" : "websocket";
+  }
+
+  /** How long a stream is kept before a WebSocket is tried beside it; null = for ever. */
+  get probeDelay() {
+    return this.#transport === "auto" ? this.#quietTime : null;
+  }
+
+  signedIn(transport) {
+    if (transport === "stream") this.#streamsSince ??= now();
+    else this.reset();
+  }
+
+  /** The network is another one, or the WebSocket is back. */
+  reset() {
+    this.#failures = 0;
+    this.#wasStream = false;
+    this.#streamsSince = null;
+    this.#quietTime = firstQuietTime;
+  }
+
+  /** A connection that ended before its sign-in. */
+  failed(transport, isAbsent) {
+    this.#wasStream = transport === "stream";
+    if (!this.#wasStream) this.#failures += 1;
+    if (isAbsent) this.#noStreamsBefore = now() + streamsPause;
+    this.#streamsSince = null;
+  }
+
+  /** A WebSocket beside the stream did not open: the next is tried later. */
+  probeFailed() {
+    this.#quietTime = Math.min(2 * this.#quietTime, longestQuietTime);
+    this.#streamsSince = now();
+  }
+}
+
 /** A session that outlives its connections. */
 export class ThrongClient {
   #options;
@@ -828,6 +1198,8 @@ export class ThrongClient {
   #socket = null;
   #state = "idle";
   #session = null;
+  /** Frames that came and are not told yet; the first one is. */
+  #frames = [];
   /** Requests without an answer yet, by their number. */
   #pending = new Map();
   #nextID = 1;
@@ -838,12 +1210,17 @@ export class ThrongClient {
   #token;
   /** The token of the session: a newer one may have come that is not used yet. */
   #usedToken;
+  /** The token function's answer that is awaited; one that comes later than that is nobody's. */
   #tokenInReading;
+  #tokenTimer;
   #isTokenStale = false;
+  /** The server has refused the token, or it has ended. */
+  #isTokenRefused = false;
   #isRenewing = false;
-  #renewalBegan = 0;
+  #renewalBegan = -Infinity;
   #losses = 0;
   #signedInAt = 0;
+  #isSignedIn = false;
   #waitAtLeast = 0;
   #timers = new Map();
   #heard = false;
@@ -865,8 +1242,14 @@ export class ThrongClient {
   #serverTime = 0;
   #toldUntil = 0;
   #isReady = false;
+  #wasReady = false;
   #connected = null;
+  #store;
   #outbox;
+  #choice;
+  /** The way of the connection that is made or open. */
+  #transport = "websocket";
+  #probe = null;
   #watch = new StatusWatch();
   #watchRefusals = 0;
   /** When the last signal "typing" left, by group, the oldest first. */
@@ -877,28 +1260,50 @@ export class ThrongClient {
   #notBefore = 0;
   /** The browser has a network again: that ends the client's own delay, not the one that the server asked for. */
   #hurry = () => {
-    if (this.#state === "waiting") this.#start("retry", () => this.#open(), Math.max(0, this.#notBefore - Date.now()));
+    this.#choice.reset();
+    if (this.#state === "waiting") this.#start("retry", () => this.#open(), Math.max(0, this.#notBefore - now()));
   };
 
   /** @param {ClientOptions} options */
   constructor(options) {
-    this.#options = { platform: undefined, queueLimit: 1000, random: Math.random, WebSocket: globalThis.WebSocket, ...options };
-    if (!this.#options.WebSocket) {
+    this.#options = {
+      platform: undefined, queueLimit: 1000, random: Math.random, WebSocket: globalThis.WebSocket, transport: "auto",
+      tokenTimeoutMs: 30_000, ...options,
+    };
+    const { storage, userID, storageLimits, transport } = this.#options;
+    if (!this.#options.WebSocket && transport !== "stream") {
       throw new TypeError("There is no global WebSocket: Node has one from 22 on, others need a class as the option WebSocket.");
     }
+    if (storage?.isDurable && !userID) throw new TypeError("A storage needs the option userID.");
+    this.#choice = new TransportChoice(transport);
+    this.#store = storage?.makeStore(storeName(options.url, userID), storageLimits, {
+      emit: (name, params) => this.#emit(name, params),
+      placeOf: (groupID) => this.#groups.get(groupID)?.position,
+      records: () => this.#outbox.records(),
+      adopt: (rows) => this.#adopt(rows),
+      userID: () => this.userID,
+    }) ?? noStore;
     const { log = (line) => console.warn(line) } = options;
     if (log) this.on("state", reporter(options.url, log));
-    for (const { groupID, ...position } of options.positions ?? []) {
-      this.#groups.set(groupID, new TrackedGroup(groupID, position));
-      this.#groups.get(groupID).hold();
-    }
+    if (!this.#store.isDurable) this.#beginAt(options.positions ?? []);
     this.#outbox = new Outbox({
       request: (method, params, fits) => this.#request(method, params, fits),
       canSend: () => this.#canSend,
       positionOf: (groupID) => this.#groups.get(groupID),
+      isLive: (groupID) => this.#groups.get(groupID)?.isLive ?? this.#store.isLive(groupID),
+      serverTime: () => Math.floor(this.#session.serverTime + now() - this.#session.at),
       show: (message) => this.#emit("message", message),
+      store: this.#store,
+      platform: this.#options.platform ?? "Unknown",
       random: this.#options.random,
     }, this.#options.queueLimit);
+  }
+
+  #beginAt(positions) {
+    for (const { groupID, ...position } of positions) {
+      this.#groups.set(groupID, new TrackedGroup(groupID, position));
+      this.#groups.get(groupID).hold();
+    }
   }
 
   /**
@@ -919,7 +1324,7 @@ export class ThrongClient {
 
   /** @type {string} */
   get userID() {
-    return this.#session?.userID ?? "";
+    return this.#session?.userID ?? this.#options.userID ?? "";
   }
 
   /**
@@ -940,9 +1345,8 @@ export class ThrongClient {
         handler(...values);
       } catch (error) {
         // A fault of one handler must stop neither the others nor the client, and be seen.
-        setTimeout(() => {
-          throw error;
-        });
+        const { onHandlerError = globalThis.reportError ?? ((fault) => console.error(fault)) } = this.#options;
+        onHandlerError(error, name);
       }
     }
   }
@@ -957,29 +1361,174 @@ export class ThrongClient {
       this.#connected = deferred();
       this.#connected.promise.catch(() => {});
       globalThis.addEventListener?.("online", this.#hurry);
-      this.#open();
+      if (this.#store.isDurable) this.#begin();
+      else this.#open();
     }
     return this.#connected.promise;
   }
 
-  /** Tries now where the client waits to. */
-  reconnectNow() {
-    if (this.#state === "waiting") this.#open();
+  /** Shows what is stored, and then connects. */
+  async #begin() {
+    const { places, outbox } = await this.#store.open();
+    if (this.#state === "closed") return;
+    this.#beginAt(places.length > 0 ? places.map(([groupID, place]) => ({ groupID, ...place })) : this.#options.positions ?? []);
+    for (const groupID of this.#store.liveRooms.slice(0, mostNewGroups)) this.#enteredBefore.add(groupID);
+    this.#toldUntil = this.#store.toldUntil;
+    const restored = this.#outbox.restore(outbox);
+    this.#emit("stored", { conversations: this.#store.conversations(), outbox: this.outbox(), source: "stored" });
+    this.#outbox.begin(restored);
+    // A handler may have closed the client.
+    if (this.#state === "idle") this.#open();
   }
 
-  /** Ends the connection for good; messages under way fail. */
+  /** Takes over what a tab that is gone has left. */
+  #adopt(rows) {
+    const restored = this.#outbox.restore(rows);
+    for (const { message } of restored) this.#emit("message", message);
+    this.#outbox.begin(restored);
+  }
+
+  /** Tries now where the client waits to, or where the token function does not answer. */
+  reconnectNow() {
+    const isAsking = this.#state === "connecting" && this.#tokenInReading !== undefined;
+    if (this.#state !== "waiting" && !isAsking) return;
+    this.#giveUpToken();
+    this.#choice.reset();
+    this.#open();
+  }
+
+  /** Ends the connection for good; messages under way fail, or wait in the storage for the next client. */
   close() {
     this.#end({ error: new ClientError("Closed"), code: 1000, reason: "closed by the application" });
   }
 
-  /** Signs out: the server forgets the session, and the client is closed. */
-  async logout() {
+  /**
+   * Signs out: the server forgets the session, and the client is closed. With `forget` all that is stored of the user is
+   * destroyed, whether or not the server could be told.
+   * @type {Client["logout"]}
+   */
+  async logout({ forget = false } = {}) {
     this.#isLoggingOut = true;
+    const forgotten = forget ? this.#store.forget() : undefined;
+    // Both are waited for, and the first that fails is told.
+    forgotten?.catch(() => {});
     try {
       await this.#request("logout", {}, results.object);
     } finally {
-      this.close();
+      this.#end({ error: new ClientError("Closed"), code: 1000, reason: "closed by the application" }, forget);
+      await forgotten;
     }
+  }
+
+  // What is stored
+
+  /**
+   * The conversations as a list shows them: pinned ones first, then those with the last message.
+   * @type {Client["conversations"]}
+   */
+  async conversations({ hidden = false } = {}) {
+    await this.flush();
+    return this.#stored.conversations(hidden);
+  }
+
+  get #stored() {
+    if (this.#store === noStore) throw new TypeError("Nothing is stored without the option storage.");
+    return this.#store;
+  }
+
+  /**
+   * One conversation; undefined where the client has never known it.
+   * @type {Client["conversation"]}
+   */
+  async conversation(groupID) {
+    await this.flush();
+    return this.#stored.conversation(groupID);
+  }
+
+  /**
+   * Messages of a conversation, ascending: the newest, or those before a place. What is older than the stored ones is read
+   * from the server, if there is a connection.
+   * @type {Client["messages"]}
+   */
+  async messages(groupID, { before, count = 50 } = {}) {
+    const stored = await this.#stored.messages(groupID, before, count);
+    if (stored === null) return { messageList: [], source: "stored", isFinished: false };
+    const { row: { status, info, firstStored }, messageList } = stored;
+    // Nothing of a live room is stored.
+    const first = isLiveRoom(info) ? before : Math.min(before ?? Infinity, firstStored);
+    if (status === "member" && isHeardInPart(info)) {
+      // What did not come as an event is not in the store.
+      const { older, isFinished, error } = await this.#readOlder(groupID, before, count);
+      if (!error) return { messageList: older, source: "server", isFinished };
+    }
+    // A full page may have older ones behind it in the store.
+    if (messageList.length >= count) return { messageList, source: "stored", isFinished: false };
+    const isWhole = !isLiveRoom(info) && first <= Math.max(1, whole(info.firstSeq));
+    if (isWhole || status !== "member") return { messageList, source: "stored", isFinished: isWhole };
+    const { older, isFinished, error } = await this.#readOlder(groupID, first, count - messageList.length);
+    const source = older.length === 0 && error ? "stored" : messageList.length > 0 ? "both" : "server";
+    return { messageList: [...older, ...messageList], source, isFinished, ...(error ? { error } : {}) };
+  }
+
+  /** Up to so many messages before a place from the server's history, ascending. */
+  async #readOlder(groupID, before, count) {
+    const older = [];
+    for (let [fromSeq, isFinished] = [before, false]; ; ) {
+      if (isFinished || older.length >= count) return { older: older.reverse(), isFinished };
+      try {
+        const params = { groupID, fromSeq, count: Math.min(historyPage, count - older.length) };
+        const page = await this.call("getGroupHistoryMessageList", params, { queue: false });
+        const rows = listOf(page.messageList, (message) => isMessage(message) && whole(message.seq) > 0);
+        older.push(...rows);
+        isFinished = page.isFinished === true || rows.length === 0;
+        fromSeq = rows.at(-1)?.seq;
+      } catch (error) {
+        if (!(error instanceof ThrongError) && !(error instanceof ClientError)) throw error;
+        return { older: older.reverse(), isFinished: false, error };
+      }
+    }
+  }
+
+  /**
+   * The members of a group as they were seen last.
+   * @type {Client["storedMembers"]}
+   */
+  async storedMembers(groupID) {
+    return this.#stored.members(groupID);
+  }
+
+  /** @type {Client["storedMember"]} */
+  async storedMember(groupID, userID) {
+    return this.#stored.member(groupID, userID);
+  }
+
+  /**
+   * The names of a user as they were seen last.
+   * @type {Client["storedProfile"]}
+   */
+  async storedProfile(userID) {
+    return this.#stored.profile(userID);
+  }
+
+  /**
+   * Own messages that are not at their end, and those that failed, in their order.
+   * @returns {LocalMessage[]}
+   */
+  outbox() {
+    return this.#outbox.messages();
+  }
+
+  /**
+   * Takes a message that failed, or was dropped, out of the outbox.
+   * @param {LocalMessage} message
+   */
+  discard(message) {
+    this.#outbox.discard(message);
+  }
+
+  /** Resolves when all that was told is stored. */
+  async flush() {
+    if (this.#state !== "closed") await this.#store.flush();
   }
 
   /**
@@ -995,7 +1544,7 @@ export class ThrongClient {
       return this.#callCount < mostCalls ? this.#request(method, params) : Promise.reject(new ClientError("QueueFull"));
     }
     if (this.#state === "closed") return Promise.reject(new ClientError("Closed"));
-    if (!queue || this.#state === "idle") return Promise.reject(new ClientError("NotConnected"));
+    if (!queue || this.#connected === null) return Promise.reject(new ClientError("NotConnected"));
     if (this.#calls.length >= this.#options.queueLimit) return Promise.reject(new ClientError("QueueFull"));
     return new Promise((resolve, reject) => {
       this.#calls.push((error) => (error ? reject(error) : this.#request(method, params).then(resolve, reject)));
@@ -1025,9 +1574,13 @@ export class ThrongClient {
   }
 
   #send(method, params) {
-    const message = this.#outbox.add(method, params);
-    if (this.#state === "closed") this.#outbox.failAll(new ClientError("Closed"));
-    return message;
+    return this.#outbox.add(method, params, this.#refusalOf(params));
+  }
+
+  /** Why a message cannot be sent at all. */
+  #refusalOf({ groupID }) {
+    if (this.#state === "closed") return new ClientError("Closed");
+    return this.#store.hasEnded(groupID) ? new ClientError("ConversationEnded") : undefined;
   }
 
   /**
@@ -1037,7 +1590,7 @@ export class ThrongClient {
    * @returns {LocalMessage}
    */
   resend(message, changes = {}) {
-    if (this.#state !== "closed") this.#outbox.repeat(message, changes);
+    if (this.#state !== "closed") this.#outbox.repeat(message, changes, this.#refusalOf(message));
     return message;
   }
 
@@ -1129,14 +1682,12 @@ export class ThrongClient {
    * @param {string} groupID
    */
   sendTyping(groupID) {
-    const now = Date.now();
     for (const [other, time] of this.#typed) {
-      // The clock may be set back.
-      if (Math.abs(now - time) < typingPause) break;
+      if (now() - time < typingPause) break;
       this.#typed.delete(other);
     }
     if (this.#typed.has(groupID)) return;
-    this.#typed.set(groupID, now);
+    this.#typed.set(groupID, now());
     // Nobody waits for a hint: where the server refuses it, or there is no connection, the next one may come through.
     this.sendSignal(groupID, "typing").catch((error) => {
       if (!(error instanceof ThrongError) && !(error instanceof ClientError)) throw error;
@@ -1148,24 +1699,28 @@ export class ThrongClient {
    * @type {Client["mayWriteAt"]}
    */
   mayWriteAt(groupID) {
-    return this.#outbox.writeTime(groupID);
+    const delay = this.#outbox.writeDelay(groupID);
+    return delay > 0 ? Date.now() + delay : 0;
   }
 
   // The connection
 
   async #open() {
     this.#stop("retry");
+    this.#transport = this.#choice.next();
     this.#setState("connecting");
     const attempt = (this.#socket = {});
     try {
       await this.#readToken();
     } catch (error) {
-      if (this.#socket === attempt) this.#lose({ code: 0, reason: "no token", error });
-      return;
+      if (this.#socket !== attempt) return;
+      if (!this.#isTokenGood) return this.#lose({ code: 0, reason: "no token", error });
     }
     if (this.#socket !== attempt) return;
+    const { url, platform, deviceID } = this.#options;
     try {
-      this.#attach(new this.#options.WebSocket(this.#options.url, ["throng.v1.json"]));
+      if (this.#transport === "stream") this.#attach(new EventStream(url, { token: (this.#usedToken = this.#token), platform, deviceID }));
+      else this.#attach(new this.#options.WebSocket(url, ["throng.v1.json"]));
     } catch (error) {
       this.#end({ code: 0, reason: "not a WebSocket's address", error });
     }
@@ -1173,39 +1728,90 @@ export class ThrongClient {
 
   /** Asks the application for a token where there is none, or where it is at its end. */
   async #readToken() {
-    const { token } = this.#options;
+    const { token, tokenTimeoutMs } = this.#options;
     if (typeof token !== "function") return void (this.#token = token);
     if (this.#token !== undefined && !this.#isTokenStale && !this.#endsSoon) return;
     // A renewal and the next connection may ask at the same time.
-    this.#tokenInReading ??= Promise.resolve(token()).finally(() => (this.#tokenInReading = undefined));
-    this.#token = await this.#tokenInReading;
-    this.#isTokenStale = false;
+    this.#tokenInReading ??= this.#askForToken(token, tokenTimeoutMs);
+    await this.#tokenInReading;
+  }
+
+  #askForToken(ask, limit) {
+    const answer = new Promise((resolve, reject) => {
+      this.#tokenTimer = after(limit, () => reject(new ClientError("TokenTimeout")));
+      Promise.resolve(ask()).then(resolve, reject);
+    });
+    // One that was given up is not waited for.
+    const isCurrent = () => this.#tokenInReading === reading;
+    const end = () => {
+      if (!isCurrent()) return false;
+      this.#giveUpToken();
+      return true;
+    };
+    const reading = answer.then(
+      (token) => {
+        if (!end()) return;
+        this.#token = token;
+        this.#isTokenStale = this.#isTokenRefused = false;
+      },
+      (error) => {
+        end();
+        throw error;
+      });
+    return reading;
+  }
+
+  #giveUpToken() {
+    clearTimeout(this.#tokenTimer);
+    this.#tokenInReading = undefined;
   }
 
   get #endsSoon() {
-    return this.#token === this.#usedToken && this.#session !== null && this.#left < 5_000;
+    return this.#token === this.#usedToken && this.#session !== null && this.#left < leastLeft;
+  }
+
+  /** Whether the old token serves where there is no new one. */
+  get #isTokenGood() {
+    return this.#token !== undefined && !this.#isTokenRefused && this.#left > leastLeft;
   }
 
   #attach(socket) {
     this.#socket = socket;
+    const isStream = this.#transport === "stream";
     let [isOpen, fault] = [false, ""];
     const guarded = (act) => (event) => {
       if (this.#socket === socket) act(event);
     };
     socket.onopen = guarded(() => {
       isOpen = true;
-      this.#signIn();
+      if (isStream) this.#await(isOpen);
+      else this.#signIn();
     });
     socket.onmessage = guarded(({ data }) => this.#receive(data));
     // The close event follows, but not behind a connection that Node 20 could not make.
-    const lose = (code, reason) => this.#lose({ code, reason: reason || (isOpen ? "" : unopened + fault), isOpen });
+    const lose = (code, reason, isAbsent) => this.#lose({ code, reason: reason || (isOpen ? "" : unopened + fault), isOpen, isAbsent });
     socket.onerror = (event) => {
       // Browsers have no words for it.
       if (isText(event?.message) && event.message) fault = ` (${words(event.message)})`;
       if (!isOpen) setTimeout(guarded(() => lose(1006, "")));
     };
-    socket.onclose = guarded(({ code, reason }) => lose(code, reason));
-    this.#start("connect", () => this.#lose({ code: 1006, reason: "no answer in time", isOpen }), connectTimeout);
+    socket.onclose = guarded(({ code, reason, isAbsent }) => {
+      const [, number, message] = (isStream && !this.#isSignedIn && code === 4500 && /^(\d+) (.*)/s.exec(reason)) || [];
+      if (number) this.#refuseSignIn(new ThrongError("login", { code: Number(number), message }));
+      else lose(code, reason, isAbsent);
+    });
+    if (isStream) {
+      socket.onlife = guarded(() => this.#noteLife());
+      socket.onrefused = guarded((ids) => ids.forEach((id) => this.#settleRequest(id)?.reject(new ClientError("TooLarge"))));
+    }
+    this.#await(isOpen);
+  }
+
+  /** The answer to `login` has to come in time. */
+  #await(isOpen) {
+    const late = isOpen ? "the stream is held back" : "no answer in time";
+    const reason = this.#transport === "stream" ? `${late}: ${heldBack}` : "no answer in time";
+    this.#start("connect", () => this.#lose({ code: 1006, reason, isOpen }), connectTimeout);
   }
 
   async #signIn() {
@@ -1216,19 +1822,22 @@ export class ThrongClient {
       this.#signedIn(boundedSession(session));
     } catch (error) {
       if (error.reason === "TooLarge") return this.#end({ code: 0, reason: "the token is too long", error });
-      if (error instanceof ClientError) return;
-      this.#waitAtLeast = Math.max(this.#waitAtLeast, error.retryAfterMs);
-      const isRevoked = error.code === 70021;
-      this.#isTokenStale = error.code === 70001 || isRevoked;
-      // A function whose second token is revoked as well has no other.
-      const mayAskAgain = this.#isTokenStale && this.#mayRenew && !(isRevoked && this.#wasRevoked);
-      const isFinal = !error.temporary && !mayAskAgain;
-      if (isRevoked) {
-        this.#wasRevoked = true;
-        this.#waitAtLeast = Math.max(this.#waitAtLeast, revocationPause);
-      }
-      this.#lose({ code: isFinal ? 4500 : 0, reason: error.message, error, isFinal, isOpen: true });
+      if (!(error instanceof ClientError)) this.#refuseSignIn(error);
     }
+  }
+
+  #refuseSignIn(error) {
+    this.#waitAtLeast = Math.max(this.#waitAtLeast, error.retryAfterMs);
+    const isRevoked = error.code === 70021;
+    this.#isTokenStale = this.#isTokenRefused = error.code === 70001 || isRevoked;
+    // A function whose second token is revoked as well has no other.
+    const mayAskAgain = this.#isTokenStale && this.#mayRenew && !(isRevoked && this.#wasRevoked);
+    const isFinal = !error.temporary && !mayAskAgain;
+    if (isRevoked) {
+      this.#wasRevoked = true;
+      this.#waitAtLeast = Math.max(this.#waitAtLeast, revocationPause);
+    }
+    this.#lose({ code: isFinal ? 4500 : 0, reason: error.message, error, isFinal, isOpen: true });
   }
 
   get #mayRenew() {
@@ -1237,12 +1846,15 @@ export class ThrongClient {
 
   #signedIn(session) {
     this.#stop("connect");
-    if (this.#session !== null && this.#session.userID !== session.userID) {
+    if (![session.userID, ""].includes(this.userID)) {
       return this.#end({ code: 0, reason: `the new token is of another user, ${session.userID}` });
     }
-    this.#session = { ...session, at: Date.now() };
-    this.#signedInAt = Date.now();
-    this.#wasRevoked = false;
+    this.#session = { ...session, at: now() };
+    this.#signedInAt = now();
+    this.#isSignedIn = true;
+    this.#wasRevoked = this.#isTokenRefused = false;
+    this.#choice.signedIn(this.#transport);
+    if (this.#transport === "stream") this.#probeLater();
     this.#watch.startSession();
     this.#lookForLife(session.heartbeat * 1000);
     this.#setState("online");
@@ -1250,6 +1862,47 @@ export class ThrongClient {
     for (const make of this.#calls.splice(0)) make();
     this.#pumpWatch();
     this.#resume();
+  }
+
+  /** After a quiet time on a stream a WebSocket is tried beside it, and taken if it opens. */
+  #probeLater() {
+    const { probeDelay } = this.#choice;
+    if (probeDelay === null || !this.#options.WebSocket) return;
+    this.#start("probe", () => this.#tryWebSocket(), probeDelay);
+  }
+
+  #tryWebSocket() {
+    // Requests under way would be lost with the stream.
+    if (this.#pending.size > 0) return this.#start("probe", () => this.#tryWebSocket(), 1_000);
+    const probe = (this.#probe = new this.#options.WebSocket(this.#options.url, ["throng.v1.json"]));
+    const ended = (act) => () => {
+      if (this.#probe !== probe) return;
+      this.#endProbe();
+      act();
+    };
+    const fail = ended(() => {
+      this.#choice.probeFailed();
+      this.#probeLater();
+    });
+    probe.onopen = ended(() => this.#leaveStream());
+    probe.onerror = probe.onclose = fail;
+    this.#start("probe", fail, connectTimeout);
+  }
+
+  #endProbe() {
+    const probe = this.#probe;
+    this.#probe = null;
+    if (!probe) return;
+    probe.onopen = probe.onerror = probe.onclose = null;
+    probe.close(1000);
+  }
+
+  #leaveStream() {
+    if (this.#pending.size > 0) return this.#start("probe", () => this.#leaveStream(), leastBackoff);
+    this.#choice.reset();
+    this.#disconnect();
+    this.#signedInAt = 0;
+    this.#open();
   }
 
   /** Browsers do not show the server's pings: after a silent interval a request asks for a sign of life. */
@@ -1275,24 +1928,53 @@ export class ThrongClient {
       const request = { jsonrpc: "2.0", id: this.#nextID++, method, params };
       const text = encoded(request);
       if (byteLength(text) > largestFrame) return reject(new ClientError("TooLarge"));
-      this.#pending.set(request.id, { method, fits, resolve, reject });
+      this.#pending.set(request.id, { method, params, fits, resolve, reject });
       if (!fits) this.#callCount += 1;
       this.#emit("frame", "out", request);
       this.#socket.send(text);
     });
   }
 
-  #receive(text) {
+  #noteLife() {
     this.#heard = true;
     this.#stop("ping");
+  }
+
+  /**
+   * Takes frames one behind the other: what awaits an answer goes on before the next frame is told. Browsers see to it, but
+   * Node tells all frames that came together in one turn.
+   */
+  async #receive(text) {
+    this.#noteLife();
+    this.#frames.push(text);
+    if (this.#frames.length > 1) return;
+    const socket = this.#socket;
+    while (this.#socket === socket && this.#frames.length > 0) {
+      if (this.#take(this.#frames[0])) await null;
+      if (this.#socket === socket) this.#frames.shift();
+    }
+  }
+
+  /** Takes one frame; answers whether somebody has awaited it. */
+  #take(text) {
     try {
       const frame = readFrame(text);
       this.#emit("frame", "in", frame);
-      if (isText(frame.method)) this.#receiveEvent(frame.method, frame.params, text.length);
+      const isEvent = isText(frame.method);
+      if (isEvent) this.#receiveEvent(frame.method, frame.params, text.length);
       else this.#receiveAnswer(frame, text.length);
+      return !isEvent;
     } catch (error) {
       this.#break(error);
+      return false;
     }
+  }
+
+  /** The request is under way no more. */
+  #settleRequest(id) {
+    const request = this.#pending.get(id);
+    if (this.#pending.delete(id) && !request.fits) this.#callCount -= 1;
+    return request;
   }
 
   /** `size`: of its text. */
@@ -1303,12 +1985,41 @@ export class ThrongClient {
     const isGood = refusal !== undefined || (request.fits ?? results.object)(result);
     // It stays among those without an answer, which the end of the connection refuses.
     if (!isGood && request.fits) refuse(`an answer that is none of ${request.method}`);
-    this.#pending.delete(id);
-    if (!request.fits) this.#callCount -= 1;
+    this.#settleRequest(id);
+    if (isGood && !refusal && !request.fits) this.#storeAnswer(request.method, request.params, result);
     if (isGood && !refusal && Number.isInteger(result.serverTime)) this.#noteTime(result.serverTime);
     if (isGood && !refusal) sizes.set(result, size);
     if (isGood && !refusal) request.resolve(result);
     else request.reject(refusal ?? new ClientError("BadAnswer", `an answer that is none of ${request.method}`));
+  }
+
+  /** What the application has asked for is stored, too, and so is what it has changed. */
+  #storeAnswer(method, params, result) {
+    const groupID = isIdentifier(params?.groupID) ? params.groupID : undefined;
+    const take = (name, more) => this.#store.take(name, { groupID, ...more });
+    const isRow = (member) => isMember(member) && isIdentifier(member.userID);
+    const { resultList, memberList, messageList } = result;
+    switch (method) {
+      case "getUsersInfo": return take("users", { userList: listOf(result.userList, isRow), seenAt: this.#serverTime });
+      case "getGroupsInfo": return take("infos", { infoList: listOf(resultList, isObject).map(({ info }) => info).filter(isGroupInfo) });
+      case "getJoinedGroupList": return take("infos", { infoList: listOf(result.groupList, isGroupInfo) });
+    }
+    if (groupID === undefined) return;
+    switch (method) {
+      case "getGroupMemberList":
+      case "getGroupMembersInfo": return take("members", { memberList: listOf(memberList, isRow) });
+      case "getGroupHistoryMessageList":
+        if (params.direction === "Newer") return;
+        return take("history", {
+          fromSeq: whole(params.fromSeq), messageList: listOf(messageList, isMessage), isFinished: result.isFinished === true,
+        });
+      case "markGroupMessageAsRead": return take("marked", { seq: params.seq });
+      case "setGroupReceiveMessageOpt": return take("onReceiveMessageOptChanged", { opt: params.opt });
+      case "setConversation": return take("onConversationChanged", { ...params });
+      case "clearGroupHistory": return take("onConversationChanged", { clearedSeq: result.clearedSeq });
+      case "quitGroup": return take("ended", { status: "left", endedAt: this.#serverTime });
+      case "joinGroup": if (result.status === "Joined") this.#store.enter(groupID);
+    }
   }
 
   /** The server breaks the protocol: another connection may lead to a better one. */
@@ -1321,30 +2032,35 @@ export class ThrongClient {
   }
 
   /** The connection is gone, or given up: comes back unless a retry is pointless. */
-  #lose({ code, reason, error, isOpen = false, isBreach = false, isFinal = code >= 4500 && code < 5000 }) {
-    if (code === 4006) this.#isTokenStale = this.#token === this.#usedToken;
+  #lose({ code, reason, error, isOpen = false, isBreach = false, isAbsent = false, isFinal = code >= 4500 && code < 5000 }) {
+    if (code === 4006) this.#isTokenStale = this.#isTokenRefused = this.#token === this.#usedToken;
+    // A refusal, or the lack of a token, is nothing that another way could change.
+    if (!this.#isSignedIn && !error && code === 1006) this.#choice.failed(this.#transport, isAbsent);
     if (isFinal || (code === 4006 && !this.#mayRenew) || this.#isLoggingOut) return this.#end({ code, reason, error });
     this.#disconnect();
-    if (this.#signedInAt > 0 && Date.now() - this.#signedInAt >= goodSession && !isBreach) this.#losses = 0;
+    if (this.#signedInAt > 0 && now() - this.#signedInAt >= goodSession && !isBreach) this.#losses = 0;
     this.#signedInAt = 0;
     const backoff = backoffAfter(this.#losses, this.#options.random);
     const retryInMs = Math.ceil(Math.max(backoff, this.#waitAtLeast));
-    this.#notBefore = Date.now() + this.#waitAtLeast;
+    this.#notBefore = now() + this.#waitAtLeast;
     this.#losses += 1;
     this.#waitAtLeast = 0;
     this.#start("retry", () => this.#open(), retryInMs);
     this.#setState("waiting", { code, reason, error, isOpen, retryInMs });
   }
 
-  #end({ code, reason, error }) {
+  /** `isForgotten`: nothing of the user's is to be left. */
+  #end({ code, reason, error }, isForgotten = false) {
     if (this.#state === "closed") return;
     this.#disconnect();
     globalThis.removeEventListener?.("online", this.#hurry);
+    this.#giveUpToken();
     this.#state = "closed";
     const closed = new ClientError("Closed", reason);
     closed.cause = error;
     for (const refuse of this.#calls.splice(0)) refuse(closed);
-    this.#outbox.failAll(closed);
+    this.#outbox.end(closed, this.#store.isDurable && !isForgotten);
+    this.#store.close();
     this.#connected?.reject(error ?? closed);
     this.#emit("state", { state: "closed", code, reason, error });
   }
@@ -1352,9 +2068,13 @@ export class ThrongClient {
   #disconnect() {
     const socket = this.#socket;
     this.#socket = null;
+    this.#frames = [];
+    this.#isSignedIn = false;
     for (const name of [...this.#timers.keys()]) this.#stop(name);
+    this.#endProbe();
+    this.#store.endSession();
     if (socket?.close) {
-      socket.onopen = socket.onmessage = socket.onclose = null;
+      socket.onopen = socket.onmessage = socket.onclose = socket.onlife = null;
       socket.close(1000);
     }
     if (this.#isReady) this.#toldUntil = this.#serverTime;
@@ -1378,7 +2098,7 @@ export class ThrongClient {
 
   #setState(state, details = {}) {
     this.#state = state;
-    this.#emit("state", { state, ...details });
+    this.#emit("state", { state, transport: this.#transport, ...details });
   }
 
   #start(name, act, delay) {
@@ -1395,7 +2115,7 @@ export class ThrongClient {
   async #renew() {
     if (!this.#mayRenew || this.#isRenewing) return;
     this.#isRenewing = true;
-    this.#renewalBegan = Date.now();
+    this.#renewalBegan = now();
     this.#stop("renew");
     const socket = this.#socket;
     this.#isTokenStale = true;
@@ -1404,7 +2124,7 @@ export class ThrongClient {
       if (this.#socket === socket) {
         const session = boundedSession(await this.#request("login", { token: this.#token }, results.session));
         this.#usedToken = this.#token;
-        this.#session = { ...session, at: Date.now() };
+        this.#session = { ...session, at: now() };
         this.#emit("renewed", session);
         // The server warns of it at once, and the application may have no better one.
         if (this.#socket === socket && this.#left < 60_000) this.#renewLater();
@@ -1427,7 +2147,7 @@ export class ThrongClient {
   /** The token is about to end. A renewal that is under way, or planned, sees to it. */
   #renewSoon() {
     if (this.#state !== "online" || this.#isRenewing || this.#timers.has("renew")) return;
-    if (Date.now() - this.#renewalBegan < renewalPause) this.#renewLater();
+    if (now() - this.#renewalBegan < renewalPause) this.#renewLater();
     else this.#renew();
   }
 
@@ -1435,12 +2155,14 @@ export class ThrongClient {
   get #left() {
     if (this.#session === null) return 0;
     const { tokenExpiresAt, serverTime, at } = this.#session;
-    return tokenExpiresAt - serverTime - (Date.now() - at);
+    return tokenExpiresAt - serverTime - (now() - at);
   }
 
   // Events
 
   #receiveEvent(name, params, size) {
+    // The first frame of a stream, which holds the key of its requests.
+    if (name === "onConnectSuccess" && this.#transport === "stream" && !this.#isSignedIn) return this.#openStream(params);
     // Of a later server, if of any: handlers of the name expect other parameters.
     if (!fitsEvent(name, params)) return this.#emit("event", name, params);
     this.#noteTime(params.opTime);
@@ -1454,6 +2176,13 @@ export class ThrongClient {
     if (group?.held && name !== "onGroupSignal") this.#hold(group, [name, params], size);
     else this.#tell(name, params);
     if (name === "onUsersStatusChanged") this.#tellStatuses(this.#watch.hear(params.userList));
+  }
+
+  #openStream({ streamKey, ...session }) {
+    if (!results.session(session) || !isText(streamKey)) refuse("a stream without a session");
+    Object.assign(this.#socket, { key: streamKey, readyState: 1 });
+    this.#noteTime(session.serverTime);
+    this.#signedIn(boundedSession(session));
   }
 
   #hold(group, event, size) {
@@ -1479,6 +2208,7 @@ export class ThrongClient {
     const place = placeOf(name, params);
     if (group) group.reach(place);
     else if (place.seq > 0 || place.changeSeq > 0) this.#noteUntracked(params.groupID, place);
+    this.#store.take(name, params);
     if (name === "onRecvNewMessage" && this.#findOwn(params.message)) return;
     // The list that the resume has read is told behind this event.
     if (name === "onConversationChanged") changeConversation(this.#infos.get(params.groupID), params);
@@ -1500,6 +2230,7 @@ export class ThrongClient {
     const group = this.#groups.get(groupID);
     if (group) this.#forgetHeld(group);
     this.#groups.delete(groupID);
+    this.#outbox.endConversation(groupID);
   }
 
   #noteUntracked(groupID, { seq, changeSeq }) {
@@ -1515,6 +2246,7 @@ export class ThrongClient {
     // The next resume finds what is not asked for.
     if (!isIdentifier(groupID) || (tries === 0 && this.#entered.size >= mostNewGroups)) return;
     this.#entered.set(groupID, tries + 1);
+    this.#store.enter(groupID);
     try {
       const { resultList } = await this.#request("getGroupsInfo", { groupIDList: [groupID] }, results.infos);
       const row = resultList.find((one) => one.groupID === groupID);
@@ -1537,6 +2269,7 @@ export class ThrongClient {
     group.reach(this.#untracked.get(groupID) ?? { seq: 0, changeSeq: 0 });
     this.#untracked.delete(groupID);
     this.#groups.set(groupID, group);
+    this.#store.take("entered", { info, position: group.position });
     return true;
   }
 
@@ -1549,12 +2282,14 @@ export class ThrongClient {
     for (const group of this.#groups.values()) group.hold();
     try {
       const told = await this.#catchUp(this.#toldUntil);
-      this.#isReady = true;
+      this.#isReady = this.#wasReady = true;
       this.#joined.clear();
       this.#infos = new Map();
-      this.#outbox.failUncertain();
+      this.#store.confirm(this.#session.serverTime);
       this.#emit("ready", told);
-      if (this.#socket === socket) this.#outbox.open();
+      if (this.#socket !== socket) return;
+      this.#outbox.open();
+      this.#store.takeOver();
     } catch (error) {
       if (error.reason === "TooLarge") return this.#end({ code: 0, reason: "the positions are too long", error });
       if (this.#socket !== socket) return;
@@ -1573,12 +2308,13 @@ export class ThrongClient {
   }
 
   async #catchUp(since) {
-    const isFirst = since === 0;
+    const isFirst = !this.#wasReady;
+    const isWhole = since === 0;
     const known = new Set(this.#groups.keys());
-    const { infos, gone } = await this.#readJoined(isFirst ? undefined : Math.max(0, since - lookBack));
+    const { infos, gone } = await this.#readJoined(isWhole ? undefined : Math.max(0, since - lookBack));
     this.#infos = infos;
     const left = new Set([...gone].filter((groupID) => known.has(groupID)));
-    if (isFirst) for (const groupID of known) if (!infos.has(groupID) && !this.#groups.get(groupID)?.isLive) left.add(groupID);
+    if (isWhole) for (const groupID of known) if (!infos.has(groupID) && !this.#groups.get(groupID)?.isLive) left.add(groupID);
     for (const [groupID, info] of infos) if (this.#track(info)) this.#joined.add(groupID);
     const kept = [...known].map((groupID) => this.#groups.get(groupID)).filter((group) => group && !left.has(group.groupID));
     const told = { ...newlyTold(), infos, left };
@@ -1588,12 +2324,23 @@ export class ThrongClient {
     const rooms = [...told.rooms.keys()].map((groupID) => this.#groups.get(groupID)).filter(Boolean);
     const inSync = [...kept.filter(({ isLive }) => !isLive), ...rooms];
     for (const groups of slices(inSync, groupsPerSync)) await this.#sync(groups, told);
-    for (const groupID of told.left) this.#leave(groupID);
+    const dismissed = await this.#readDismissed([...told.left].filter((groupID) => this.#store.isKnown(groupID)));
+    for (const groupID of told.left) this.#leave(groupID, dismissed.has(groupID) ? "dismissed" : "left");
     const { recovered, notRecovered } = told;
     return {
       isFirst, groups: [...infos.values()], joined: [...this.#joined], left: [...told.left], recovered: [...recovered],
-      notRecovered: [...notRecovered],
+      notRecovered: [...notRecovered], source: "server",
     };
+  }
+
+  /** Those of the groups left that are there no more: their conversations say so. */
+  async #readDismissed(groupIDs) {
+    const dismissed = new Set();
+    for (const groupIDList of slices(groupIDs, groupsPerSync)) {
+      const { resultList } = await this.#request("getGroupsInfo", { groupIDList }, results.infos);
+      for (const { groupID, code } of resultList) if (code === 10010) dismissed.add(groupID);
+    }
+    return dismissed;
   }
 
   async #readJoined(updatedSince) {
@@ -1636,7 +2383,7 @@ export class ThrongClient {
       // Its memory, or the lack of one, begins with the server's new configuration.
       if (!isNew && group?.isLive) group.restart(info);
       told.notRecovered.add(groupID);
-      this.#emit("sync", { groupID, info, recovered: false, changeList: [], messageList: [], more: false });
+      this.#tellSync({ groupID, info, recovered: false, changeList: [], messageList: [], more: false });
       if (group?.isLive) this.#release(group);
     }
   }
@@ -1656,7 +2403,7 @@ export class ThrongClient {
       group.remembers = remembersMessages(info);
       if (!isSame) {
         group.restart(info);
-        this.#emit("sync", { groupID, info, recovered: false, changeList: [], messageList: [], more: false });
+        this.#tellSync({ groupID, info, recovered: false, changeList: [], messageList: [], more: false });
       }
       if (!group.hasOverflowed || !group.remembers) return this.#release(group, isSame);
       told.rooms.set(groupID, info);
@@ -1705,17 +2452,20 @@ export class ThrongClient {
     if (row.recovered !== true) {
       group.restart(row);
       told.notRecovered.add(groupID);
-      this.#emit("sync", { groupID, info, recovered: false, changeList: [], messageList: [], more: false });
+      this.#outbox.losePlaces(group);
+      this.#tellSync({ groupID, info, recovered: false, changeList: [], messageList: [], more: false });
       return this.#releaseOrRepeat(one, told);
     }
     const page = readPage(ask, row);
     const more = row.more === true;
     const { changeList, messageList } = this.#sorted(known, row);
+    const from = group.seq;
     // Before the group's own position a page tells of changes that its changeSeq does not cover.
     const changeSeq = !more || page.seq >= known.seq ? page.changeSeq : known.changeSeq;
     group.reach({ seq: more ? page.seq : counted(row.lastSeq), changeSeq });
     Object.assign(ask, page);
-    this.#emit("sync", { groupID, info, recovered: true, changeList, messageList, more });
+    const everything = { messageList: row.messageList, changeList: row.changeList ?? [], from };
+    this.#tellSync({ groupID, info, recovered: true, changeList, messageList, more }, everything);
     if (more) {
       one.pages += 1;
       if (one.pages >= mostHistoryPages) refuse("a history without an end");
@@ -1725,6 +2475,13 @@ export class ThrongClient {
     if (this.#releaseOrRepeat(one, told)) return true;
     if (!told.notRecovered.has(groupID)) told.recovered.add(groupID);
     return false;
+  }
+
+  /** `page`: all that it holds, own messages too. */
+  #tellSync(sync, page = {}) {
+    const group = this.#groups.get(sync.groupID);
+    if (group) this.#store.take("sync", { ...sync, ...page, position: group.position });
+    this.#emit("sync", sync);
   }
 
   /** The group is in step, unless more events came than may wait: then it is asked for once more. */
@@ -1765,10 +2522,12 @@ export class ThrongClient {
     for (const [name, params] of held) if (all || !group.knows(placeOf(name, params))) this.#tell(name, params);
   }
 
-  #leave(groupID) {
+  #leave(groupID, status = "left") {
     const group = this.#groups.get(groupID);
     if (group) this.#release(group);
     this.#groups.delete(groupID);
+    this.#store.take("ended", { groupID, status, endedAt: this.#session?.serverTime });
+    this.#outbox.endConversation(groupID);
   }
 }
 
@@ -1777,9 +2536,29 @@ const newlyTold = () => ({
   infos: new Map(), rooms: new Map(), left: new Set(), recovered: new Set(), notRecovered: new Set(), repeats: new Map(),
 });
 
-/** Whether a message was sent so long ago, without an answer, that the server would take it for a new one. */
-function isUncertain({ sentAt }) {
-  return sentAt > 0 && Date.now() - sentAt > repeatable;
+/** A clock that nobody sets, in milliseconds: Date.now() is for people. */
+function now() {
+  return performance.now();
+}
+
+/** What a client without a storage has in the place of one. */
+const noStore = {
+  isDurable: false, toldUntil: 0, take() {}, settle() {}, enter() {}, confirm() {}, takeOver() {}, endSession() {}, close() {},
+  save: () => Promise.resolve(), flush: () => Promise.resolve(), forget: () => Promise.resolve(),
+  hasEnded: () => false, isKnown: () => false, isLive: () => false,
+};
+
+/** The name of a user's store: the server's address without what may be secret, and the user. */
+function storeName(url, userID) {
+  if (!userID) return "memory";
+  let address = String(url);
+  try {
+    const { protocol, host, pathname } = new URL(url, globalThis.location?.href);
+    address = `${protocol}//${host}${pathname}`;
+  } catch {
+    // `connect` says that it is no address.
+  }
+  return `${address}|${userID}`;
 }
 
 /** Every timer: none is given a delay that it cannot hold. */
@@ -1803,12 +2582,19 @@ function encoded(value) {
 }
 
 const encoder = new TextEncoder();
+const bytesOf = (text) => encoder.encode(text).length;
 const byteLength = (text) => (text.length * 3 <= largestFrame - 256 ? text.length : encoder.encode(text).length);
 
 /** A clientMsgID. `randomUUID` is for secure origins only, which a page need not come from. */
 function newID() {
   return [...globalThis.crypto.getRandomValues(new Uint32Array(4))].map((word) => word.toString(36)).join("-");
 }
+
+/** What throng-storage.js needs of this module, and nobody else. */
+export const internal = {
+  changeConversation, counted, deferred, endEvents, isHeardInPart, isIdentifier, isLiveRoom, isMember, isObject, isOf, isText,
+  mostOwnMessages, newID, slices, whole, words,
+};
 
 // Generated from the server's declarations: Scripts/generate rewrites it.
 
