@@ -424,11 +424,11 @@ function addMessage(draft, state, groupID, message, { isPage = false, isAnswer =
   // Messages of others before an own one may be still to come.
   if (!isAnswer) movePlace(draft, groupID, { seq });
   if (before) return;
-  for (const { changeSeq, change } of state.missed.get(key) ?? []) changeMessage(draft, state, groupID, seq, changeSeq, change);
+  for (const { changeSeq, told, change } of state.missed.of(key)) changeMessage(draft, state, groupID, seq, changeSeq, told, change);
 }
 
-/** A message that has changed: `change` makes of it what it is now. */
-function changeMessage(draft, state, groupID, seq, changeSeq, change) {
+/** A message that has changed: `change` makes of it what it is now, by what is told. */
+function changeMessage(draft, state, groupID, seq, changeSeq, told, change = () => told) {
   const row = draft.get(groupKey(groupID));
   if (!hasHistory(row)) return;
   const { info } = row;
@@ -440,9 +440,9 @@ function changeMessage(draft, state, groupID, seq, changeSeq, change) {
     draft.put(key, { ...after, changeSeq });
     const countsLess = isNews && after.isRevoked && doesCount(info, before, state) && seq > whole(info.selfInfo.readSeq);
     if (countsLess) info.selfInfo.unreadCount = Math.max(0, whole(info.selfInfo.unreadCount) - 1);
-  } else if (!before && seq >= row.firstStored) {
+  } else if (!before && changeSeq > 0 && seq >= row.firstStored) {
     // The answer to an own message may come behind the news of its recall.
-    state.missed.set(key, [...(state.missed.get(key) ?? []), { changeSeq, change }].slice(-changesPerMessage));
+    state.missed.keep(key, { changeSeq, told, change });
   }
   const isLast = info.lastMessage?.seq === seq && changeSeq > whole(info.lastMessage.changeSeq);
   if (isLast) info.lastMessage = { ...change(copyOf(info.lastMessage)), changeSeq };
@@ -567,6 +567,8 @@ function enterGroup(draft, state, { info, position }) {
 
 function endGroup(draft, { groupID }, status, endedAt) {
   const row = draft.get(groupKey(groupID));
+  // The last member who quits leaves no group behind.
+  if (row?.status === "left" && status === "dismissed") draft.put(groupKey(groupID), { ...row, status });
   if (!isMemberRow(row)) return;
   if (isKept(row.info)) draft.put(groupKey(groupID), { ...row, info: without(row.info, "selfInfo"), status, endedAt: whole(endedAt) });
   else {
@@ -603,10 +605,10 @@ function syncGroup(draft, state, { groupID, recovered, messageList, changeList, 
   if (recovered) {
     for (const message of messageList) {
       const before = draft.get(messageKey(groupID, whole(message.seq)));
-      if (before) changeMessage(draft, state, groupID, whole(message.seq), whole(message.changeSeq), () => message);
+      if (before) changeMessage(draft, state, groupID, whole(message.seq), whole(message.changeSeq), message);
       addMessage(draft, state, groupID, message, { isPage: true });
     }
-    for (const message of changeList) changeMessage(draft, state, groupID, whole(message.seq), whole(message.changeSeq), () => message);
+    for (const message of changeList) changeMessage(draft, state, groupID, whole(message.seq), whole(message.changeSeq), message);
     return movePlace(draft, groupID, position);
   }
   deleteMessages(draft, state, groupID);
@@ -653,7 +655,7 @@ function addHistory(draft, state, { groupID, fromSeq, messageList, isFinished })
   if (!hasHistory(row)) return;
   for (const message of messageList) {
     if (whole(message.seq) < row.firstStored) continue;
-    changeMessage(draft, state, groupID, whole(message.seq), whole(message.changeSeq), () => message);
+    changeMessage(draft, state, groupID, whole(message.seq), whole(message.changeSeq), message);
   }
   const older = messageList.filter(({ seq }) => whole(seq) > 0 && whole(seq) < row.firstStored).sort((one, other) => other.seq - one.seq);
   if (fromSeq > 0 && fromSeq < row.firstStored) return;
@@ -714,7 +716,7 @@ const storeRules = {
 for (const [name, changeOf] of Object.entries(messageChanges)) {
   storeRules[name] = (draft, state, params) => {
     const seq = whole(params.seq ?? params.message?.seq);
-    changeMessage(draft, state, params.groupID, seq, whole(params.changeSeq), changeOf(params, state));
+    changeMessage(draft, state, params.groupID, seq, whole(params.changeSeq), params, changeOf(params, state));
   };
 }
 
@@ -785,13 +787,48 @@ const eventsPerUpdate = 200;
 const mostUnstored = 10_000;
 const membersPerGroup = 1_000;
 const mostUsers = 20_000;
-/** Changes that have overtaken the answers to own messages: messages, and changes of each. */
+/** Changes that have overtaken the answers to own messages: messages, changes of each, and the length of what told of them. */
 const mostMissed = 1_000;
 const changesPerMessage = 10;
+const largestMissed = 8_388_608;
 /** What is stored of a live room, which has no history of its own. */
 const liveEvents = new Set(["entered", "ended", "sync", "onGroupInfoChanged", "onMemberKicked", ...endEvents]);
 const defaultLimits = { messagesPerGroup: 200, groups: 1_000, bytes: 67_108_864 };
 const memoryBytes = 16_777_216;
+
+/** Changes of messages that are not here, by the keys of these. Beyond the bounds those of other messages go, the oldest first. */
+class MissedChanges {
+  #changes = new Map();
+  #size = 0;
+
+  of(key) {
+    return this.#changes.get(key) ?? [];
+  }
+
+  keep(key, { changeSeq, told, change }) {
+    const size = JSON.stringify(told).length;
+    const changes = this.of(key).filter((one) => one.changeSeq !== changeSeq);
+    this.delete(key);
+    const kept = [...changes, { changeSeq, told, change, size }].slice(-changesPerMessage);
+    this.#changes.set(key, kept);
+    this.#size += sizeOf(kept);
+    for (const oldest of this.#changes.keys()) {
+      if (this.#changes.size <= mostMissed && this.#size <= largestMissed) break;
+      this.delete(oldest);
+    }
+  }
+
+  delete(key) {
+    this.#size -= sizeOf(this.of(key));
+    this.#changes.delete(key);
+  }
+
+  clear() {
+    this.#changes.clear();
+    this.#size = 0;
+  }
+}
+const sizeOf = (changes) => changes.reduce((sum, { size }) => sum + size, 0);
 
 /** A rule that failed on what a server has said. */
 class RuleFault extends Error {}
@@ -836,7 +873,7 @@ class LocalStore {
   #members = new Map();
   #userCount = null;
   /** Changes of messages that are not here yet, by their keys. */
-  #missed = new Map();
+  #missed = new MissedChanges();
   #summary = { toldUntil: 0, bytes: 0, order: 0 };
   /** Groups that the server has confirmed in this session; null = all. */
   #confirmed = new Set();
@@ -1215,7 +1252,6 @@ class LocalStore {
       this.#confirmed?.add(groupID);
       conversations.push(this.#shown(groupID, shown));
     }
-    for (const key of [...this.#missed.keys()].slice(0, Math.max(0, this.#missed.size - mostMissed))) this.#missed.delete(key);
     return conversations;
   }
 

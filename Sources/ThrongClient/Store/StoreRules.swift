@@ -45,8 +45,12 @@ extension StoreDraft {
     if case .onSelfInfoUpdated(let change) = event { return see(change) }
     guard let groupID = event.groupID else { return }
     guard membership(in: groupID) != nil else {
-      // Whoever has left is told nothing more that counts.
-      if state.conversations[groupID] == nil { state.early.keep(event, of: groupID, bytes: bytes) }
+      if state.conversations[groupID] == nil {
+        state.early.keep(event, of: groupID, bytes: bytes)
+      } else if event.end(for: state.userID) == .dismissed {
+        // The last member who quits leaves no group behind.
+        end(groupID, .dismissed, at: event.opTime ?? 0)
+      }
       return
     }
     apply(event, in: groupID, bytes: bytes)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from .frames import LIVE, TIPS, Values, counted, is_integer
-from .limits import CHANGES_PER_MESSAGE, MOST_EARLY_CHANGES, MOST_OWN_MESSAGES, MOST_STORED_MEMBERS
+from .frames import LIVE, TIPS, Values, counted, encoded, is_integer
+from .limits import CHANGES_PER_MESSAGE, LARGEST_HELD, MOST_EARLY_CHANGES, MOST_OWN_MESSAGES, MOST_STORED_MEMBERS
 from .store_keys import group_key, member_key, message_key, place_key
 
 # The rows of a change: None = it goes.
@@ -36,6 +36,41 @@ class Index:
     members: set[str] = field(default_factory=set)
 
 
+@dataclass(frozen=True)
+class EarlyChange:
+    change_seq: int
+    edit: Edit
+    # Of what told of it, as text.
+    size: int
+
+
+class EarlyChanges:
+    """Changes of messages that are not here, by the keys of these. Beyond the bounds those of other messages go, the oldest
+    first."""
+
+    def __init__(self) -> None:
+        self._changes: dict[str, list[EarlyChange]] = {}
+        self._size = 0
+
+    def of(self, key: str) -> list[EarlyChange]:
+        return self._changes.get(key, [])
+
+    def keep(self, key: str, change: EarlyChange) -> None:
+        known = [one for one in self.of(key) if one.change_seq != change.change_seq]
+        self.forget(key)
+        self._changes[key] = [*known, change][-CHANGES_PER_MESSAGE:]
+        self._size += sum(one.size for one in self._changes[key])
+        while self._changes and (len(self._changes) > MOST_EARLY_CHANGES or self._size > LARGEST_HELD):
+            self.forget(next(iter(self._changes)))
+
+    def forget(self, key: str) -> None:
+        self._size -= sum(one.size for one in self._changes.pop(key, ()))
+
+    def clear(self) -> None:
+        self._changes.clear()
+        self._size = 0
+
+
 @dataclass
 class Context:
     """What the rules know of the client and its store."""
@@ -52,19 +87,11 @@ class Context:
     profile_count: int = 0
     # Groups whose counts cannot be told from what is stored: the server is asked. The rules add to them.
     doubtful: set[str] = field(default_factory=set)
-    # Changes that came before the answers to own messages, by the keys of these: their changeSeq and what they do. The rules add
-    # to them.
-    early: dict[str, list[tuple[int, Edit]]] = field(default_factory=dict)
+    # Changes that came before the answers to own messages, by the keys of these. The rules add to them.
+    early: EarlyChanges = field(default_factory=EarlyChanges)
 
     def index(self, group: str) -> Index:
         return self.indexes.get(group) or Index()
-
-    def keep_early(self, key: str, change_seq: int, edit: Edit) -> None:
-        """A change of a message that is not here."""
-        changes = [one for one in self.early.pop(key, ()) if one[0] != change_seq]
-        self.early[key] = [*changes, (change_seq, edit)][-CHANGES_PER_MESSAGE:]
-        if len(self.early) > MOST_EARLY_CHANGES:
-            del self.early[next(iter(self.early))]
 
 
 def is_newer(info: Values, other: Values) -> bool:
@@ -129,9 +156,9 @@ class Draft:
     def _caught_up(self, message: Values) -> Values:
         """A message with the changes that came before it."""
         seq = counted(message.get("seq"))
-        for change_seq, edit in () if self._stored(seq) else self._context.early.get(message_key(self._group, seq), ()):
-            if change_seq > counted(message.get("changeSeq")):
-                message = {**edit(message), "changeSeq": change_seq}
+        for change in () if self._stored(seq) else self._context.early.of(message_key(self._group, seq)):
+            if change.change_seq > counted(message.get("changeSeq")):
+                message = {**change.edit(message), "changeSeq": change.change_seq}
         return message
 
     def _close_gap(self, seq: int) -> None:
@@ -329,9 +356,9 @@ class Draft:
         else:
             return
         about = params["message"] if name == "onRecvMessageModified" else params
-        self._change(counted(about.get("seq")), counted(params.get("changeSeq")), news)
+        self._change(counted(about.get("seq")), counted(params.get("changeSeq")), news, params)
 
-    def _change(self, seq: int, change_seq: int, news: Edit) -> None:
+    def _change(self, seq: int, change_seq: int, news: Edit, params: Values) -> None:
         if not self._keeps or seq == 0 or change_seq == 0:
             return
         stored, last = self._stored(seq), self._info.get("lastMessage")
@@ -344,7 +371,8 @@ class Draft:
         elif not stored:
             if seq >= self._row["firstStored"]:
                 # The answer to an own message may come behind the news of its recall.
-                self._context.keep_early(message_key(self._group, seq), change_seq, news)
+                change = EarlyChange(change_seq, news, len(encoded(params)))
+                self._context.early.keep(message_key(self._group, seq), change)
             if is_new and self._may_be_unread(seq):
                 # It may have been recalled.
                 self._context.doubtful.add(self._group)

@@ -149,7 +149,8 @@ class LocalStore:
     def put(self, name: str, params: Values, size: int = 0) -> None:
         """An event of the server, as far as it concerns the store."""
         group = params.get("groupID")
-        if name not in STORED_EVENTS or group not in self._known or not STORED_EVENTS[name](params):
+        is_known = group in self._known or (group in self._ended and name in ENDS)
+        if name not in STORED_EVENTS or not is_known or not STORED_EVENTS[name](params):
             return
         if group in self._live and name == "onRecvNewMessage":
             return
@@ -252,7 +253,7 @@ class LocalStore:
         changed = await self._rows.update(keys_of(event, context), lambda values: (changes_of(event, values, context), news or {}))
         for key, row in changed.items():
             if row is not None:
-                context.early.pop(key, None)
+                context.early.forget(key)
         for group, row in before.items():
             if group_key(group) in changed:
                 self._tell(group, row, event)

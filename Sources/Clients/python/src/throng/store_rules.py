@@ -145,6 +145,9 @@ def changes_of(event: Event, values: Values, context: Context) -> Rows:
         stored = values.get(group_key(group))
         if stored is not None and stored["status"] == "member":
             _change_group(group, event, values, rows, context)
+        elif stored is not None and stored["status"] == "left" and ENDS.get(name) == "dismissed":
+            # The last member who quits leaves no group behind.
+            rows[group_key(group)] = {**stored, "status": "dismissed"}
     for user, profile in profiles_of(event).items():
         _see_profile(user, profile, values, rows, context)
     if name in ("outbox", "sent"):
