@@ -20,22 +20,26 @@ enum Base64URL {
   /// The decoded bytes; nil for other characters, an impossible length or stray last bits.
   static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     let values = values
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.count * 3 / 4)
-    var bits: UInt32 = 0
-    var bitCount = 0
-    for digit in text {
-      let value = values[Int(digit)]
-      guard value != 255 else { return nil }
-      bits = bits << 6 | UInt32(value)
-      bitCount += 6
-      if bitCount >= 8 {
-        bitCount -= 8
-        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
-        bits &= (1 << UInt32(bitCount)) - 1
+    var isDecoded = false
+    // Appending asks for each byte whether there is room.
+    let bytes = [UInt8](unsafeUninitializedCapacity: text.count * 3 / 4) { bytes, count in
+      var bits: UInt32 = 0
+      var bitCount = 0
+      for digit in text {
+        let value = values[Int(digit)]
+        guard value != 255 else { return }
+        bits = bits << 6 | UInt32(value)
+        bitCount += 6
+        if bitCount >= 8 {
+          bitCount -= 8
+          bytes.initializeElement(at: count, to: UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
+          count += 1
+          bits &= (1 << UInt32(bitCount)) - 1
+        }
       }
+      isDecoded = bitCount < 6 && bits == 0
     }
-    return bitCount < 6 && bits == 0 ? bytes : nil
+    return isDecoded ? bytes : nil
   }
 
   static func encode(_ bytes: some Sequence<UInt8>) -> String {

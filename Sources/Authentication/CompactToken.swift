@@ -22,16 +22,18 @@ struct CompactToken {
       throw .unsigned(.malformed, "it has \(token.utf8.count) bytes, and a token at most \(CompactToken.maximumBytes)")
     }
     let bytes = Array(token.utf8)
-    let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-    guard parts.count == 3 else {
+    let dot = UInt8(ascii: ".")
+    guard let first = bytes.firstIndex(of: dot), let last = bytes.lastIndex(of: dot), first < last,
+      !bytes[first + 1..<last].contains(dot)
+    else {
       throw .unsigned(.malformed, bytes.isEmpty ? "it is empty" : "it is not three parts with a dot between two of them")
     }
-    guard parts.allSatisfy(Base64URL.isAlphabetic) else {
+    header = bytes[..<first]
+    payload = bytes[first + 1..<last]
+    encodedSignature = bytes[(last + 1)...]
+    guard Base64URL.isAlphabetic(header), Base64URL.isAlphabetic(payload), Base64URL.isAlphabetic(encodedSignature) else {
       throw .unsigned(.malformed, "it holds a character that base64url does not have, such as a blank, a quote or =")
     }
-    header = parts[0]
-    payload = parts[1]
-    encodedSignature = parts[2]
     signedBytes = Array(bytes[..<payload.endIndex])
   }
 

@@ -76,6 +76,30 @@ struct PlainObject {
   }
 }
 
+extension PlainObject.Value {
+  /// Sets a member that is a text.
+  /// - Returns: false where it is of another kind, or was named before.
+  func set(_ member: inout String?) -> Bool {
+    guard member == nil, case .text(let text) = self else { return false }
+    member = String(decoding: text, as: UTF8.self)
+    return true
+  }
+
+  /// The same for a number.
+  func set(_ member: inout Double?) -> Bool {
+    guard member == nil, case .integer(let number) = self else { return false }
+    member = Double(number)
+    return true
+  }
+
+  /// The same for a flag.
+  func set(_ member: inout Bool?) -> Bool {
+    guard member == nil, case .flag(let flag) = self else { return false }
+    member = flag
+    return true
+  }
+}
+
 /// A part of a token that is read without Foundation where its form is plain.
 protocol PlainPart: Decodable {
   /// Nil where the text is of another form, or names a member twice.
@@ -86,13 +110,12 @@ extension TokenHeader: PlainPart {
   init?(plain bytes: [UInt8]) {
     var (alg, kid): (String?, String?) = (nil, nil)
     let isPlain = PlainObject.read(bytes) { name, value in
-      switch (name, value) {
-      case ("alg", .text(let text)) where alg == nil: alg = String(decoding: text, as: UTF8.self)
-      case ("kid", .text(let text)) where kid == nil: kid = String(decoding: text, as: UTF8.self)
-      case ("alg", _), ("kid", _), ("crit", _): return false
-      default: break
+      switch name {
+      case "alg": value.set(&alg)
+      case "kid": value.set(&kid)
+      case "crit": false
+      default: true
       }
-      return true
     }
     guard isPlain, let alg else { return nil }
     self.init(alg: alg, kid: kid, crit: nil)
@@ -105,16 +128,14 @@ extension TokenClaims: PlainPart {
     var (exp, nbf, iat): (Double?, Double?, Double?) = (nil, nil, nil)
     var adm: Bool?
     let isPlain = PlainObject.read(bytes) { name, value in
-      switch (name, value) {
-      case ("sub", .text(let text)) where sub == nil: sub = String(decoding: text, as: UTF8.self)
-      case ("exp", .integer(let seconds)) where exp == nil: exp = Double(seconds)
-      case ("nbf", .integer(let seconds)) where nbf == nil: nbf = Double(seconds)
-      case ("iat", .integer(let seconds)) where iat == nil: iat = Double(seconds)
-      case ("adm", .flag(let flag)) where adm == nil: adm = flag
-      case ("sub", _), ("exp", _), ("nbf", _), ("iat", _), ("adm", _): return false
-      default: break
+      switch name {
+      case "sub": value.set(&sub)
+      case "exp": value.set(&exp)
+      case "nbf": value.set(&nbf)
+      case "iat": value.set(&iat)
+      case "adm": value.set(&adm)
+      default: true
       }
-      return true
     }
     guard isPlain, let sub, let exp else { return nil }
     self.init(sub: sub, exp: exp, nbf: nbf, iat: iat.map { AnyDate(seconds: $0) }, adm: adm)

@@ -59,6 +59,7 @@ struct arrival {
   TAILQ_ENTRY(arrival) of_stage, of_source;
   timer timer;
   bytes header;      // what has come of its PROXY header, at most CT_PROXY_HEADER_MAX
+  bytes query;       // of its request, where the library did not get it
   int descriptor;
   arrival_stage stage;
   bool is_expired;   // its time is over: a turn soon closes it
@@ -216,6 +217,7 @@ void arrival_free(arrival *a) {
   leave(a);
   slot_remove(&a->all->slots, a->id);
   bytes_free(&a->header);
+  bytes_free(&a->query);
   free(a);
 }
 
@@ -396,6 +398,17 @@ static void adopt_trimmed(arrival *a, size_t count) {
   adopt(a, head, ct_head_trim(head, count));
 }
 
+// The listener that keeps connections has no upgrades: a query is that of the connection's one request.
+static void adopt_without_query(arrival *a, size_t count) {
+  uint8_t *head = a->all->first_bytes;
+  if (a->peer.is_internal) return adopt(a, NULL, 0);
+  if (recv(a->descriptor, head, count, 0) != (ssize_t)count) return close_now(a);
+  ct_text query = ct_head_query(head, count);
+  bytes_append(&a->query, query.bytes, query.count);
+  a->peer.query = (ct_text){.bytes = (const char *)bytes_first(&a->query), .count = query.count};
+  adopt(a, head, ct_head_cut_query(head, count, query));
+}
+
 static bool expects_tls(const arrival *a) { return !a->peer.is_internal && a->all->options->certificate_file; }
 
 static void look(arrival *a, bool is_ended, int *adoptions) {
@@ -413,8 +426,12 @@ static void look(arrival *a, bool is_ended, int *adoptions) {
     --*adoptions;
     return adopt(a, NULL, 0);
   case CT_BYTES_BLANKS:
+  case CT_BYTES_UPGRADE:
     --*adoptions;
     return adopt_trimmed(a, head);
+  case CT_BYTES_QUERY:
+    --*adoptions;
+    return adopt_without_query(a, head);
   case CT_BYTES_PROXY_HEADER:
     return refuse(a, 400, "a PROXY header from an address that is no trusted proxy, or with proxyProtocol off");
   case CT_BYTES_ZERO:

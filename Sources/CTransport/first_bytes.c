@@ -38,8 +38,13 @@ static size_t head_count(const uint8_t *bytes, size_t count) {
 // connection without an answer.
 static bool has_zero(const uint8_t *head, size_t count) {
   const uint8_t *end = memchr(head, '\n', count);
-  size_t line = end ? (size_t)(end - head) : count;
-  return memchr(head, 0, line) || memmem(head, line, "%00", 3);
+  if (!end) end = head + count;
+  if (memchr(head, 0, (size_t)(end - head))) return true;
+  // As a rule there is no escape, which is soon seen.
+  for (const uint8_t *at = head; (at = memchr(at, '%', (size_t)(end - at))); at++) {
+    if (end - at > 2 && at[1] == '0' && at[2] == '0') return true;
+  }
+  return false;
 }
 
 static bool is_blank(uint8_t c) { return c == ' ' || c == '\t'; }
@@ -93,24 +98,63 @@ static bool is_named(const uint8_t *line, const field_line *f, const char *name)
   return (size_t)(f->name_end - line) == strlen(name) && !strncasecmp((const char *)line, name, strlen(name));
 }
 
-// Whether the library has to get an upgrade without its blanks: it looks at some of these fields by
-// itself, and the others are trimmed where they are read. A request with a body is none of these: the
-// library would read it without end from bytes that were taken from the socket.
-static bool needs_trim(const uint8_t *head, size_t count) {
-  bool is_upgrade = false, has_any = false;
+static bool is_word(const field_line *f, const char *word) {
+  return (size_t)(f->value_end - f->value) == strlen(word) && !strncasecmp((const char *)f->value, word, strlen(word));
+}
+
+enum { PLAIN_IN_PATH = 1, PLAIN_IN_QUERY = 2, PLAIN = PLAIN_IN_PATH | PLAIN_IN_QUERY };
+
+static const uint8_t plain[256] = {
+  ['a' ... 'z'] = PLAIN, ['A' ... 'Z'] = PLAIN, ['0' ... '9'] = PLAIN, ['-'] = PLAIN, ['_'] = PLAIN, ['/'] = PLAIN_IN_PATH,
+  ['.'] = PLAIN_IN_QUERY, ['~'] = PLAIN_IN_QUERY, ['='] = PLAIN_IN_QUERY, ['&'] = PLAIN_IN_QUERY};
+
+// The library takes seventy instructions for each byte of a query, most of which are a token. Of what it
+// would decode or resolve (escapes, blanks, dots of a path) nothing is plain; an ampersand at the end
+// gets a slash behind it.
+ct_text ct_head_query(const uint8_t *head, size_t count) {
+  enum { SHORT_MAX = 32 };
+  static const char start[] = "GET /", version[] = " HTTP/1.";
+  const uint8_t *at = head + sizeof start - 1, *end = head + count;
+  if (count < sizeof start || memcmp(head, start, sizeof start - 1)) return (ct_text){0};
+  while (at < end && plain[*at] & PLAIN_IN_PATH) at++;
+  if (at == end || *at != '?') return (ct_text){0};
+  const uint8_t *query = ++at;
+  while (at < end && plain[*at] & PLAIN_IN_QUERY) at++;
+  if (at - query <= SHORT_MAX || at[-1] == '&' || (size_t)(end - at) < sizeof version) return (ct_text){0};
+  if (memcmp(at, version, sizeof version - 1)) return (ct_text){0};
+  return (ct_text){.bytes = (const char *)query, .count = (size_t)(at - query)};
+}
+
+size_t ct_head_cut_query(uint8_t *head, size_t count, ct_text query) {
+  if (!query.count) return count;
+  uint8_t *first = head + ((const uint8_t *)query.bytes - 1 - head), *behind = first + 1 + query.count;
+  memmove(first, behind, (size_t)(head + count - behind));
+  return count - 1 - query.count;
+}
+
+// What the library gets of a whole head. Of an upgrade it has to get the fields without blanks: it looks
+// at some of them by itself, and the others are trimmed where they are read. A request with a body is
+// none of these: the library would read it without end from bytes that were taken from the socket.
+static ct_first_bytes whole_head(const uint8_t *head, size_t count) {
+  bool is_upgrade = false, is_web_socket = false, has_any = false;
   const uint8_t *end = head + count;
-  if (count < 4 || memcmp(head, "GET ", 4)) return false;
+  if (count < 4 || memcmp(head, "GET ", 4)) return CT_BYTES_WHOLE;
   for (const uint8_t *line = memchr(head, '\n', count); line && ++line < end; line = memchr(line, '\n', (size_t)(end - line))) {
     const uint8_t *feed = memchr(line, '\n', (size_t)(end - line));
-    if (!feed) return false;
+    if (!feed) return CT_BYTES_WHOLE;
     const uint8_t *stop = feed > line && feed[-1] == '\r' ? feed - 1 : feed;
     field_line f;
     if (!field_read(line, stop, &f)) continue;
-    if (is_named(line, &f, "content-length:") || is_named(line, &f, "transfer-encoding:")) return false;
-    is_upgrade |= is_named(line, &f, "upgrade:");
+    if (is_named(line, &f, "content-length:") || is_named(line, &f, "transfer-encoding:")) return CT_BYTES_WHOLE;
+    if (is_named(line, &f, "upgrade:")) {
+      is_web_socket = !is_upgrade && is_word(&f, "websocket");
+      is_upgrade = true;
+    }
     has_any |= has_blanks(&f, stop);
   }
-  return is_upgrade && has_any;
+  if (is_upgrade && has_any) return CT_BYTES_BLANKS;
+  if (!is_web_socket) return CT_BYTES_WHOLE;
+  return ct_head_query(head, count).count ? CT_BYTES_QUERY : CT_BYTES_UPGRADE;
 }
 
 // RFC 8446 section 5.1: the ClientHello may be spread over several records.
@@ -143,5 +187,5 @@ ct_first_bytes ct_first_bytes_read(const uint8_t *bytes, size_t count, bool is_t
   *head = head_count(bytes, count);
   if (!*head) return count < CT_HEAD_READ ? CT_BYTES_INCOMPLETE : CT_BYTES_TOO_LONG;
   if (has_zero(bytes, *head)) return CT_BYTES_ZERO;
-  return needs_trim(bytes, *head) ? CT_BYTES_BLANKS : CT_BYTES_WHOLE;
+  return whole_head(bytes, *head);
 }

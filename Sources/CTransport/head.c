@@ -28,7 +28,8 @@ static void append_encoded(bytes *to, const unsigned char *text, size_t count) {
   }
 }
 
-static void append_query(struct lws *wsi, bytes *to) {
+static void append_query(struct lws *wsi, const peer *p, bytes *to) {
+  if (p->query.count) return bytes_append(to, p->query.bytes, p->query.count);
   int total = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS);
   if (total <= 0) return;
   bytes part = {0};
@@ -77,7 +78,7 @@ bool head_read(struct lws *wsi, const peer *p, bytes *text, ct_request_head *hea
   bytes_clear(text);
   if (method >= 0) append_header(wsi, text, methods[method].token);
   *end++ = bytes_count(text);
-  append_query(wsi, text);
+  append_query(wsi, p, text);
   *end++ = bytes_count(text);
   for (int i = 0; i < HEADERS; i++) {
     append_header(wsi, text, tokens[i]);
@@ -102,8 +103,8 @@ bool head_read(struct lws *wsi, const peer *p, bytes *text, ct_request_head *hea
   return others != FIELDS_MISREAD;
 }
 
-bool head_is_too_long(struct lws *wsi) {
-  size_t total = 0;
+bool head_is_too_long(struct lws *wsi, const peer *p) {
+  size_t total = p->query.count;
   for (int token = 0; token < WSI_TOKEN_COUNT; token++) total += (size_t)lws_hdr_total_length(wsi, token);
   return total > HEADERS_MAX;
 }

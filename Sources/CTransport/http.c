@@ -196,7 +196,7 @@ int http_begin(exchanges *all, struct lws *wsi, arrival *a, const peer *p, reque
   lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
   arrival_set_deadline(a, BODY_MS);
   int64_t length = body_length(wsi);
-  if (head_is_too_long(wsi)) return refuse(r, 431, HEADERS_TOO_LONG);
+  if (head_is_too_long(wsi, p)) return refuse(r, 431, HEADERS_TOO_LONG);
   const ct_request_head *head = head_of(r);
   if (!all->is_head_sound) return refuse(r, 400, HEADERS_MISREAD);
   if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) {

@@ -24,7 +24,7 @@ ct_counters ct_loop_counters(const ct_loop *loop) {
     .connections_open = connections_open_count(&loop->connections), .deliveries = connections_deliveries(&loop->connections),
     .event_streams = connections_event_stream_count(&loop->connections),
     .connections_waiting = (uint64_t)arrivals_waiting_count(loop->arrivals), .flushes = loop->flushes,
-    .lags = lateness_lags(&loop->lateness)};
+    .lags = lateness_lags(&loop->lateness), .turns = turn_meter_lengths(&loop->turns)};
   topics_count(&loop->topics, &counters);
   return counters;
 }

@@ -163,16 +163,28 @@ void ct_remove_socket(const char *path, ct_socket_file file) {
 
 int ct_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
 
-static void write_address(const struct sockaddr_storage *from, char *to, size_t size) {
+// As inet_ntop does, which takes a format for it.
+static void write_ipv4(const uint8_t address[4], char *to) {
+  for (int i = 0; i < 4; i++) {
+    unsigned number = address[i];
+    if (i) *to++ = '.';
+    if (number >= 100) *to++ = (char)('0' + number / 100);
+    if (number >= 10) *to++ = (char)('0' + number / 10 % 10);
+    *to++ = (char)('0' + number % 10);
+  }
+  *to = '\0';
+}
+
+static void write_address(const struct sockaddr_storage *from, char to[CT_ADDRESS_SIZE]) {
   const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)from;
   if (from->ss_family == AF_UNIX) {
-    snprintf(to, size, "unix");
+    strcpy(to, "unix");
   } else if (from->ss_family == AF_INET) {
-    inet_ntop(AF_INET, &((const struct sockaddr_in *)from)->sin_addr, to, size);
+    write_ipv4((const uint8_t *)&((const struct sockaddr_in *)from)->sin_addr, to);
   } else if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
-    inet_ntop(AF_INET, six->sin6_addr.s6_addr + 12, to, size);
+    write_ipv4(six->sin6_addr.s6_addr + 12, to);
   } else {
-    inet_ntop(AF_INET6, &six->sin6_addr, to, size);
+    inet_ntop(AF_INET6, &six->sin6_addr, to, CT_ADDRESS_SIZE);
   }
 }
 
@@ -180,7 +192,7 @@ static void write_address(const struct sockaddr_storage *from, char *to, size_t 
 static void receive(listener *l, int fd, const struct sockaddr_storage *from) {
   peer p = {.is_internal = l->is_internal};
   const ct_callbacks *callbacks = l->all->callbacks;
-  write_address(from, p.address, sizeof p.address);
+  write_address(from, p.address);
   bool has_header =
     !l->is_internal && callbacks->announces_client && callbacks->announces_client(callbacks->context, peer_address(&p));
   arrival_begin(l->all->arrivals, fd, &p, has_header);

@@ -75,6 +75,14 @@ static void before_poll(struct ev_loop *events, ev_prepare *watcher, int revents
   }
   has_more |= has_hangups || has_expired || has_ended;
   if (has_more) ev_idle_start(events, &loop->spinner); else ev_idle_stop(events, &loop->spinner);
+  turn_meter_end(&loop->turns);
+}
+
+// Before what the wait has brought: no other watcher has this priority.
+static void after_poll(struct ev_loop *events, ev_check *watcher, int revents) {
+  (void)events, (void)revents;
+  ct_loop *loop = watcher->data;
+  turn_meter_begin(&loop->turns);
 }
 
 static void on_spin(struct ev_loop *events, ev_idle *watcher, int revents) { (void)events, (void)watcher, (void)revents; }
@@ -111,12 +119,15 @@ static void on_tick(struct ev_loop *events, ev_timer *watcher, int revents) {
 static void watch(ct_loop *loop) {
   loop->listeners = listeners_create(loop->events, &loop->callbacks, loop->arrivals, loop->wheel);
   ev_prepare_init(&loop->before_poll, before_poll);
+  ev_check_init(&loop->after_poll, after_poll);
+  ev_set_priority(&loop->after_poll, EV_MAXPRI);
   ev_idle_init(&loop->spinner, on_spin);
   ev_async_init(&loop->waker, on_wake);
   ev_timer_init(&loop->ticker, on_tick, TICK_MS / 1e3, TICK_MS / 1e3);
   cooldowns_begin(&loop->topics, loop->events);
-  loop->before_poll.data = loop->waker.data = loop->ticker.data = loop;
+  loop->before_poll.data = loop->after_poll.data = loop->waker.data = loop->ticker.data = loop;
   ev_prepare_start(loop->events, &loop->before_poll);
+  ev_check_start(loop->events, &loop->after_poll);
   ev_async_start(loop->events, &loop->waker);
   ev_timer_start(loop->events, &loop->ticker);
   arrivals_watch(loop->arrivals, loop->events);
@@ -197,6 +208,7 @@ static void close_everything(ct_loop *loop) {
 static void unwatch(ct_loop *loop) {
   if (!loop->events) return;
   ev_prepare_stop(loop->events, &loop->before_poll);
+  ev_check_stop(loop->events, &loop->after_poll);
   ev_idle_stop(loop->events, &loop->spinner);
   ev_async_stop(loop->events, &loop->waker);
   ev_timer_stop(loop->events, &loop->ticker);
@@ -212,6 +224,7 @@ static void *run(void *argument) {
   current = loop;
   pthread_setname_np(pthread_self(), loop->thread_name);
   lateness_begin(&loop->lateness, TICK_MS);
+  turn_meter_begin(&loop->turns);
   wheel_begin(loop->wheel);
   ev_run(loop->events, 0);
   close_everything(loop);

@@ -25,6 +25,7 @@ struct ct_loop {
   listeners *listeners;  // NULL: it could not be made
   struct ev_loop *events;
   ev_prepare before_poll;
+  ev_check after_poll;
   ev_idle spinner;
   ev_async waker;
   ev_timer ticker;
@@ -35,5 +36,6 @@ struct ct_loop {
   int coalesced_turns;
   uint64_t idle_checked;        // tick
   lateness lateness;
+  turn_meter turns;
   ct_histogram flushes;
 };

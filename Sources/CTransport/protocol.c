@@ -28,6 +28,7 @@ static bool open_connection(accepted_socket *socket, connection *c, const ct_req
   connection_set_handler(c, handler);
   arrival_free(socket->arrival);
   socket->arrival = NULL;
+  socket->peer.query = (ct_text){0};
   return handler;
 }
 

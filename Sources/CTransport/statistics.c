@@ -24,3 +24,10 @@ void lateness_count_tick(lateness *l, uint32_t tick_ms) {
   due += tick_ms / 1e3;
   l->due = due > now ? due : now;
 }
+
+void turn_meter_begin(turn_meter *t) { t->began = seconds_now(); }
+
+void turn_meter_end(turn_meter *t) {
+  uint64_t length_us = (uint64_t)((seconds_now() - t->began) * 1e6);
+  histogram_add(&t->lengths, (length_us + CT_LAG_UNIT_US - 1) / CT_LAG_UNIT_US, length_us);
+}

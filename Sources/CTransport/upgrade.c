@@ -41,9 +41,9 @@ static bool is_offer_too_long(struct lws *wsi) {
 }
 
 // RFC 6455 section 4.2.1 requires these; the library would close without an answer.
-static int handshake_fault(struct lws *wsi, const deflate_terms *terms, const char **reason) {
+static int handshake_fault(struct lws *wsi, const peer *p, const deflate_terms *terms, const char **reason) {
   *reason = HEADERS_TOO_LONG;
-  if (head_is_too_long(wsi)) return 431;
+  if (head_is_too_long(wsi, p)) return 431;
   *reason = "an upgrade is a GET";
   if (!lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI)) return 405;
   char version[8];
@@ -94,7 +94,7 @@ int upgrade_decide(upgrades *all, struct lws *wsi, const peer *p, char *protocol
   *terms = all->options->stream_bytes ? terms_of(wsi) : (deflate_terms){0};
   const ct_callbacks *callbacks = all->callbacks;
   const char *fault;
-  int status = handshake_fault(wsi, terms, &fault);
+  int status = handshake_fault(wsi, p, terms, &fault);
   ct_request_head *head = &all->head;
   all->last = wsi;
   if (!head_read(wsi, p, &all->head_text, head)) {

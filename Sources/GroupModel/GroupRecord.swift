@@ -55,6 +55,10 @@ public struct GroupRecord: Sendable, Equatable {
   /// Whether the store has noted everybody who was ever a member, or the sender of an imported
   /// message; false where the group is older than these notes.
   public var listsUsers = true
+  /// See `GroupStamp.revision`; 0 where no cluster has changed it.
+  public var revision: Int64 = 0
+  /// See `GroupStamp.board`; 0 where no cluster has changed it.
+  public var board: Int64 = 0
 
   /// A group with everything given.
   public init(

@@ -30,6 +30,9 @@ public enum GroupType: String, CaseIterable, Sendable, Hashable {
     }
   }
 
+  /// The store can tell what a node has missed of the group (`GroupStamp`).
+  public var isStamped: Bool { storesMessages }
+
   /// Members of a new group may read messages from before joining.
   public var showsHistoryFromBeforeJoining: Bool { storesMessages && defaultHistoryVisibility == .all }
 

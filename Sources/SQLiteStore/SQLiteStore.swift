@@ -138,6 +138,13 @@ package final class SQLiteStore: DatabaseStore, HistoryStore {
     if let interval = options.maintenanceInterval { maintenance.start(every: interval) }
   }
 
+  /// How many reads wait for their turn.
+  package var waitingReads: Int { readers.waitingCount + signInScheduler.waitingCount }
+  /// How many searches run or wait.
+  package var openSearches: Int { searches.count }
+  /// How many groups background work has noted, because they got messages.
+  package var notedGroups: Int { writer.background.removal.count + writer.background.indexing.count }
+
   package var engineOptions: EngineOptions { options.engine }
   package var core: WriterCore { writer.core }
 
@@ -190,13 +197,6 @@ package final class SQLiteStore: DatabaseStore, HistoryStore {
     _ isolation: ReadIsolation = .snapshot, _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(StoreError) -> Value {
     try await readers.run(for: Requester.current) { () async throws(StoreError) in try await perform(body, on: pool) }
-  }
-
-  /// Users take turns: one in very many live rooms may sign in with many sessions.
-  func readForSignIn<Value: Sendable>(
-    of user: UserID, _ body: @escaping @Sendable (Database) throws -> Value
-  ) async throws(StoreError) -> Value {
-    try await signInScheduler.run(for: Requester(user)) { () async throws(StoreError) in try await perform(body, on: signIns) }
   }
 
   package func readForSearch<Value: Sendable>(

@@ -52,7 +52,7 @@ public struct StoredTable: Sendable, Equatable {
       [number, StoredColumn("key", String.self), StoredColumn("value", Int64.self, within: .counter)]),
     StoredTable("formerMember", key: 2, [number] + FormerMember.columns + [FormerMember.memorableUntil]),
     StoredTable("message", key: 2, [number] + Message.columns),
-    StoredTable("messageChange", key: 2, [number, seq] + MessageChange.columns),
+    StoredTable("messageChange", key: 2, [number, seq] + MessageChange.columns + ChangeOriginRow.columns),
     StoredTable("messageExtras", key: 2, [number, seq, sender, countedReplyTo] + MessageExtrasRow.columns),
     StoredTable(
       "reaction", key: 3, [number, seq, reaction, StoredColumn("count", Int.self), StoredColumn("reaction", String.self)]),

@@ -52,6 +52,8 @@ public actor ThrongClient {
   var writer: Task<Void, Never>?
   /// A connection that is read no further before the inbox has room.
   var roomWaiters: [CheckedContinuation<Void, Never>] = []
+  /// Calls that read the store as soon as so many changes are stored.
+  var storeReaders: [(count: Int, reader: CheckedContinuation<Void, Never>)] = []
 
   /// Somebody who waits for a state.
   private enum Waiter {

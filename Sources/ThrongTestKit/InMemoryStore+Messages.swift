@@ -34,6 +34,16 @@ extension InMemoryStore: MessageStore {
     }
   }
 
+  /// How messages were changed the last time; one of which nothing tells is absent.
+  public func changeOrigins(of group: GroupID, seqs: [Int64]) async throws(StoreError) -> [Int64: StoredChangeOrigin] {
+    contents.withLock { contents in
+      guard let group = contents.groups[group] else { return [:] }
+      return group.origins.filter { seq, origin in
+        seqs.contains(seq) && group.messages(in: seq...seq).first?.changeSeq == origin.changeSeq
+      }
+    }
+  }
+
   /// The reactions to messages, in the order in which they came; a message without any is absent.
   public func reactions(
     of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int
@@ -110,8 +120,8 @@ extension InMemoryStore: MessageStore {
       guard let group = contents.groups[group], group.record.epoch == epoch else { return .absent }
       let messages = group.messages.filter { $0.timestamp >= since }
       // `removedTime` leaves out what was never a last message.
-      let isInexact = group.firstSeq > 1 && !group.record.messageFeatures.isDisjoint(with: .uncounted)
-      if group.removedTime >= since || (isInexact && messages.count == group.messages.count) { return .removed }
+      let isInexact = !group.record.messageFeatures.isDisjoint(with: .uncounted) && messages.count == group.messages.count
+      if group.firstSeq > 1, group.removedTime >= since || isInexact { return .removed }
       if messages.count > most { return .tooMany }
       let found = messages.first { $0.sender == sender && $0.clientMsgID?.isSame(as: clientMsgID) == true }
       return found.flatMap(SentMessage.init).map(SentSearch.found) ?? .absent

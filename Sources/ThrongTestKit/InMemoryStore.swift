@@ -42,6 +42,9 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
   /// Every message of a group, by `seq`.
   public func allMessages(of group: GroupID) -> [Message] { contents.withLock { $0.groups[group]?.messages ?? [] } }
 
+  /// The stamp of a group; nil = there is no such group.
+  public func stamp(of group: GroupID) -> GroupStamp? { contents.withLock { $0.groups[group]?.stamp } }
+
   /// Removes the messages of a group before one, as retention does.
   /// - Returns: what the store on disk would tell; nil where there is no such group.
   @discardableResult
@@ -56,6 +59,7 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
       group.pins = group.pins.filter { $0.key >= first }
       group.reactions = group.reactions.filter { $0.key >= first }
       group.readers = group.readers.filter { $0.key >= first }
+      group.origins = group.origins.filter { $0.key >= first }
       contents.groups[id] = group
       return HistoryRemoval(groupID: id, epoch: group.record.epoch, firstSeq: group.firstSeq)
     }
@@ -197,6 +201,24 @@ public final class InMemoryStore: GroupStore, StoreHealth, Sendable {
   public func groupCounts() async throws(StoreError) -> [GroupType: Int] {
     contents.withLock { contents in
       contents.groups.values.reduce(into: [:]) { $0[$1.record.type, default: 0] += 1 }
+    }
+  }
+
+  /// The stamps of groups; one that is not there is absent.
+  public func stamps(of groups: [GroupID]) async throws(StoreError) -> [GroupID: GroupStamp] {
+    contents.withLock { contents in
+      Dictionary(groups.compactMap { group in contents.groups[group].map { (group, $0.stamp) } }) { $1 }
+    }
+  }
+
+  /// Members of groups of a listed type since an instant, by group and user.
+  public func recentMembers(since instant: WallInstant, limit: Int) async throws(StoreError) -> [(GroupID, UserID)] {
+    contents.withLock { contents in
+      let groups = contents.groups.values.filter(\.record.type.isListed).sorted { $0.number < $1.number }
+      let members = groups.flatMap { group in
+        group.members.values.filter { $0.joinTime >= instant }.map { (group.record.id, $0.userID) }.sorted { $0.1 < $1.1 }
+      }
+      return Array(members.prefix(max(0, limit)))
     }
   }
 }

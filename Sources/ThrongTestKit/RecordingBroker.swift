@@ -9,6 +9,7 @@ public final class RecordingBroker: Broker, Sendable {
     var frames: [SessionKey: [[UInt8]]] = [:]
     var topics: [GroupID: [RecordingTopic]] = [:]
     var lastConnection: UInt64 = 0
+    var holdsFollowers = false
   }
 
   private let directory = Mutex(Directory())
@@ -38,6 +39,9 @@ public final class RecordingBroker: Broker, Sendable {
       if directory.sessions[user]?.isEmpty == true { directory.sessions[user] = nil }
     }
   }
+
+  /// From now on topics answer that they are followed when they are told to (`RecordingTopic.follow`).
+  public func holdFollowers() { directory.withLock { $0.holdsFollowers = true } }
 
   /// Runs once, between the next look-up of sessions and its return.
   public func afterNextLookUp(_ body: @escaping @Sendable () -> Void) { lookUp.withLock { $0 = body } }
@@ -69,7 +73,7 @@ public final class RecordingBroker: Broker, Sendable {
 
   /// A topic that records its calls.
   public func openTopic(of group: GroupID) -> any GroupTopic {
-    let topic = RecordingTopic(broker: self)
+    let topic = RecordingTopic(broker: self, isFollowed: directory.withLock { !$0.holdsFollowers })
     directory.withLock { $0.topics[group, default: []].append(topic) }
     return topic
   }
@@ -114,21 +118,45 @@ public final class RecordingTopic: GroupTopic, Sendable {
     case send(String, to: [UserID], except: SessionKey?)
     case tell(String, SessionKey)
     case close
+    case beginTelling
+    case didTell(GroupStamp?)
   }
 
   private struct State {
     var attached: [UserID: [SessionKey]] = [:]
     var options: [UserID: ReceiveOption] = [:]
     var calls: [Call] = []
+    var isFollowed = true
+    var waiting: [@Sendable () -> Void] = []
   }
 
   private let broker: RecordingBroker
   private let state = Mutex(State())
 
-  fileprivate init(broker: RecordingBroker) { self.broker = broker }
+  fileprivate init(broker: RecordingBroker, isFollowed: Bool) {
+    self.broker = broker
+    state.withLock { $0.isFollowed = isFollowed }
+  }
 
-  /// The calls in order.
-  public var calls: [Call] { state.withLock { $0.calls } }
+  /// The calls in order, those apart that say what belongs together.
+  public var calls: [Call] {
+    tellings.filter { call in
+      switch call {
+      case .beginTelling, .didTell: false
+      default: true
+      }
+    }
+  }
+
+  /// All calls in order.
+  public var tellings: [Call] { state.withLock { $0.calls } }
+
+  /// The stamps that were told, in order.
+  public var stamps: [GroupStamp?] {
+    tellings.compactMap { call in
+      if case .didTell(let stamp) = call { .some(stamp) } else { nil }
+    }
+  }
 
   /// The users with an attached session, by userID.
   public var attachedUsers: [UserID] { state.withLock { state in state.attached.filter { !$0.value.isEmpty }.keys.sorted() } }
@@ -169,6 +197,36 @@ public final class RecordingTopic: GroupTopic, Sendable {
   public func send(_ frame: [UInt8], to users: [UserID], except: SessionKey?) {
     state.withLock { $0.calls.append(.send(String(decoding: frame, as: UTF8.self), to: users, except: except)) }
     broker.deliver(frame, to: users.flatMap(broker.sessions).filter { $0 != except })
+  }
+
+  /// Is recorded.
+  public func beginTelling() { state.withLock { $0.calls.append(.beginTelling) } }
+
+  /// Is recorded.
+  public func didTell(_ stamp: GroupStamp?) { state.withLock { $0.calls.append(.didTell(stamp)) } }
+
+  /// Whether the users have another session.
+  public func hears(_ users: [UserID], except: SessionKey?) -> Bool {
+    users.contains { user in broker.sessions(of: user).contains { $0 != except } }
+  }
+
+  /// At once, unless the broker holds such calls back.
+  public func whenFollowed(_ body: @escaping @Sendable () -> Void) {
+    let isFollowed = state.withLock { state in
+      if !state.isFollowed { state.waiting.append(body) }
+      return state.isFollowed
+    }
+    if isFollowed { body() }
+  }
+
+  /// Answers all who wait to be followed, and later ones at once.
+  public func follow() {
+    let waiting = state.withLock { state in
+      state.isFollowed = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for body in waiting { body() }
   }
 
   /// Sends a frame to one session.

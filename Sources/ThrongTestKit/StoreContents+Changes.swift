@@ -25,6 +25,26 @@ extension StoreContents {
     return { $0.groups[group]?.record = before }
   }
 
+  mutating func put(_ revision: Int64, _ board: Int64, _ group: GroupID) -> Undo {
+    guard let before = groups[group]?.record else { return { _ in } }
+    groups[group]?.record.revision = max(before.revision, revision)
+    groups[group]?.record.board = max(before.board, board)
+    return { $0.groups[group]?.record = before }
+  }
+
+  mutating func put(
+    _ origin: ChangeOrigin, _ seq: Int64, _ changeSeq: Int64, _ group: GroupID
+  ) throws(StoreError) -> Undo {
+    guard let before = groups[group] else { throw StoreError(.inconsistent, "no group \(group) with a change") }
+    if seq < before.firstSeq { return { _ in } }
+    try expect(
+      before.messages(in: seq...seq).first?.changeSeq == changeSeq, "no change \(changeSeq) of message \(seq) of \(group)")
+    let known = before.origins[seq]
+    let otherSeq = known.map { $0.origin.kind == origin.kind ? $0.otherSeq : $0.changeSeq } ?? 0
+    groups[group]?.origins[seq] = StoredChangeOrigin(origin, changeSeq: changeSeq, otherSeq: otherSeq)
+    return { $0.groups[group] = before }
+  }
+
   mutating func update(_ update: ReactionUpdate) throws(StoreError) -> Undo {
     let (group, seq) = (update.group, update.seq)
     guard let before = groups[group] else { throw StoreError(.inconsistent, "no group \(group) to react in") }

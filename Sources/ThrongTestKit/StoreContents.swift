@@ -20,6 +20,8 @@ struct StoreContents {
     var receiptMembers: [Int64: [UserID]] = [:]
     /// The readers of each message.
     var readers: [Int64: Set<UserID>] = [:]
+    /// How messages were changed the last time, by `seq`.
+    var origins: [Int64: StoredChangeOrigin] = [:]
     var firstSeq: Int64 = 1
     /// The timestamp of the newest message that was removed.
     var removedTime = WallInstant.unset
@@ -36,6 +38,14 @@ struct StoreContents {
       guard let newest = messages.last, !newest.movesLastMessage else { return messages.last }
       let shown = record.lastShownSeq
       return shown > 0 ? messages(in: shown...shown).first : nil
+    }
+
+    /// The newest message, removed or not.
+    var lastSeq: Int64 { firstSeq + Int64(messages.count) - 1 }
+
+    var stamp: GroupStamp {
+      GroupStamp(
+        epoch: record.epoch, seq: lastSeq, changeSeq: record.changeSeq, revision: record.revision, board: record.board)
     }
 
     var membership: Membership { Membership(groupID: record.id, type: record.type, groupNumber: number) }
@@ -152,6 +162,8 @@ struct StoreContents {
     case .addReadReceipts(let seqs, of: let reader, in: let group): try confirm(seqs, reader, group)
     case .noteChange(let message): try noteChange(message)
     case .putChangeSeq(let changeSeq, at: let time, in: let group): try put(changeSeq, time, group)
+    case .putStamp(let revision, let board, in: let group): put(revision, board, group)
+    case .putChangeOrigin(let origin, let seq, let changeSeq, in: let group): try put(origin, seq, changeSeq, group)
     case .updateReaction(let update): try self.update(update)
     case .removeReactions(let seq, in: let group): try removeReactions(seq, group)
     case .dismiss(let group, let time, let notification): try dismiss(group, time, notification)
@@ -182,6 +194,9 @@ struct StoreContents {
     let before = groups[id]?.record
     guard let before else { throw StoreError(.inconsistent, "no group \(id) to change") }
     groups[id]?.record = record
+    // A correction of ends may be older than the stamp beside it.
+    groups[id]?.record.revision = max(before.revision, record.revision)
+    groups[id]?.record.board = max(before.board, record.board)
     return { $0.groups[id]?.record = before }
   }
 

@@ -66,6 +66,7 @@ public final class EventLoop: Sendable {
     counters.uncompressedBytes = Int(counted.deflated_plain_bytes)
     counters.flushes = BucketCounts(counted.flushes)
     counters.lags = BucketCounts(counted.lags)
+    counters.turns = BucketCounts(counted.turns)
     let closes = UnsafeBufferPointer(start: ct_loop_closes(pointer), count: CT_CLOSE_CODES)
     for (code, count) in closes.enumerated() where count > 0 { counters.closes[code] = Int(count) }
     return counters
@@ -86,7 +87,7 @@ public final class EventLoop: Sendable {
 public struct BucketCounts: Sendable, Equatable {
   /// The largest observation of each bucket but the last: deliveries of a flush, one unit each.
   public static let flushBounds = (0..<Int(CT_BUCKETS) - 1).map { Double(1 << $0) }
-  /// The same for lags, in seconds.
+  /// The same for lags and turns, in seconds.
   public static let lagBounds = flushBounds.map { $0 * Double(CT_LAG_UNIT_US) / 1e6 }
 
   /// By bucket; the last has no bound.
@@ -137,6 +138,8 @@ public struct TransportCounters: Sendable, Equatable {
   public var flushes = BucketCounts()
   /// How late the loop's timer of 100 ms came, ten times a second.
   public var lags = BucketCounts()
+  /// How long the loop's turns were, from the end of a wait for events to the next wait.
+  public var turns = BucketCounts()
 
   /// All zero.
   public init() {}
@@ -157,6 +160,7 @@ public struct TransportCounters: Sendable, Equatable {
     sum.uncompressedBytes += b.uncompressedBytes
     sum.flushes = a.flushes + b.flushes
     sum.lags = a.lags + b.lags
+    sum.turns = a.turns + b.turns
     return sum
   }
 }

@@ -20,7 +20,7 @@ import Testing
       ("token=abc", "abc"), ("a=1&token=abc&b=2", "abc"), ("token=a&token=b", "a"), ("token", ""), ("token=", ""),
       ("token=a=b", "a=b"),
       ("token=a%2Bb%3d%3D", "a+b=="), ("token=a+b", "a b"), ("%74oken=x", "x"), ("token=%C3%A9", "é"), ("Token=abc", nil),
-      ("", nil), ("&&=&", nil),
+      ("", nil), ("&&=&", nil), ("=token", nil), ("&&a&token=x&", "x"), ("a=b=token=c&token==", "="), ("token&token=a", ""),
     ] as [(String, String?)])
   func parametersAreDecoded(query: String, token: String?) {
     #expect(QueryString(query)["token"] == token)

@@ -28,7 +28,7 @@ def rows_of(table):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-@pytest.mark.parametrize("script", ["chaos", "amplifications", "bench-cluster", "rolling-upgrade"])
+@pytest.mark.parametrize("script", ["chaos", "soak", "amplifications", "bench-cluster", "rolling-upgrade"])
 def test_the_help_needs_no_server(script):
     done = run_script(script, "--help")
     assert done.returncode == 0 and done.stdout.startswith(f"usage: Scripts/{script} "), done

@@ -1,8 +1,8 @@
 """The checker of Scripts/chaos finds what a broken cluster would do: each test breaks a good history
 in one way."""
 import pytest
-from chaos.checker import violations
-from chaos.records import Ack, Block, Event, GroupRecord, Record, SessionLog, Sitting, Stored
+from chaos.checker import Closes, closed_elsewhere, only_who_missed_was_closed, violations
+from chaos.records import Ack, Block, Event, GroupRecord, News, Record, Request, SessionLog, Sitting, Stored
 
 
 def good():
@@ -160,6 +160,14 @@ def close_for_good(record):
     record.sessions[3].ended, record.sessions[3].code = 9, 4500
 
 
+def close_for_nothing(record):
+    """A fault closes Bob's session when it has got everything."""
+    record.fault_began, bob = 6, record.sessions[1]
+    bob.welcomed, bob.ended, bob.code = 1, 9, 4008
+    for message in record.groups[0].history:
+        message.timestamp = 7000
+
+
 @pytest.mark.parametrize("damage, promise", [
     (lose_an_acknowledged_message, "acknowledged message is in the history"),
     (lose_the_last_message, "acknowledged message is in the history"), (store_twice, "stored once"),
@@ -171,7 +179,7 @@ def close_for_good(record):
     (deliver_live_twice, "at most once"), (change_the_live_order, "one order of live"), (lose_live, "stays open"),
     (give_a_seat_twice, "one holder"), (show_another_seat, "one holder"), (show_an_old_status, "true one"),
     (show_a_status_of_nobody, "true one"), (let_the_blocked_in, "who is blocked"),
-    (close_for_good, "codes that mean: reconnect")])
+    (close_for_good, "codes that mean: reconnect"), (close_for_nothing, "missed nothing")])
 def test_a_broken_history_is_found(damage, promise):
     record = good()
     damage(record)
@@ -192,3 +200,106 @@ def test_closed_sessions_may_miss_live_messages():
     lose_live(record)
     record.sessions[3].ended, record.sessions[3].code = 9, 4008
     assert violations(record) == []
+
+
+def lose_a_node(began, ended):
+    def change(record):
+        record.sacrificed, record.fault_began, record.fault_ended = {"node2"}, began, ended
+
+    return change
+
+
+# The message that is lost was under way from 3 to 4.
+@pytest.mark.parametrize("began, ended, isFound", [(3.5, 6, False), (2, 3.5, False), (4.5, 6, False), (6, 8, True), (1, 2, True)])
+def test_open_sessions_may_miss_the_live_messages_of_a_node_that_is_lost(began, ended, isFound):
+    record = good()
+    lose_live(record)
+    lose_a_node(began, ended)(record)
+    assert bool(violations(record)) == isFound
+    # Where every node goes on, its links do, too.
+    record.sacrificed = set()
+    assert len(violations(record)) == 1
+
+
+# Who may be closed
+
+
+def send(group="g", clientMsgID="c9"):
+    return Request("sendGroupTextMessage", group, clientMsgID)
+
+
+def wait_for(*requests):
+    def change(record):
+        record.sessions[1].pending = list(requests)
+
+    return change
+
+
+def miss(time):
+    """The last message was stored at this time, and Bob's session has not got it."""
+    def change(record):
+        record.groups[0].history[4].timestamp = time
+        del record.sessions[1].events[3]
+
+    return change
+
+
+def wait_for_its_own_message(record):
+    """Bob's is stored, and the next owner would say so."""
+    record.acks.remove(next(ack for ack in record.acks if ack.clientMsgID == "c3"))
+    wait_for(send(clientMsgID="c3"))(record)
+
+
+def tell(began, ended, user="bob"):
+    def change(record):
+        record.news.append(News(user, began, ended))
+
+    return change
+
+
+def block(record):
+    record.blocks.append(Block("bob", 8))
+
+
+def sign_in_later(record):
+    record.sessions[1].welcomed = 7
+
+
+def sacrifice(record):
+    record.sacrificed = {"node1"}
+
+
+@pytest.mark.parametrize("change", [
+    miss(8000), wait_for(Request("joinGroup", "g")), wait_for(send(), send(clientMsgID=None)), wait_for(send("room")),
+    tell(5, None), tell(3, 8), block, sign_in_later, sacrifice])
+def test_a_session_may_be_closed_for_a_reason(change):
+    record = good()
+    close_for_nothing(record)
+    change(record)
+    assert violations(record) == []
+
+
+@pytest.mark.parametrize("change", [
+    miss(10_000), wait_for(send()), wait_for_its_own_message, wait_for(Request("ping"), send()), tell(5, 6), tell(5, None, "ann"),
+    tell(9.5, None)])
+def test_what_is_no_reason_to_close_a_session(change):
+    record = good()
+    close_for_nothing(record)
+    change(record)
+    assert len(list(only_who_missed_was_closed(record))) == 1
+
+
+def test_closes_are_counted_on_the_nodes_that_were_spared():
+    record = good()
+    assert closed_elsewhere(record) == Closes(0, 0, 0)
+    close_for_nothing(record)
+    # Ann's session stays, Eve's had ended before, Cat's is at another node, and ends by itself.
+    ann, _, eve, cat, _ = record.sessions
+    ann.welcomed = eve.welcomed = cat.welcomed = 1
+    eve.ended, eve.code = 5, 4008
+    cat.node, cat.ended, cat.code = "node2", 8, 1006
+    assert closed_elsewhere(record) == Closes(3, 1, 1)
+    record.sessions[1].pending = [Request("joinGroup", "g")]
+    assert closed_elsewhere(record) == Closes(3, 1, 0)
+    record.sacrificed = {"node1"}
+    assert closed_elsewhere(record) + Closes(1, 1, 1) == Closes(2, 1, 1)

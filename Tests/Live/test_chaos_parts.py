@@ -15,6 +15,7 @@ from chaos import faults
 from chaos.cluster import Cluster
 from chaos.engines import until
 from chaos.fault_proxy import FaultProxy
+from chaos.nats_proxy import Messages, NATSProxy
 from chaos.run import Run
 from chaos.wall_clock import WallClock
 
@@ -118,7 +119,7 @@ async def test_what_is_sent_through_a_split_network_comes_later_or_never(proxied
     proxy, one, _ = proxied
     early = await connect(proxy)
     assert await early.call(b"a") == b"one a"
-    proxy.silence()
+    await proxy.silence()
     early.send(b"b")
     late = await connect(proxy)
     late.send(b"c")
@@ -154,6 +155,33 @@ async def test_a_lost_machine_stays_silent_and_its_address_leads_elsewhere(proxi
     proxy.lose_target()
     await within(proxy.close(), PATIENCE)
     assert await stranded.answer() == b""
+
+
+@pytest.mark.parametrize("length", [1, 2, 7, 1000])
+def test_a_stream_of_nats_is_cut_into_its_messages(length):
+    parts = [
+        (None, b"CONNECT {\"verbose\":false}\r\n"), ("t.n1.link", b"PUB t.n1.link 4\r\na\r\nb\r\n"), (None, b"PING\r\n"),
+        ("t.n2.link", b"MSG t.n2.link 7 reply 0\r\n\r\n"), ("h", b"HPUB h reply 12 14\r\nNATS/1.0\r\n\r\nhi\r\n"), (None, b"+OK\r\n")]
+    stream, messages, found = b"".join(whole for _, whole in parts), Messages(), []
+    for start in range(0, len(stream), length):
+        found += messages.feed(stream[start:start + length])
+    assert found == parts
+
+
+async def test_a_proxy_before_nats_loses_single_messages(connect):
+    async with Echo(b"one") as one:
+        proxy = await NATSProxy(one.port).start(reserve_port())
+        caller = await connect(proxy)
+        proxy.loses = lambda subject, isToEngine: isToEngine and subject.endswith(".n2.link")
+        for node in (1, 2, 3):
+            caller.send(b"PUB t.n%d.link 2\r\nhi\r" % node)
+        caller.send(b"PING\r")
+        lines = [await within(one.lines.get(), PATIENCE) for _ in range(5)]
+        assert lines == [b"PUB t.n1.link 2\r\n", b"hi\r\n", b"PUB t.n3.link 2\r\n", b"hi\r\n", b"PING\r\n"] and proxy.lost == 1
+        proxy.loses = None
+        caller.send(b"PUB t.n2.link 2\r\nho\r")
+        assert [await within(one.lines.get(), PATIENCE) for _ in range(2)] == [b"PUB t.n2.link 2\r\n", b"ho\r\n"]
+        await proxy.close()
 
 
 @pytest.mark.heavy
@@ -257,7 +285,7 @@ def test_the_server_runs_with_a_wrong_wall_clock(tmp_path):
 def drawn(seed, hasNATS=True):
     """What two hundred rounds with pairs are."""
     nodes = [SimpleNamespace(name=f"node{number}") for number in range(3)]
-    run = SimpleNamespace(random=Random(seed), cluster=SimpleNamespace(nodes=nodes, nats=hasNATS or None))
+    run = SimpleNamespace(random=Random(seed), cluster=SimpleNamespace(nodes=nodes, nats=hasNATS or None, network=None))
     return [[(type(part), part.node.name) for part in faults.Pair(run).parts] for _ in range(200)]
 
 

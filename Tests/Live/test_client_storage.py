@@ -387,6 +387,22 @@ async def test_a_failed_message_stays_until_it_is_discarded(phone):
     assert device.stored["outbox"] == []
 
 
+async def test_what_is_said_right_after_joining_is_shown(phone):
+    """The store may not know the group yet."""
+    device = await phone()
+    await device.start()
+    here = device.here
+    group = await here.world.group(await here.world.user("owner"))
+    await here.client.call("joinGroup", groupID=group)
+    own = await here.client.settled(await here.client.do("send", groupID=group, text="at once"))
+    for _ in range(2):
+        (shown,) = (await here.client.do("messages", groupID=group, count=1))["messageList"]
+        assert (shown["seq"], shown["text"]) == (own["seq"], "at once")
+        # By now it does.
+        await here.client.call("getGroupsInfo", groupIDList=[group])
+        await here.client.do("flush")
+
+
 # Conversations that ended
 
 

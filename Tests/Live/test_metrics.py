@@ -1,5 +1,6 @@
 """The metrics (Operations.md, "Metrics")."""
 import json
+import re
 import time
 
 import pytest
@@ -36,6 +37,24 @@ async def test_the_metrics_count_what_happened(make_server, make_world):
     text = "".join(own.http("GET", "/metrics", address=address).text for address in own.node_addresses)
     assert "throng_request_duration_seconds_bucket" in text and "# TYPE throng_request_duration_seconds histogram" in text
     assert "-secret" not in text, "a group or user ID is never a label"
+
+
+async def test_tables_in_memory_are_counted_and_emptied(make_server, make_world):
+    own = make_server()
+    world = make_world(own)
+    alice, bob = await world.users("alice", "bob")
+    await world.group(alice, members=[bob])
+    own.metric_becomes("throng_table_entries", 2, table="users")
+    own.metric_becomes("throng_table_entries", lambda count: count >= 2, table="budgets")
+    own.metric_becomes("throng_table_entries", lambda count: count >= 1, table="groups")
+    # Each with a row, once.
+    text = own.http("GET", "/metrics").text
+    names = re.findall(r'^throng_table_entries\{table="(\w+)"\} \d+$', text, re.M)
+    assert len(names) == len(set(names)) and {"profiles", "addresses", "waitingReads", "series"} <= set(names)
+    for client in (alice, bob):
+        await client.call("logout")
+        await client.closed(1000)
+    own.metric_becomes("throng_table_entries", 0, table="users")
 
 
 async def test_an_unknown_method_is_no_label_of_its_own(make_server, make_world):

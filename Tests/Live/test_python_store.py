@@ -394,6 +394,13 @@ class Failing(SQLiteStorage):
             raise StorageError(self.reason, "as the test says")
 
 
+class FailingInPart(Failing):
+    """The same, but ranges of rows can still be removed."""
+
+    async def update(self, keys, decide):
+        await (super().update(keys, decide) if keys else SQLiteStorage.update(self, keys, decide))
+
+
 @pytest.mark.parametrize("reason", ["Full", "Corrupt", "Failed", "Refused"])
 @pytest.mark.parametrize("number", [0, 1, 3, 5, 6, 9, 14])
 async def test_a_storage_that_fails_at_any_time_is_done_without(tmp_path, reason, number):
@@ -601,14 +608,16 @@ async def test_nothing_is_stored_behind_forget(tmp_path):
     assert os.listdir(tmp_path) == [] and store.conversations() == [] and told.failures == []
 
 
-async def test_a_store_that_has_failed_is_forgotten_as_well(tmp_path):
-    store = make_store(Failing(tmp_path, "Failed", 6), told := Told())
+@pytest.mark.parametrize("kind, keeps_files", [(Failing, False), (FailingInPart, True)])
+async def test_a_store_that_has_failed_is_forgotten_as_well(tmp_path, kind, keeps_files):
+    """Where not even the outbox could be removed from it, it has gone at once."""
+    store = make_store(kind(tmp_path, "Failed", 6), told := Told())
     await store.open()
     store.list_groups([(info_of("g"), {"epoch": "e", "seq": 0, "changeSeq": 0})])
     for seq in range(1, 9):
         say(store, "g", seq)
     await store.flush()
-    assert [one["reason"] for one in told.failures] == ["Failed"] and os.listdir(tmp_path) != []
+    assert [one["reason"] for one in told.failures] == ["Failed"] and bool(os.listdir(tmp_path)) == keeps_files
     await store.forget()
     assert os.listdir(tmp_path) == [] and len(told.failures) == 1
 

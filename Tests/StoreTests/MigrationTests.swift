@@ -113,6 +113,8 @@ import ThrongTestKit
       #expect(group.record.messageFeatures == [] && group.record.departuresSince == nil)
       #expect(group.record.policy.slowMode == 0 && group.record.policy.attributeMode == .any && !group.record.listsUsers)
       #expect(group.attributes.entries.allSatisfy { $0.holder == nil && !$0.isDeletedAfterHolderLeft })
+      let stamp = GroupStamp(epoch: "e3", seq: 2, changeSeq: 0, revision: 0, board: 0)
+      #expect(try await store.stamps(of: [Self.live, Self.going]) == [Self.live: stamp])
       #expect(try await store.access(of: bob) == .unlimited)
       #expect(try await store.openReports() == 0)
       #expect(try await store.readers(of: 2, in: Self.live, epoch: "e3")?.members == nil)

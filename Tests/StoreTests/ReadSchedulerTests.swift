@@ -81,6 +81,35 @@ import ThrongTestKit
     #expect(reads.scheduler.waitingCount == 0)
   }
 
+  /// Reads that have begun without a task, in their order.
+  private final class Turns: Sendable {
+    private let begun = Mutex<[(name: String, turn: ReadScheduler.Turn)]>([])
+
+    func add(_ name: String, _ turn: ReadScheduler.Turn) { begun.withLock { $0.append((name: name, turn: turn)) } }
+
+    var names: [String] { begun.withLock { $0.map { $0.name } } }
+    var last: ReadScheduler.Turn? { begun.withLock { $0.last?.turn } }
+  }
+
+  @Test func readsWithoutATaskBeginAtOnceOrInTurnWithTheOthers() async throws {
+    let (scheduler, turns) = (ReadScheduler(readers: 1), Turns())
+    func begin(_ name: String, for user: UserID) { scheduler.begin(for: user) { turns.add(name, $0) } }
+    begin("alice 1", for: alice)
+    #expect(turns.names == ["alice 1"])
+    begin("alice 2", for: alice)
+    begin("bob", for: bob)
+    begin("alice 3", for: alice)
+    let task = Task { try? await scheduler.run(for: Requester(carol)) { () async throws(StoreError) in 1 } }
+    try await waitUntil("carol's read is queued") { scheduler.waitingCount == 4 }
+    for count in 1...4 {
+      if count == 4 { #expect(await task.value == 1, "she has her turn before alice's third") }
+      #expect(turns.names.count == count)
+      if let turn = turns.last { scheduler.end(turn) }
+    }
+    #expect(turns.names == ["alice 1", "alice 2", "bob", "alice 3"])
+    #expect(scheduler.waitingCount == 0)
+  }
+
   @Test func nobodyHasMoreThanHalfOfTheReadersAndOthersHaveTheRestAtOnce() async throws {
     let (reads, gate) = (Reads(readers: 4), Gate())
     var tasks: [Task<StoreError.Kind?, Never>] = []

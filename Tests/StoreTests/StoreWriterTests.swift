@@ -311,6 +311,8 @@ private final class ScriptedTransaction: ChangeWriter {
   func revise(_ message: Message) throws { note("revise") }
   func noteChange(of message: Message) throws { note("change") }
   func put(changeSeq: Int64, at time: WallInstant, in group: GroupID) throws { note("changeSeq") }
+  func put(revision: Int64, board: Int64, in group: GroupID) throws { note("stamp") }
+  func put(_ origin: ChangeOrigin, of seq: Int64, changeSeq: Int64, in group: GroupID) throws { note("origin") }
   func putReceiptMembers(_ members: [UserID], from seq: Int64, in group: GroupID) throws { note("receiptMembers") }
   func confirm(_ seqs: [Int64], by reader: UserID, in group: GroupID) throws { note("confirm") }
   func update(_ reaction: ReactionUpdate) throws { note("reaction") }

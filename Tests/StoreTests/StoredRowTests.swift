@@ -44,6 +44,7 @@ import ThrongTestKit
     (record.messageFeatures, record.lastShownSeq, record.lastShownTime) = ([.targeted, .excluded], 8, 9)
     (record.departuresSince, record.policy.historyVisibility) = (10, .all)
     (record.policy.slowMode, record.policy.attributeMode, record.listsUsers) = (86_400, .holder, false)
+    (record.revision, record.board) = (11, 12)
     #expect(try readBack(record) == record)
 
     let info = UserInfo(userID: bob, nickName: "N", customInfo: ["k": "v"])

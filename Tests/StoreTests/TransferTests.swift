@@ -46,6 +46,13 @@ import WireProtocol
         .putReceiptMembers([alice, bob], from: 1, in: group), .addReadReceipts([1, 9], of: bob, in: group),
       ]
       try await store.put(receipts).get()
+      var reacted = Message.sample(1, in: group, .text(difficultTexts[0]))
+      reacted.changeSeq = 1
+      let origin = ChangeOrigin(.reaction, by: bob, on: .web, reaction: "a\0b")
+      try await store.put([
+        .noteChange(reacted), .putChangeSeq(1, at: 5, in: group), .putStamp(revision: 7, board: 8, in: group),
+        .putChangeOrigin(origin, seq: 1, changeSeq: 1, in: group),
+      ]).get()
       for seq in 14...20 as ClosedRange<Int64> {
         let message = Message.sample(seq, in: group)
         let content = WebhookContent.messageSent(MessageInfo(message, senderProfile: nil), isStored: true)

@@ -402,13 +402,13 @@ import Testing
       "u/g/bob": "{\"userID\":\"bob\",\"role\":\"Owner\"}",
       "U/bob": "{\"userID\":\"bob\",\"nickName\":\"B\",\"faceURL\":\"\",\"seenAt\":4}",
       StoreKeys.outbox(1, "a"): """
-        {"clientMsgID":"a","method":"sendGroupTextMessage","params":{"groupID":"g","text":"t","clientMsgID":"a"},"createdAt":1,
-        "order":1,"owner":"me","firstSentAt":7,"after":4,"state":"sending"}
-        """,
+      {"clientMsgID":"a","method":"sendGroupTextMessage","params":{"groupID":"g","text":"t","clientMsgID":"a"},"createdAt":1,
+      "order":1,"owner":"me","firstSentAt":7,"after":4,"state":"sending"}
+      """,
       StoreKeys.outbox(2, "b"): """
-        {"clientMsgID":"b","method":"sendGroupCustomMessage","params":{"groupID":"g","data":"d","clientMsgID":"b"},"createdAt":1,
-        "order":2,"owner":"me","state":"failed","error":{"code":10017,"message":"muted"}}
-        """,
+      {"clientMsgID":"b","method":"sendGroupCustomMessage","params":{"groupID":"g","data":"d","clientMsgID":"b"},"createdAt":1,
+      "order":2,"owner":"me","state":"failed","error":{"code":10017,"message":"muted"}}
+      """,
     ]
     for (key, value) in rows { try await storage.poke("store", key, value) }
     let store = make()

@@ -111,9 +111,9 @@ import Testing
     #expect(ids == ["a", "b", "c", "d"])
   }
 
-  private func sync(_ messages: String, lastSeq: Int = 10) -> String {
+  private func sync(_ messages: String, epoch: String = "e", lastSeq: Int = 10, changeSeq: Int = 0) -> String {
     """
-    {"groups":[{"groupID":"g","code":0,"epoch":"e","lastSeq":\(lastSeq),"recovered":true,"changeList":[],"changeSeq":0,
+    {"groups":[{"groupID":"g","code":0,"epoch":"\(epoch)","lastSeq":\(lastSeq),"recovered":true,"changeList":[],"changeSeq":\(changeSeq),
     "messageList":\(messages),"more":false}]}
     """
   }
@@ -235,7 +235,7 @@ import Testing
     scene.reconnect()
     scene.answer("getJoinedGroupList", Scene.noGroups)
     #expect(scene.asked("syncGroups") == [["groups": [["groupID": "g", "epoch": "f", "seq": 3, "changeSeq": 1]]]])
-    scene.answer("syncGroups", sync("[]", lastSeq: 3))
+    scene.answer("syncGroups", sync("[]", epoch: "f", lastSeq: 3, changeSeq: 1))
     #expect(firstSentAt(scene) == [.integer(1_000_000)])
   }
 

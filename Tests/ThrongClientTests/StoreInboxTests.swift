@@ -16,9 +16,10 @@ import Testing
     let half = ClientLimits.changesAtOnce / 2 + 1
     for number in 0..<3 { inbox.append((0..<half).map { ready(number * half + $0) }, bytes: 10) }
     #expect(numbers(inbox.take()) == Array(0..<2 * half))
+    #expect(inbox.count == 3 && inbox.takenCount == 2)
     inbox.append([ready(7)], bytes: 10)
     #expect(numbers(inbox.take()) == Array(2 * half..<3 * half) + [7])
-    #expect(inbox.isEmpty && !inbox.isFull)
+    #expect(inbox.isEmpty && !inbox.isFull && inbox.takenCount == 4)
   }
 
   @Test func theConnectionIsReadWhileThereIsRoom() {

@@ -318,6 +318,9 @@ import Testing
     scene.apply(.entered(StoreScene.info("new", lastSeq: 5)))
     #expect(scene.row("new")?.info.lastSeq == 7 && scene.row("new")?.info.selfInfo?.unreadCount == 2)
     #expect(scene.draft.state.windows["new"] == [6, 7] && scene.row("new")?.firstStored == 6)
+    scene.apply(.own(StoreScene.text(8, in: "own", by: "alice")), .entered(StoreScene.info("own", lastSeq: 7)))
+    #expect(scene.draft.state.windows["own"] == [8] && scene.draft.state.positions["own"]?.seq == 8)
+    #expect(scene.row("own")?.info.lastSeq == 8 && scene.row("own")?.info.selfInfo?.unreadCount == 0)
     // A session that has ended left nothing.
     scene.apply(StoreScene.message(1, in: "other"), .signedIn(userID: "alice"), .entered(StoreScene.info("other")))
     #expect(scene.row("other")?.info.lastSeq == 0)
@@ -325,7 +328,7 @@ import Testing
 
   @Test func earlyEventsHaveABound() {
     var early = EarlyEvents()
-    guard case .server(let event, _) = StoreScene.message(1) else { Issue.record("no event"); return }
+    let event = StoreScene.message(1)
     for number in 0...ClientLimits.newGroups { early.keep(event, of: "\(number)", bytes: 1) }
     #expect(early.take("0").isEmpty && early.take("\(ClientLimits.newGroups)").count == 1)
     early.keep(event, of: "large", bytes: ClientLimits.heldBytes + 1)
@@ -428,7 +431,8 @@ import Testing
     scene.apply(
       .sync(
         StoredSync(
-          recovered: true, messageList: [tip(16, .groupInfoChange, changes: [["type": "GroupName", "value": "newer"]], count: 3)],
+          recovered: true,
+          messageList: [tip(16, .groupInfoChange, changes: [["type": "GroupName", "value": "newer"]], count: 3)],
           changeList: [], info: info, from: 15, position: GroupPosition(groupID: "g", epoch: "e", seq: 16, changeSeq: 1))))
     #expect(scene.row()?.info.groupName == "newest")
   }

@@ -151,6 +151,21 @@ import Testing
     await client.close()
   }
 
+  @Test func whatAnEventHasToldIsReadBehindIt() async throws {
+    let (client, connection) = try await online()
+    let events = await client.events()
+    await client.flush()
+    await storage.hold()
+    connection.tell(newMessage(11))
+    for await event in events { if case .server(.onRecvNewMessage) = event { break } }
+    let page = Task { await client.messages(in: "g", count: 1) }
+    let conversation = Task { await client.conversation("g") }
+    await storage.release()
+    #expect(await page.value.messageList.map(\.seq) == [11])
+    #expect(await conversation.value?.info.lastSeq == 11)
+    await client.close()
+  }
+
   @Test func peopleAreStoredWhenTheApplicationReadsThem() async throws {
     let (client, connection) = try await online()
     let members = Task { try await client.getGroupMemberList(groupID: "g") }

@@ -53,7 +53,9 @@ import Testing
   }
 
   @Test func theClientLibraryMovesWithTheWebSocket() {
-    for file in ["throng.js", "throng-storage.js"] { #expect(ClientFile(at: "/chat/\(file)", besides: "/chat/ws") != nil, "\(file)") }
+    for file in ["throng.js", "throng-storage.js"] {
+      #expect(ClientFile(at: "/chat/\(file)", besides: "/chat/ws") != nil, "\(file)")
+    }
     for path in ["/throng.js", "/chat/", "/chat/ws", "/chat/throng.j", "/chat/x/throng.js"] {
       #expect(ClientFile(at: path, besides: "/chat/ws") == nil, "\(path)")
     }

@@ -36,7 +36,8 @@ import Testing
     #expect(Self.read("\r\n\r\nGET").0 == CT_BYTES_WHOLE)
   }
 
-  @Test(arguments: ["/ws?deviceID=%00", "/%00", "/ws?a=b%00c&d", "/\0"]) func aTargetWithAZeroIsToldApart(target: String) {
+  @Test(arguments: ["/ws?deviceID=%00", "/%00", "/ws?a=b%00c&d", "/\0", "/%01%0%%00", "/ws?%2000=%00"])
+  func aTargetWithAZeroIsToldApart(target: String) {
     #expect(Self.read("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n").0 == CT_BYTES_ZERO)
     #expect(Self.read("GET / HTTP/1.1\r\nHost: a\r\nReferer: \(target.filter { $0 != "\0" })\r\n\r\n").0 == CT_BYTES_WHOLE)
   }
@@ -86,6 +87,59 @@ import Testing
       #expect(count <= whole)
       #expect(Self.read(Array(copy.prefix(count))).0 != CT_BYTES_BLANKS)
     }
+  }
+
+  // MARK: Queries
+
+  private static let token = String(repeating: "aB3-_.", count: 20)
+
+  /// The query that the library does not get, and the head that it gets.
+  private static func cut(_ head: [UInt8]) -> (query: String, rest: String) {
+    var head = head
+    return head.withUnsafeMutableBufferPointer { bytes in
+      guard let start = bytes.baseAddress else { return (query: "", rest: "") }
+      let query = ct_head_query(start, bytes.count)
+      let text = String(decoding: UnsafeRawBufferPointer(start: query.bytes, count: query.count), as: UTF8.self)
+      let count = ct_head_cut_query(start, bytes.count, query)
+      return (query: text, rest: String(decoding: bytes.prefix(count), as: UTF8.self))
+    }
+  }
+
+  @Test(arguments: [
+    ("/ws", "token=T"), ("/", "a=T~&&b=1"), ("/a/b_c-d/", "token=T&platform=iOS&deviceID=x.y"), ("//a", "T"),
+  ]) func aLongPlainQueryOfAnUpgradeIsCut(path: String, pattern: String) {
+    let query = pattern.replacing("T", with: Self.token)
+    for fields in ["Host: a\r\nUpgrade: websocket\r\n\r\n", "upgrade:websocket\n\n"] {
+      let head = Array("GET \(path)?\(query) HTTP/1.1\r\n\(fields)".utf8)
+      #expect(Self.read(head) == (CT_BYTES_QUERY, head.count))
+      let (found, rest) = Self.cut(head)
+      #expect(found == query && rest == "GET \(path) HTTP/1.1\r\n\(fields)")
+      #expect(Self.read(rest) == (CT_BYTES_UPGRADE, rest.utf8.count))
+    }
+  }
+
+  /// Escapes, blanks, second parts of a query, and dots of a path mean something to the library.
+  @Test(arguments: [
+    "/ws", "/ws?token=x", "/ws?T%20", "/ws?T+", "/ws?T;a", "/ws?T&", "/ws?T?", "/ws?T#", "/ws?T\"", "/a/../ws?T", "/ws.html?T",
+    "/%77s?T",
+    "ws?T", "http://a/ws?T", "/ws?T\t", "/ws?Té",
+  ]) func otherTargetsStayAsTheyAre(target: String) {
+    let head = Array("GET \(target.replacing("T", with: Self.token)) HTTP/1.1\r\nUpgrade: websocket\r\n\r\n".utf8)
+    #expect(Self.read(head) == (CT_BYTES_UPGRADE, head.count))
+    #expect(Self.cut(head).query == "")
+  }
+
+  @Test(arguments: [
+    ("GET", ""), ("POST", "Upgrade: websocket\r\n"), ("GET", "Upgrade: h2c\r\n"),
+    ("GET", "Upgrade: websocket\r\nContent-Length: 1\r\n"), ("GET", "Upgrade: websocket\r\nTransfer-Encoding: a\r\n"),
+    ("GET", "Upgrade: websocket \r\n"),
+  ]) func otherRequestsKeepTheirQuery(method: String, fields: String) {
+    let expected = fields.hasSuffix(" \r\n") ? CT_BYTES_BLANKS : CT_BYTES_WHOLE
+    #expect(Self.read("\(method) /ws?\(Self.token) HTTP/1.1\r\n\(fields)\r\n").0 == expected)
+  }
+
+  @Test(arguments: ["", " HTTP/1", " HTTP/2.0", "\r\n", " ", "  HTTP/1.1"]) func aTargetEndsBeforeItsVersion(behind: String) {
+    #expect(Self.cut(Array("GET /ws?\(Self.token)\(behind)".utf8)).query == "")
   }
 
   // MARK: TLS

@@ -39,6 +39,16 @@ import WebSocketTransport
     }
   }
 
+  @Test(arguments: ["127.0.0.1", "::"], ["127.0.0.9", "127.10.200.99", "127.109.255.254"])
+  func anAddressHasItsDigits(host: String, source: String) async throws {
+    try await TestServer.with({ $0.listen?.host = host }) { running in
+      let client = try SocketClient(port: running.port, from: source)
+      try client.send(WebSocketClient.request())
+      #expect(try client.receive(through: "\r\n").hasPrefix("HTTP/1.1 101 "))
+      #expect(try running.server.opened.next().head.peerAddress == source)
+    }
+  }
+
   @Test func dualStackPeersHaveTheirOwnAddress() async throws {
     try await TestServer.with({ $0.listen?.host = "::" }) { running in
       _ = try WebSocketClient(port: running.port)

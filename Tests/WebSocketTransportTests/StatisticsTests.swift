@@ -50,6 +50,10 @@ import Testing
       #expect(lags.sum >= 190_000)
       let late = zip(BucketCounts.lagBounds + [.infinity], lags.counts).filter { $0.0 > 0.19 }.reduce(0) { $0 + $1.1 }
       #expect(late >= 1)
+      // The turn with the wait ended before the tick.
+      let turns = try running.onLoop { running.loop.counters().turns }
+      let long = zip(BucketCounts.lagBounds + [.infinity], turns.counts).filter { $0.0 > 0.3 }.reduce(0) { $0 + $1.1 }
+      #expect(turns.sum >= 300_000 && long >= 1 && turns.counts.reduce(0, +) > long)
     }
   }
 

@@ -37,6 +37,45 @@ import WebSocketTransport
     }
   }
 
+  /// A long query without escapes does not travel by the library, and others do.
+  @Test(arguments: [
+    ("/ws?token=T", "/ws", "token=T"), ("/?a=1&token=T", "/", "a=1&token=T"), ("//a/?T", "/a/", "T"),
+    ("/ws?token=T%2E", "/ws", "token=T."), ("/ws?token=T+", "/ws", "token=T%20"), ("/a/../ws?T&a=b", "/ws", "T&a=b"),
+    ("/ws?T&&a=b~", "/ws", "T&&a=b~"), ("/ws", "/ws", ""),
+  ])
+  func theHeadIsTheSameHoweverItsQueryTravels(target: String, path: String, query: String) async throws {
+    let token = String(repeating: "aB3-_.", count: 50)
+    try await TestServer.with { running in
+      let client = try SocketClient(port: running.port)
+      let request = WebSocketClient.request(path: target.replacing("T", with: token))
+      // The first frame comes with the head.
+      try client.send(Array(request.utf8) + WebSocketClient.frame(.text, Array("hello".utf8)))
+      #expect(try client.receive(through: "\r\n").hasPrefix("HTTP/1.1 101 "))
+      let head = try running.server.opened.next().head
+      #expect(head.path == path && head.query == query.replacing("T", with: token))
+      #expect(try running.server.messages.next().text == "hello")
+    }
+  }
+
+  /// It goes with a request that is refused, and with one that is no upgrade after all.
+  @Test func aRefusedHeadHasItsQueryToo() async throws {
+    let query = "token=" + String(repeating: "aB3-_.", count: 50)
+    let behaviour = TestServer.Behaviour(
+      decideUpgrade: { $0.query == query ? .refuse(status: 503) : .accept },
+      request: { request, exchange in
+        exchange.respond(status: request.head.query == query ? 200 : 404, contentType: nil, body: [])
+      })
+    try await TestServer.with(behaviour: behaviour) { running in
+      for (upgrade, status) in [("websocket", "503"), ("h2c", "200")] {
+        let client = try SocketClient(port: running.port)
+        try client.send(
+          "GET /ws?\(query) HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: \(upgrade)\r\n"
+            + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: a\r\n\r\n")
+        #expect(try client.receive(through: "\r\n").hasPrefix("HTTP/1.1 \(status) "))
+      }
+    }
+  }
+
   @Test(arguments: [
     (offer: "throng.v1.json", selected: true), ("chat, throng.v1.json", true), ("throng.v1.json,chat", true),
     ("chat", false), ("chat, soap", false), ("u", false), ("throng.v1.json.bak", false),

@@ -131,6 +131,7 @@ typedef struct {
   uint64_t streams, followers, resets, deflated_bytes, deflated_plain_bytes;
   ct_histogram flushes;  // by their deliveries, which are the sum too
   ct_histogram lags;     // how late a tick came, in units of CT_LAG_UNIT_US; the sum is microseconds
+  ct_histogram turns;    // how long a turn was, between two waits for events; units as of lags
 } ct_counters;
 
 // Bytes that wait to be sent to connections.
@@ -196,6 +197,8 @@ typedef enum {
   CT_BYTES_INCOMPLETE,
   CT_BYTES_WHOLE,         // a head, a ClientHello, or what the library or OpenSSL refuses
   CT_BYTES_BLANKS,        // the head of an upgrade that ct_head_trim has to change
+  CT_BYTES_QUERY,         // the head of an upgrade with a query that the library need not read
+  CT_BYTES_UPGRADE,       // another head of an upgrade: a frame that the library reads in the same call may be lost
   CT_BYTES_PROXY_HEADER,
   CT_BYTES_ZERO,          // a head whose target holds a zero
   CT_BYTES_TOO_LONG       // CT_HEAD_READ bytes without the end of a head
@@ -205,6 +208,11 @@ typedef enum {
 ct_first_bytes ct_first_bytes_read(const uint8_t *bytes, size_t count, bool is_tls, size_t *head);
 // Removes the blanks around the values of a whole head, and returns its new length.
 size_t ct_head_trim(uint8_t *head, size_t count);
+// The query of a whole head without its question mark, where the library would hand it on as it stands;
+// no bytes where it might not, where the query is short, and where there is none.
+ct_text ct_head_query(const uint8_t *head, size_t count);
+// Removes this query and its question mark, and returns the head's new length.
+size_t ct_head_cut_query(uint8_t *head, size_t count, ct_text query);
 
 // Binds and listens; *port becomes the bound port (0: any free one). Several shared sockets may
 // have one address; the first of them is refused when another process has it. Returns the

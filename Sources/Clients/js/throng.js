@@ -474,7 +474,7 @@ class Outbox {
   /** What was written to the disk last: messages leave behind it, in their order. */
   #written = Promise.resolve();
 
-  /** `client`: `request`, `canSend`, `positionOf`, `isLive`, `serverTime`, `show`, `store`, `platform`, `random`. */
+  /** `client`: `request`, `canSend`, `positionOf`, `addOwn`, `isLive`, `serverTime`, `show`, `store`, `platform`, `random`. */
   constructor(client, limit) {
     this.#client = client;
     this.#limit = limit;
@@ -671,7 +671,7 @@ class Outbox {
     if (record.message.state !== "sending" || !this.#isCurrent(record)) return;
     this.#refusals = 0;
     const hasSeq = Number.isInteger(seq);
-    if (hasSeq) this.#client.positionOf(record.message.groupID)?.addOwn(counted(seq));
+    if (hasSeq) this.#client.addOwn(record.message.groupID, counted(seq));
     const news = { msgID, timestamp, ...(hasSeq ? { seq } : {}) };
     const final = { Stored: "stored", Dropped: "dropped" };
     if (status !== "Queued") return this.#settle(record, Object.hasOwn(final, status) ? final[status] : "delivered", news);
@@ -1290,6 +1290,7 @@ export class ThrongClient {
       request: (method, params, fits) => this.#request(method, params, fits),
       canSend: () => this.#canSend,
       positionOf: (groupID) => this.#groups.get(groupID),
+      addOwn: (groupID, seq) => this.#addOwn(groupID, seq),
       isLive: (groupID) => this.#groups.get(groupID)?.isLive ?? this.#store.isLive(groupID),
       serverTime: () => Math.floor(this.#session.serverTime + now() - this.#session.at),
       show: (message) => this.#emit("message", message),
@@ -1452,7 +1453,12 @@ export class ThrongClient {
    */
   async messages(groupID, { before, count = 50 } = {}) {
     const stored = await this.#stored.messages(groupID, before, count);
-    if (stored === null) return { messageList: [], source: "stored", isFinished: false };
+    if (stored === null) {
+      // The user may have entered it a moment ago.
+      const { older, isFinished, error } = await this.#readOlder(groupID, before, count);
+      const source = older.length === 0 && error ? "stored" : "server";
+      return { messageList: older, source, isFinished, ...(error ? { error } : {}) };
+    }
     const { row: { status, info, firstStored }, messageList } = stored;
     // Nothing of a live room is stored.
     const first = isLiveRoom(info) ? before : Math.min(before ?? Infinity, firstStored);
@@ -2000,6 +2006,7 @@ export class ThrongClient {
     const isRow = (member) => isMember(member) && isIdentifier(member.userID);
     const { resultList, memberList, messageList } = result;
     switch (method) {
+      case "createGroup": return this.#noteEntry(result.groupID);
       case "getUsersInfo": return take("users", { userList: listOf(result.userList, isRow), seenAt: this.#serverTime });
       case "getGroupsInfo": return take("infos", { infoList: listOf(resultList, isObject).map(({ info }) => info).filter(isGroupInfo) });
       case "getJoinedGroupList": return take("infos", { infoList: listOf(result.groupList, isGroupInfo) });
@@ -2018,7 +2025,10 @@ export class ThrongClient {
       case "setConversation": return take("onConversationChanged", { ...params });
       case "clearGroupHistory": return take("onConversationChanged", { clearedSeq: result.clearedSeq });
       case "quitGroup": return take("ended", { status: "left", endedAt: this.#serverTime });
-      case "joinGroup": if (result.status === "Joined") this.#store.enter(groupID);
+      case "joinGroup":
+        if (result.status !== "Joined") return;
+        this.#store.enter(groupID);
+        this.#noteEntry(groupID);
     }
   }
 
@@ -2216,7 +2226,12 @@ export class ThrongClient {
     this.#emit("event", name, params);
     const namesMe = params.memberList?.some(({ userID }) => userID === this.userID) ?? false;
     if (endEvents.has(name) || (name === "onMemberKicked" && namesMe)) this.#forget(params.groupID);
-    else if (!group && entryEvents.has(name) && (namesMe || name === "onGroupCreated")) this.#enter(params.groupID);
+    else if (!group && entryEvents.has(name) && (namesMe || name === "onGroupCreated")) this.#noteEntry(params.groupID);
+  }
+
+  /** The event, or the answer to a call of the application: whichever comes first. */
+  #noteEntry(groupID) {
+    if (!this.#groups.has(groupID) && !this.#entered.has(groupID)) this.#enter(groupID);
   }
 
   /** A message of this client's that the server kept back until the session that sent it was gone: `message` tells of it. */
@@ -2231,6 +2246,13 @@ export class ThrongClient {
     if (group) this.#forgetHeld(group);
     this.#groups.delete(groupID);
     this.#outbox.endConversation(groupID);
+  }
+
+  /** The place of an own message. What is told of a group that is not tracked yet begins behind it. */
+  #addOwn(groupID, seq) {
+    const group = this.#groups.get(groupID);
+    if (group) group.addOwn(seq);
+    else this.#noteUntracked(groupID, { seq, changeSeq: 0 });
   }
 
   #noteUntracked(groupID, { seq, changeSeq }) {

@@ -1,13 +1,29 @@
+/// A place in a link: every frame before it has come.
+public struct LinkPosition: Sendable, Hashable {
+  /// The number of the link under which its frames were counted from 1: a link that goes on behind an
+  /// interruption has another number, and counts on.
+  public let origin: UInt64
+  /// The number of the next frame.
+  public let next: UInt64
+
+  /// A place with everything given.
+  public init(origin: UInt64, next: UInt64) {
+    self.origin = origin
+    self.next = next
+  }
+}
+
 /// A message on the bus from one node to another (Cluster.md, "Links").
 ///
 /// Its header begins with the version of all that follows (`BusVersion`). On the bus the entries are
 /// sealed, together with the header.
 public struct LinkFrame: Sendable, Equatable {
   public enum Content: Sendable, Equatable {
-    /// The receiver of a link asks its sender to begin it.
-    case open
-    /// Entries, which may be none. The first frame of a link has the number 1.
-    case entries(number: UInt64, [UInt8])
+    /// The receiver of a link asks its sender to go on at a place; nil = to begin.
+    case open(at: LinkPosition?)
+    /// Entries, which may be none. The frames of an origin are numbered from 1 (`LinkPosition`): a link
+    /// that begins is its own origin.
+    case entries(origin: UInt64, number: UInt64, [UInt8])
   }
 
   /// The version that this release reads and writes.
@@ -18,12 +34,17 @@ public struct LinkFrame: Sendable, Equatable {
   /// The link's number; of all links between the same two nodes in one direction, the largest counts.
   public let link: UInt64
   public let content: Content
+  /// How far the link in the other direction has come; nil = nowhere.
+  public let acknowledged: LinkPosition?
 
   /// A frame with everything given.
-  public init(from: NodeNumber, to: NodeNumber, link: UInt64, _ content: Content) {
+  public init(
+    from: NodeNumber, to: NodeNumber, link: UInt64, acknowledging acknowledged: LinkPosition? = nil, _ content: Content
+  ) {
     self.from = from
     self.to = to
     self.link = link
+    self.acknowledged = acknowledged
     self.content = content
   }
 
@@ -38,10 +59,24 @@ public struct LinkFrame: Sendable, Equatable {
     from = NodeNumber(try reader.signed())
     to = NodeNumber(try reader.signed())
     link = try reader.number()
+    acknowledged = try LinkFrame.position(from: &reader)
     switch mark {
-    case LinkFrame.openMark: content = .open
-    case LinkFrame.entriesMark: content = .entries(number: try reader.number(), [])
+    case LinkFrame.openMark: content = .open(at: try LinkFrame.position(from: &reader))
+    case LinkFrame.entriesMark: content = .entries(origin: try reader.number(), number: try reader.number(), [])
     default: throw MalformedMessage("an unknown kind of frame: \(mark)")
+    }
+  }
+
+  private static func position(from reader: inout ByteReader) throws(MalformedMessage) -> LinkPosition? {
+    try reader.optional { (reader) throws(MalformedMessage) -> LinkPosition in
+      LinkPosition(origin: try reader.number(), next: try reader.number())
+    }
+  }
+
+  private static func write(_ position: LinkPosition?, to writer: inout ByteWriter) {
+    writer.optional(position) { writer, position in
+      writer.number(position.origin)
+      writer.number(position.next)
     }
   }
 
@@ -51,13 +86,15 @@ public struct LinkFrame: Sendable, Equatable {
     case .open:
       guard entries.isEmpty else { throw MalformedMessage("a request for a link has entries") }
       return self
-    case .entries(let number, _): return LinkFrame(from: from, to: to, link: link, .entries(number: number, entries))
+    case .entries(let origin, let number, _):
+      return LinkFrame(
+        from: from, to: to, link: link, acknowledging: acknowledged, .entries(origin: origin, number: number, entries))
     }
   }
 
   /// None where it asks for a link.
   public var entries: [UInt8] {
-    if case .entries(_, let entries) = content { entries } else { [] }
+    if case .entries(_, _, let entries) = content { entries } else { [] }
   }
 
   /// Writes all but the entries. It is not secret, and the seal holds it.
@@ -70,6 +107,12 @@ public struct LinkFrame: Sendable, Equatable {
     writer.signed(from.rawValue)
     writer.signed(to.rawValue)
     writer.number(link)
-    if case .entries(let number, _) = content { writer.number(number) }
+    LinkFrame.write(acknowledged, to: &writer)
+    switch content {
+    case .open(let position): LinkFrame.write(position, to: &writer)
+    case .entries(let origin, let number, _):
+      writer.number(origin)
+      writer.number(number)
+    }
   }
 }

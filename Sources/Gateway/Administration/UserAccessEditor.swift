@@ -17,6 +17,9 @@ final class UserAccessEditor: Sendable {
     self.clocks = clocks
   }
 
+  /// How many users have a change under way.
+  var turnCount: Int { turns.count }
+
   /// Blocks a user; again, it renews end and reason.
   /// - Parameter commit: makes changes durable.
   func block(_ request: BlockUser, _ commit: ([StoreChange]) async -> Reply) async -> Reply {

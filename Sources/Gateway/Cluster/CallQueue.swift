@@ -1,18 +1,64 @@
 import Cluster
 import DequeModule
 import GroupModel
+import GroupRuntime
 import WireProtocol
 
 /// A request on its way to the owner of its shard.
 struct RoutedCall: Sendable {
   /// Calls of one shard are performed in the order of their numbers.
   let number: UInt64
-  let deadline: MonotonicInstant
-  let request: RemoteRequest
+  /// Until when it waits for an owner.
+  var deadline: MonotonicInstant
+  var request: RemoteRequest
   let mayWait: Bool
   /// Performs it on this node.
-  let here: @Sendable () -> Void
+  var here: @Sendable () -> Void
+  /// Nil = it must not be performed twice.
+  let repetition: CallRepetition?
   let completion: @Sendable (Reply) -> Void
+  /// An owner may have performed it, and is gone, or its answer is.
+  var wasLost = false
+
+  /// Nil where no session waits for the reply to a send that can be asked for again.
+  var awaitedSend: AwaitedSend? {
+    guard let repetition, case .call(_, let caller, _) = request, let session = caller.session else { return nil }
+    return AwaitedSend(send: repetition.send, session: session)
+  }
+
+  /// The call as it is asked once more.
+  /// - Returns: nil where it must not be, or has been waiting for too long.
+  func repeated(at now: MonotonicInstant) -> RoutedCall? {
+    guard let repetition, case .call(let text, let caller, let shard) = request else { return nil }
+    if wasLost { return now < deadline ? self : nil }
+    var call = self
+    call.wasLost = true
+    call.deadline = now + ShardRouter.repeatWait
+    call.request = .call(text, by: caller.repeating(), shard: shard)
+    call.here = repetition.here
+    return call
+  }
+}
+
+/// How a call is performed a second time, where an owner may have performed it: a group knows a stored send
+/// again by its `clientMsgID`.
+struct CallRepetition: Sendable {
+  let send: NamedSend
+  /// Performs it on this node.
+  let here: @Sendable () -> Void
+}
+
+/// A send, and the session that waits for its reply.
+struct AwaitedSend: Sendable {
+  let send: NamedSend
+  let session: SessionKey
+}
+
+/// A send that its sender has named.
+struct NamedSend: Sendable, Hashable {
+  let sender: UserID
+  let clientMsgID: String
+  let group: GroupID
 }
 
 /// The calls of one shard that wait for an owner, and those that a node has and may yet send back. A

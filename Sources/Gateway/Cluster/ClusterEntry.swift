@@ -21,16 +21,12 @@ enum ClusterEntry: Sendable {
 
   // Groups of the sender, for sessions of the receiver.
 
-  case attach(GroupID, UserID, ReceiveOption)
-  case detach(GroupID, UserID)
-  /// Frames behind it are compressed without those before it.
-  case resetCompression(GroupID)
-  case publish(GroupID, EventClass, except: SessionKey?, frame: [UInt8])
-  case send(GroupID, to: [UserID], except: SessionKey?, frame: [UInt8])
-  case sendToSession(GroupID, SessionKey, frame: [UInt8])
-  /// Behind the last frame.
-  case close(GroupID)
-  /// These users were attached by an earlier link, and may have missed events.
+  /// All that a decision says to sessions of the receiver.
+  case unit(GroupID, TopicUnit)
+  /// Members whom the last owner of their groups may have told to nobody. Those that it had not attached at the
+  /// receiver may have missed events, if they signed in before an instant.
+  case expectFollow([ExpectedFollow], before: WallInstant)
+  /// These users may have missed something.
   case missed([UserID])
 
   // Limits that hold over all nodes.
@@ -67,11 +63,12 @@ struct ClusterSession: Sendable, Equatable {
 // MARK: Bytes
 
 extension ClusterEntry {
-  private enum Tag: UInt8 {
+  /// What stands before the bytes of an entry.
+  enum Tag: UInt8, CaseIterable {
     case snapshotBegan = 1
     case snapshotEnded, sessionBegan, sessionCompleted, sessionEnded, replace
-    case attach = 16
-    case detach, publish, send, sendToSession, close, missed, webhooksWait, resetCompression
+    case unit = 16
+    case missed, webhooksWait, expectFollow
     case request = 32
     case reply
     case charged = 48
@@ -101,38 +98,18 @@ extension ClusterEntry {
       writer.bytes.byte(Tag.replace.rawValue)
       writer.user(user)
       writer.key(key)
-    case .attach(let group, let user, let option):
-      writer.bytes.byte(Tag.attach.rawValue)
+    case .unit(let group, let unit):
+      writer.bytes.byte(Tag.unit.rawValue)
       writer.group(group)
-      writer.user(user)
-      writer.option(option)
-    case .detach(let group, let user):
-      writer.bytes.byte(Tag.detach.rawValue)
-      writer.group(group)
-      writer.user(user)
-    case .resetCompression(let group):
-      writer.bytes.byte(Tag.resetCompression.rawValue)
-      writer.group(group)
-    case .publish(let group, let kind, let except, let frame):
-      writer.bytes.byte(Tag.publish.rawValue)
-      writer.group(group)
-      writer.bytes.byte(kind.byte)
-      writer.optionalKey(except)
-      writer.bytes.data(frame)
-    case .send(let group, let users, let except, let frame):
-      writer.bytes.byte(Tag.send.rawValue)
-      writer.group(group)
-      writer.bytes.list(users) { $0.text($1.rawValue) }
-      writer.optionalKey(except)
-      writer.bytes.data(frame)
-    case .sendToSession(let group, let key, let frame):
-      writer.bytes.byte(Tag.sendToSession.rawValue)
-      writer.group(group)
-      writer.key(key)
-      writer.bytes.data(frame)
-    case .close(let group):
-      writer.bytes.byte(Tag.close.rawValue)
-      writer.group(group)
+      writer.unit(unit)
+    case .expectFollow(let expected, let instant):
+      writer.bytes.byte(Tag.expectFollow.rawValue)
+      writer.instant(instant)
+      writer.bytes.list(expected) { writer, expected in
+        writer.text(expected.group.rawValue)
+        writer.text(expected.user.rawValue)
+        writer.signed(expected.term)
+      }
     case .missed(let users):
       writer.bytes.byte(Tag.missed.rawValue)
       writer.bytes.list(users) { $0.text($1.rawValue) }
@@ -170,17 +147,16 @@ extension ClusterEntry {
     case .sessionCompleted: self = .sessionCompleted(try reader.user(), try reader.key())
     case .sessionEnded: self = .sessionEnded(try reader.user(), try reader.key())
     case .replace: self = .replace(try reader.user(), try reader.key())
-    case .attach: self = .attach(try reader.group(), try reader.user(), try reader.option())
-    case .detach: self = .detach(try reader.group(), try reader.user())
-    case .resetCompression: self = .resetCompression(try reader.group())
-    case .publish:
-      self = .publish(
-        try reader.group(), try reader.eventClass(), except: try reader.optionalKey(), frame: try reader.bytes.data())
-    case .send:
-      self = .send(
-        try reader.group(), to: try reader.users(), except: try reader.optionalKey(), frame: try reader.bytes.data())
-    case .sendToSession: self = .sendToSession(try reader.group(), try reader.key(), frame: try reader.bytes.data())
-    case .close: self = .close(try reader.group())
+    case .unit: self = .unit(try reader.group(), try reader.unit())
+    case .expectFollow:
+      let instant = try reader.instant()
+      let expected = try reader.bytes.list { (reader) throws(MalformedMessage) in
+        guard let group = GroupID(try reader.text()), let user = UserID(stored: try reader.text()) else {
+          throw MalformedMessage("no member")
+        }
+        return ExpectedFollow(group: group, user: user, term: try reader.signed())
+      }
+      self = .expectFollow(expected, before: instant)
     case .missed: self = .missed(try reader.users())
     case .webhooksWait: self = .webhooksWait
     case .charged: self = .charged(try reader.user(), requests: try reader.bytes.count())

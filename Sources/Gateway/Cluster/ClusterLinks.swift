@@ -10,9 +10,11 @@ protocol LinkObserver: AnyObject, Sendable {
   /// A node has asked this one to begin its link: what is sent from now on reaches it. The node may
   /// have missed everything before.
   func didOpenLink(to node: NodeNumber)
+  /// The link to a node was interrupted, and goes on: all that was sent meanwhile reaches it, late.
+  func didResumeLink(to node: NodeNumber)
   /// A node has begun its link to this one.
   func linkBegan(from node: NodeNumber)
-  /// Entries of a node are missing; its link begins again.
+  /// Entries of a node are missing for good; its link begins again.
   func didLoseLink(from node: NodeNumber)
   /// The next entries of a node.
   func didReceive(_ entries: [ClusterEntry], from node: NodeNumber)
@@ -28,12 +30,28 @@ protocol LinkObserver: AnyObject, Sendable {
 package final class ClusterLinks: Sendable {
   private struct Peer {
     var incoming: IncomingLink
-    var outgoing = OutgoingLink()
+    var outgoing: OutgoingLink
     /// The incoming link is to be asked for by the next flush.
     var mustAsk = true
     var status = LinkStatus()
     /// When it was first seen, or the last new frame came.
     var heard: MonotonicInstant
+
+    /// A frame with entries has come.
+    /// - Returns: whether a frame is to leave, too.
+    mutating func receive(
+      _ frame: LinkFrame, _ origin: UInt64, _ number: UInt64, _ bytes: Int, at now: MonotonicInstant
+    ) -> (IncomingLink.Verdict, mustFlush: Bool) {
+      status.receivedFrames += 1
+      status.receivedBytes += bytes
+      if let place = frame.acknowledged { outgoing.acknowledge(place) }
+      let verdict = incoming.receive(link: frame.link, origin: origin, frame: number, bytes: bytes, at: now)
+      // An old one may be a stranger's, who has kept it.
+      if verdict != .ignore { heard = now }
+      guard incoming.mustAcknowledge else { return (verdict, false) }
+      outgoing.requestFrame()
+      return (verdict, true)
+    }
   }
 
   private struct State {
@@ -41,6 +59,7 @@ package final class ClusterLinks: Sendable {
     var hasStarted = false
     var own: NodeNumber?
     var peers: [NodeNumber: Peer] = [:]
+    var keptBytesLimit = OutgoingLink.maxKeptBytes
     /// Links that nodes have asked for that the view does not show yet.
     var earlyRequests: [NodeNumber: UInt64] = [:]
     var isFlushScheduled = false
@@ -48,7 +67,14 @@ package final class ClusterLinks: Sendable {
     var isFullFlushScheduled = false
     var lastFullFlush = DispatchTime(uptimeNanoseconds: 1)
     var counters = LinkCounters()
+    var sentEntries = EntryCounts()
     var refusals = RefusedFrames()
+
+    /// Takes the counts of all links over.
+    mutating func noteOutgoing() {
+      counters.overflows = peers.values.reduce(0) { $0 + $1.outgoing.overflows }
+      counters.keptBytes = peers.values.reduce(0) { $0 + $1.outgoing.keptBytes }
+    }
 
     /// The flush that is to begin now; nil where one is on its way.
     mutating func scheduleFlush(takesAll: Bool) -> Flush? {
@@ -65,7 +91,7 @@ package final class ClusterLinks: Sendable {
   }
 
   private enum Flush {
-    /// Of the links with an entry that may not wait.
+    /// Of the links with a frame that may not wait.
     case urgent
     /// Of all links, when it is due.
     case full(DispatchTime)
@@ -112,6 +138,7 @@ package final class ClusterLinks: Sendable {
     state.withLock { state in
       var counters = state.counters
       counters.refused = state.refusals.counts
+      counters.sentEntries = state.sentEntries.byKind
       return counters
     }
   }
@@ -165,10 +192,11 @@ package final class ClusterLinks: Sendable {
     calling.withLock { _ in
       let isOpened = state.withLock { state -> Bool in
         guard node != state.own, state.peers[node] == nil else { return false }
-        state.peers[node] = Peer(incoming: IncomingLink(at: now), heard: now)
+        let outgoing = OutgoingLink(maxKeptBytes: state.keptBytesLimit)
+        state.peers[node] = Peer(incoming: IncomingLink(at: now), outgoing: outgoing, heard: now)
         countPeers(state)
         guard let number = state.earlyRequests.removeValue(forKey: node) else { return false }
-        return state.peers[node]?.outgoing.open(number, at: now) == true
+        return state.peers[node]?.outgoing.open(number, at: now) == .began
       }
       if isOpened { observer?.didOpenLink(to: node) }
     }
@@ -189,8 +217,16 @@ package final class ClusterLinks: Sendable {
 
   private func countPeers(_ state: State) { counted.store(state.peers.count, ordering: .relaxed) }
 
-  /// The nodes to which entries can be sent now.
-  var openNodes: [NodeNumber] { state.withLock { $0.peers.filter(\.value.outgoing.isOpen).keys.sorted() } }
+  /// Keeps no frame for a node that has not got it: each interruption is a loss then.
+  func keepNothing() {
+    state.withLock { state in
+      state.keptBytesLimit = -1
+      for node in state.peers.keys { state.peers[node]?.outgoing.keptBytesLimit = -1 }
+    }
+  }
+
+  /// The nodes to which entries can be sent now, though some may come late.
+  var openNodes: [NodeNumber] { state.withLock { $0.peers.filter(\.value.outgoing.takesEntries).keys.sorted() } }
 
   /// Whether both links with a node are open.
   func isUp(with node: NodeNumber) -> Bool {
@@ -222,6 +258,7 @@ package final class ClusterLinks: Sendable {
       guard let own = state.own else { return (0, nil) }
       let bytes = entry.bytes(from: own)
       let count = nodes.count { state.peers[$0]?.outgoing.append(bytes, mayWait: mayWait) == true }
+      state.sentEntries.add(bytes, receivers: count)
       return (count, count > 0 ? state.scheduleFlush(takesAll: mayWait) : nil)
     }
     if let flush { begin(flush) }
@@ -264,9 +301,13 @@ package final class ClusterLinks: Sendable {
       guard let own = state.own, state.peers[node] != nil else { return nil }
       if state.peers[node]?.mustAsk == true, let number = state.peers[node]?.incoming.number {
         state.peers[node]?.mustAsk = false
-        return LinkFrame(from: own, to: node, link: number, .open)
+        return LinkFrame(from: own, to: node, link: number, .open(at: state.peers[node]?.incoming.position))
       }
-      return state.peers[node]?.outgoing.nextFrame(from: own, to: node, at: now, takesAll: takesAll)
+      let place = state.peers[node]?.incoming.position
+      let frame = state.peers[node]?.outgoing.nextFrame(
+        from: own, to: node, at: now, acknowledging: place, takesAll: takesAll)
+      if frame != nil { state.peers[node]?.incoming.didAcknowledge() }
+      return frame
     }
   }
 
@@ -280,8 +321,13 @@ package final class ClusterLinks: Sendable {
       }
     } catch {
       guard case .entries = frame.content else { return }
-      state.withLock { $0.peers[node]?.outgoing.close() }
-      logger.warning("a link was closed", metadata: ["node": .stringConvertible(node.rawValue), "error": "\(error)"])
+      switch error {
+      // It leaves when the bus is there again.
+      case .disconnected, .overloaded: state.withLock { $0.peers[node]?.outgoing.suspend() }
+      case .tooLong, .closed, .refused:
+        state.withLock { $0.peers[node]?.outgoing.close() }
+        logger.warning("a link was closed", metadata: ["node": .stringConvertible(node.rawValue), "error": "\(error)"])
+      }
     }
   }
 
@@ -290,7 +336,7 @@ package final class ClusterLinks: Sendable {
   private func receive(_ delivery: BusDelivery) {
     calling.withLock { _ in
       switch delivery {
-      case .gap: loseAll()
+      case .gap: interruptAll()
       case .message(let bytes):
         guard let frame = open(bytes) else { return }
         do throws(MalformedMessage) {
@@ -319,88 +365,118 @@ package final class ClusterLinks: Sendable {
 
   private func receive(_ frame: LinkFrame) throws(MalformedMessage) {
     switch frame.content {
-    case .open:
-      let isNew = state.withLock { state -> Bool in
-        guard frame.to == state.own else { return false }
+    case .open(let place):
+      let opening = state.withLock { state -> OutgoingLink.Opening? in
+        guard frame.to == state.own else { return nil }
         if state.peers[frame.from] == nil, state.earlyRequests.count < ClusterLinks.maxEarlyRequests {
           state.earlyRequests[frame.from] = max(frame.link, state.earlyRequests[frame.from] ?? 0)
         }
-        // One that comes again says nothing new.
-        guard state.peers[frame.from]?.outgoing.open(frame.link, at: clocks.monotonic) == true else { return false }
-        state.peers[frame.from]?.incoming.expectAnswer(at: clocks.monotonic)
-        return true
+        // Nil = one that comes again says nothing new.
+        let opening = state.peers[frame.from]?.outgoing.open(frame.link, resumingAt: place, at: clocks.monotonic)
+        if opening != nil { state.peers[frame.from]?.incoming.expectAnswer(at: clocks.monotonic) }
+        return opening
       }
-      guard isNew else { return }
-      observer?.didOpenLink(to: frame.from)
+      switch opening {
+      case .began: observer?.didOpenLink(to: frame.from)
+      case .resumed: observer?.didResumeLink(to: frame.from)
+      case nil: return
+      }
       scheduleFlush()
-    case .entries(let number, let bytes):
-      let verdict = state.withLock { state -> IncomingLink.Verdict in
-        guard frame.to == state.own else { return .ignore }
-        state.peers[frame.from]?.status.receivedFrames += 1
-        state.peers[frame.from]?.status.receivedBytes += bytes.count
-        let verdict = state.peers[frame.from]?.incoming.receive(link: frame.link, frame: number, at: clocks.monotonic) ?? .ignore
-        // An old one may be a stranger's, who has kept it.
-        if verdict != .ignore { state.peers[frame.from]?.heard = clocks.monotonic }
-        return verdict
+    case .entries(let origin, let number, let bytes):
+      let (verdict, mustFlush) = state.withLock { state -> (IncomingLink.Verdict, mustFlush: Bool) in
+        let nothing = (IncomingLink.Verdict.ignore, mustFlush: false)
+        guard frame.to == state.own else { return nothing }
+        return state.peers[frame.from]?.receive(frame, origin, number, bytes.count, at: clocks.monotonic) ?? nothing
       }
+      if mustFlush { scheduleFlush() }
       switch verdict {
-      case .ignore: break
-      case .lost: didLose(frame.from)
-      case .accept(let isFirst):
-        if isFirst { observer?.linkBegan(from: frame.from) }
-        guard !bytes.isEmpty, let own = state.withLock({ $0.own }) else { return }
-        do throws(MalformedMessage) {
-          observer?.didReceive(try ClusterEntry.all(in: bytes, readBy: own), from: frame.from)
-        } catch {
-          // A link that begins tells again what was lost with the frame.
-          state.withLock { $0.peers[frame.from]?.incoming.didMiss(at: clocks.monotonic) }
-          didLose(frame.from)
-          throw error
-        }
+      case .ignore: return
+      case .interrupted: return interrupt(frame.from)
+      case .accept: break
+      case .resume: didResume(frame.from)
+      case .begin(let isBehindLoss):
+        if isBehindLoss { tellLoss(of: frame.from) }
+        observer?.linkBegan(from: frame.from)
+      }
+      guard !bytes.isEmpty, let own = state.withLock({ $0.own }) else { return }
+      do throws(MalformedMessage) {
+        observer?.didReceive(try ClusterEntry.all(in: bytes, readBy: own), from: frame.from)
+      } catch {
+        // A link that begins tells again what was lost with the frame.
+        state.withLock { $0.peers[frame.from]?.incoming.didLose(at: clocks.monotonic) }
+        lose(frame.from)
+        throw error
       }
     }
   }
 
-  private func didLose(_ node: NodeNumber) {
+  /// Frames of a node are missing: it is asked to go on behind those that have come.
+  private func interrupt(_ node: NodeNumber) {
     state.withLock { state in
       state.counters.gaps += 1
       state.peers[node]?.mustAsk = true
     }
-    logger.warning("events of another node are missing", metadata: ["node": .stringConvertible(node.rawValue)])
-    observer?.didLoseLink(from: node)
     scheduleFlush()
   }
 
-  private func loseAll() {
+  private func didResume(_ node: NodeNumber) {
+    state.withLock { $0.counters.resumes += 1 }
+    logger.notice("a link was interrupted, and goes on", metadata: ["node": .stringConvertible(node.rawValue)])
+  }
+
+  /// Entries of a node are missing for good: it is asked to begin.
+  private func lose(_ node: NodeNumber) {
+    state.withLock { $0.peers[node]?.mustAsk = true }
+    tellLoss(of: node)
+    scheduleFlush()
+  }
+
+  private func tellLoss(of node: NodeNumber) {
+    state.withLock { $0.counters.losses += 1 }
+    logger.warning("events of another node are missing", metadata: ["node": .stringConvertible(node.rawValue)])
+    observer?.didLoseLink(from: node)
+  }
+
+  /// The bus was away: frames of all nodes may be missing, and those that it has not taken leave now.
+  private func interruptAll() {
     let now = clocks.monotonic
-    let lost = state.withLock { state in
-      let lost = state.peers.filter(\.value.incoming.isOpen).keys.sorted()
-      for node in state.peers.keys { state.peers[node]?.incoming.expectAnswer(at: now) }
-      for node in lost { state.peers[node]?.incoming.didMiss(at: now) }
-      return lost
+    let interrupted = state.withLock { state in
+      let open = state.peers.filter(\.value.incoming.isOpen).keys.sorted()
+      for node in state.peers.keys {
+        state.peers[node]?.incoming.expectAnswer(at: now)
+        state.peers[node]?.outgoing.retry(at: now)
+      }
+      for node in open { state.peers[node]?.incoming.didMiss(at: now) }
+      return open
     }
-    for node in lost { didLose(node) }
+    for node in interrupted { interrupt(node) }
+    scheduleFlush()
   }
 
   // MARK: Time, on `queue`
 
   private func tick() {
     let now = clocks.monotonic
+    let isConnected = bus.isConnected
     let lost = state.withLock { state -> [NodeNumber]? in
       guard state.hasStarted else { return nil }
       var lost: [NodeNumber] = []
       for node in state.peers.keys {
-        switch state.peers[node]?.incoming.due(at: now) {
+        if isConnected { state.peers[node]?.outgoing.retry(at: now) }
+        switch state.peers[node]?.incoming.due(at: now, isBusConnected: isConnected) {
         case .ask: state.peers[node]?.mustAsk = true
+        case .interrupted:
+          state.counters.gaps += 1
+          state.peers[node]?.mustAsk = true
         case .lost: lost.append(node)
         case .nothing, nil: break
         }
       }
-      state.counters.overflows = state.peers.values.reduce(0) { $0 + $1.outgoing.overflows }
+      state.noteOutgoing()
       return lost
     }
     guard let lost else { return }
-    if !lost.isEmpty { calling.withLock { _ in for node in lost.sorted() { didLose(node) } } }
+    if !lost.isEmpty { calling.withLock { _ in for node in lost.sorted() { lose(node) } } }
     observer?.tick(at: now)
     flush()
   }
@@ -445,14 +521,22 @@ public struct LinkStatus: Sendable, Equatable {
 
 /// Faults of all links since the start.
 public struct LinkCounters: Sendable, Equatable {
-  /// How often frames of a node were missing, and its link began again.
+  /// How often frames of a node were missing, or nothing came from it: it was asked for them.
   public internal(set) var gaps = 0
+  /// How often a link went on behind that, without a loss.
+  public internal(set) var resumes = 0
+  /// How often a link began again, because what was missing could not be had.
+  public internal(set) var losses = 0
+  /// Bytes of frames that other nodes have not acknowledged now.
+  public internal(set) var keptBytes = 0
   /// Frames that were opened, and could not be read.
   public internal(set) var malformed = 0
   /// Messages that did not open, by reason.
   public internal(set) var refused: [FrameSeal.Refusal: Int] = [:]
   /// How often a link was closed because too much waited for a node.
   public internal(set) var overflows = 0
+  /// Entries for other nodes, by kind; one for several nodes counts once for each.
+  public internal(set) var sentEntries: [SentEntries] = []
 }
 
 /// What connects this process with the other nodes. It is made before the groups, which use it.

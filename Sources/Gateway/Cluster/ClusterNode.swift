@@ -12,13 +12,18 @@ public struct ClusterPorts: Sendable {
   public let presence: any PresenceStore
   /// Seals whatever goes over the bus.
   public let key: ClusterKey
+  /// For how long a node is there without a sign of life.
+  public let leaseDuration: Duration
 
   /// Ports with everything given.
-  public init(bus: any Bus, membership: any ClusterMembership, presence: any PresenceStore, key: ClusterKey) {
+  public init(
+    bus: any Bus, membership: any ClusterMembership, presence: any PresenceStore, key: ClusterKey, leaseDuration: Duration
+  ) {
     self.bus = bus
     self.membership = membership
     self.presence = presence
     self.key = key
+    self.leaseDuration = leaseDuration
   }
 }
 
@@ -38,6 +43,20 @@ public final class ClusterNode: Sendable {
     var startTime: MonotonicInstant?
     /// Shards whose users the store has to be compared with, once all sessions are known.
     var uncheckedShards: Set<Shard> = []
+    /// The last owner of each shard, while nobody has released it.
+    var lastOwners: [NodeNumber?] = []
+
+    /// Takes the owners of a view.
+    /// - Returns: the shards among those claimed whose last owner was lost.
+    mutating func noteOwners(_ view: ClusterView, claimed: [Shard]) -> Set<Shard> {
+      defer { lastOwners = view.owners.map(\.node) }
+      guard !lastOwners.isEmpty else { return [] }
+      return Set(
+        claimed.filter { shard in
+          guard let last = lastOwners[shard.number], last != view.ownNode else { return false }
+          return view.nodes[last] == nil
+        })
+    }
   }
 
   /// For how long a node that begins waits for the links of all others.
@@ -45,7 +64,10 @@ public final class ClusterNode: Sendable {
 
   let network: ClusterNetwork
   let users: ClusterUserDirectory
-  let topics: RemoteTopics
+  let topics: FollowedTopics
+  private let ownTopics: OwnTopics
+  private let follows: FollowAnswerer
+  private let additions: RecentAdditions
   private let directory: SessionDirectory
   private let registry: GroupRegistry
   private let observation: Observation
@@ -67,7 +89,8 @@ public final class ClusterNode: Sendable {
   /// A node without links; `start` begins them.
   /// - Parameter poster: nil = webhooks are off.
   package init(
-    _ network: ClusterNetwork, users: ClusterUserDirectory, topics: RemoteTopics, directory: SessionDirectory,
+    _ network: ClusterNetwork, users: ClusterUserDirectory, topics: FollowedTopics, ownTopics: OwnTopics,
+    follows: FollowAnswerer, additions: RecentAdditions, directory: SessionDirectory,
     registry: GroupRegistry, observation: Observation, statuses: StatusReader, presence: PresenceKeeper,
     peerRequests: PeerRequestHandler, peerEntries: PeerEntryHandler, poster: (any WebhookPoster)?, deletions: UserDeletions,
     clocks: any Clocks, logger: Logger
@@ -75,6 +98,9 @@ public final class ClusterNode: Sendable {
     self.network = network
     self.users = users
     self.topics = topics
+    self.ownTopics = ownTopics
+    self.follows = follows
+    self.additions = additions
     self.directory = directory
     self.registry = registry
     self.observation = observation
@@ -94,6 +120,7 @@ public final class ClusterNode: Sendable {
   public func start() async {
     network.links.observer = self
     network.presence.observer = presence
+    topics.answers = follows
     // An answer would have to say whether the request was performed. The client connects again and looks.
     network.router.onLoss { [directory] caller in
       guard let user = caller.userID, let key = caller.session else { return }
@@ -129,11 +156,16 @@ public final class ClusterNode: Sendable {
       guard let own = state.withLock({ $0.own }) else { return }
       for node in view.nodes.keys where node != own { network.links.add(node) }
       for node in changes.gone { didGo(node) }
+      if !changes.moved.isEmpty { topics.ownersChanged() }
       let now = clocks.monotonic
       // Before, no link would be missing: the node would be ready without having heard anybody.
       state.withLock { $0.startTime = $0.startTime ?? now }
       let claimed = changes.moved.filter { network.ports.membership.leads($0, at: now) }
-      state.withLock { $0.uncheckedShards.formUnion(claimed) }
+      let lost = state.withLock { state in
+        state.uncheckedShards.formUnion(claimed)
+        return state.noteOwners(view, claimed: claimed)
+      }
+      if !lost.isEmpty { Task { [additions] in await additions.tell(of: lost) } }
       checkPresence()
       if !changes.moved.isEmpty {
         poster?.searchStore()
@@ -168,7 +200,7 @@ public final class ClusterNode: Sendable {
       users.didGo(node)
       users.forgetProfiles()
       observation.didGo(node)
-      directory.loseTouch(topics.drop(node))
+      topics.ownerIsGone(node)
       users.notify(network.presence.drop(node))
     }
   }
@@ -181,7 +213,7 @@ public final class ClusterNode: Sendable {
     users.setReady(false)
     network.links.stop {
       network.requests.tick(at: .distantFuture)
-      _ = topics.dropAll()
+      topics.dropAll()
     }
     observation.didLoseLease()
     // First: what was on its way to the store has no answer then, because it may be durable.
@@ -232,6 +264,17 @@ public final class ClusterNode: Sendable {
     network.links.statuses.sorted { $0.key < $1.key }.map { ($0.key.rawValue, $0.value) }
   }
 
+  /// Counts of groups whose owners went, or whose links were lost.
+  public var followCounters: FollowCounters {
+    let (counters, unsettled) = (topics.counters, topics.unsettledCount)
+    return FollowCounters(
+      compared: Comparison.allCases.map { ($0.name, counters.compared[$0] ?? 0) }, replays: counters.replays,
+      events: counters.events, lost: FollowLoss.allCases.map { ($0.name, counters.lost[$0] ?? 0) }, unsettled: unsettled)
+  }
+
+  /// Sends that were asked again because their owner was lost: those that were answered, and the others.
+  public var repeatedRequests: (answered: Int, unknown: Int) { network.router.repeatedCounts }
+
   /// Faults of all links since the start.
   public var linkCounters: LinkCounters { network.links.counters }
 
@@ -280,6 +323,20 @@ public final class ClusterNode: Sendable {
   }
 }
 
+/// Counts of groups whose owners went, or whose links were lost, since the start.
+public struct FollowCounters: Sendable {
+  /// Groups of which an owner has said whether something is missing, by its answer.
+  public let compared: [(result: String, count: Int)]
+  /// How often an owner was asked to tell again what was missing.
+  public let replays: Int
+  /// The events that were told again.
+  public let events: Int
+  /// Groups of which events were missing for good, so that sessions were closed, by reason.
+  public let lost: [(reason: String, count: Int)]
+  /// Groups of which it is not known now whether something is missing.
+  public let unsettled: Int
+}
+
 extension ClusterNode: ClusterObserver {
   public func didChange(_ view: ClusterView, _ changes: ClusterChanges) { self.changes.yield(.view(view, changes)) }
 
@@ -295,27 +352,35 @@ extension ClusterNode: ClusterObserver {
 
 extension ClusterNode: LinkObserver {
   func didOpenLink(to node: NodeNumber) {
-    // Earlier entries may not have come.
+    // Earlier entries may not have come. What was told is told first, before a group stores more.
+    ownTopics.didOpenLink(to: node)
     network.requests.didLose(node)
     network.presence.sendSnapshot(to: node)
     observation.didOpenLink(to: node)
     directory.loseTouch(users.didOpenLink(to: node))
   }
 
+  func didResumeLink(to node: NodeNumber) {
+    directory.loseTouch(users.didResumeLink(to: node))
+    topics.wake()
+  }
+
   func linkBegan(from node: NodeNumber) {
     users.forgetProfiles()
     statuses.readAgain()
     network.router.retry(at: clocks.monotonic)
+    topics.wake()
   }
 
   func didLoseLink(from node: NodeNumber) {
     network.requests.didLose(node)
-    directory.loseTouch(topics.drop(node))
+    topics.didLoseLink(from: node)
   }
 
   func tick(at now: MonotonicInstant) {
     network.requests.tick(at: now)
     network.router.retry(at: now)
+    topics.wake()
     beginAgain()
     checkReadiness(at: now)
     hearing.check(at: now)

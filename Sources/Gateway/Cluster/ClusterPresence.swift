@@ -58,6 +58,8 @@ package final class ClusterPresence: Sendable {
 
   var userCount: Int { state.withLock { $0.table.userCount } }
   var sessionCount: Int { state.withLock { $0.table.sessionCount } }
+  /// The attempts to find a user's sessions that are remembered, because news may be on its way.
+  var absentCount: Int { state.withLock { $0.absent.count } }
 
   func isPresent(_ user: UserID) -> Bool { state.withLock { $0.table.isPresent(user) } }
 
@@ -85,6 +87,11 @@ package final class ClusterPresence: Sendable {
   /// The users with sessions on a node.
   func users(on node: NodeNumber) -> [UserID] {
     state.withLock { state in Set(state.table.sessions(on: node).map(\.user)).sorted() }
+  }
+
+  /// Whether one of the users has another session than this one.
+  func hasSession(of users: [UserID], except session: SessionKey?) -> Bool {
+    state.withLock { state in users.contains { state.table.hasSession(of: $0, except: session) } }
   }
 
   /// The other nodes with sessions of a user.
@@ -157,15 +164,13 @@ package final class ClusterPresence: Sendable {
     }
   }
 
-  /// Tells a node all sessions of this one, and which users may have missed events of its groups.
+  /// Tells a node all sessions of this one.
   func sendSnapshot(to node: NodeNumber) {
     state.withLock { state in
       guard let own = state.own else { return }
       links.send(.snapshotBegan, to: node)
       for (user, session) in state.table.sessions(on: own) { links.send(.sessionBegan(user, session), to: node) }
       links.send(.snapshotEnded, to: node)
-      let missed = state.table.attachedUsers(on: node)
-      if !missed.isEmpty { links.send(.missed(missed), to: node) }
     }
   }
 
@@ -196,9 +201,7 @@ package final class ClusterPresence: Sendable {
         return [begin(session, of: user, on: node, in: &state)].compactMap(\.self)
       case .sessionCompleted(let user, let key): note(change(user, in: &state) { $0.table.complete(key, of: user) })
       case .sessionEnded(let user, let key): return [end(key, of: user, in: &state)].compactMap(\.self)
-      case .replace, .attach, .detach, .resetCompression, .publish, .send, .sendToSession, .close, .missed, .webhooksWait,
-        .charged,
-        .badToken, .statusChanged, .request, .reply:
+      case .replace, .unit, .expectFollow, .missed, .webhooksWait, .charged, .badToken, .statusChanged, .request, .reply:
         break
       }
       return []

@@ -6,188 +6,419 @@ import Synchronization
 /// Carries frames to the sessions of all nodes.
 package final class ClusterBroker: Broker {
   private let directory: SessionDirectory
-  private let presence: ClusterPresence
-  private let links: ClusterLinks
+  private let network: ClusterNetwork
+  private let followed: FollowedTopics
+  private let topics: OwnTopics
   private let tracer: Tracer
 
-  /// - Parameter directory: has the sessions of this node, `presence` those of all.
-  package init(directory: SessionDirectory, presence: ClusterPresence, links: ClusterLinks, tracer: Tracer) {
+  /// - Parameters:
+  ///   - directory: has the sessions of this node.
+  ///   - followed: delivers to them.
+  ///   - topics: gets those that are opened.
+  package init(
+    directory: SessionDirectory, network: ClusterNetwork, followed: FollowedTopics, topics: OwnTopics, tracer: Tracer
+  ) {
     self.directory = directory
-    self.presence = presence
-    self.links = links
+    self.network = network
+    self.followed = followed
+    self.topics = topics
     self.tracer = tracer
   }
 
   package func openTopic(of group: GroupID) -> any GroupTopic {
+    // Without a number, this node decides for nobody, and has nobody to tell.
+    let own = network.ports.membership.node ?? NodeNumber(0)
     // An event is noted once, by the owner of the group's shard, wherever it is heard.
-    ClusterTopic(group, local: LocalTopic(group, directory: directory), presence: presence, links: links, tracer: tracer)
+    let term = network.ports.membership.shards.term(of: Shard(of: group))
+    let topic = ClusterTopic(
+      group, on: own, in: term, directory: directory, presence: network.presence, links: network.links,
+      requests: network.requests, followed: followed, topics: topics, tracer: tracer)
+    topics.add(topic, of: group)
+    return topic
   }
 
   /// Nothing to note: each user who goes offline has a timer (`PresenceKeeper.presenceChanged`).
   package func noteSuspendedRoom(of users: [UserID]) {}
 
-  package var usersSignedIn: Int { presence.userCount }
+  package var usersSignedIn: Int { network.presence.userCount }
 
-  package func signedIn(among users: [UserID]) -> [UserID] { presence.signedIn(among: users) }
+  package func signedIn(among users: [UserID]) -> [UserID] { network.presence.signedIn(among: users) }
 
-  package func signedInUsers() -> [UserID] { presence.allUsers() }
+  package func signedInUsers() -> [UserID] { network.presence.allUsers() }
 }
 
-/// A group's topic at the node that leads it: the local topic for sessions here, and an entry of
-/// the links for each node with sessions of members (Cluster.md, "Events between nodes").
+/// A group's topic at the node that decides for it: each node with sessions of members, this one among
+/// them, gets a unit for each decision (Cluster.md, "Events between nodes").
+///
+/// Only the group's executor changes it (`GroupTopic`), but for `follow`, which repeats what was told.
 final class ClusterTopic: GroupTopic {
+  /// A node with attached users.
+  private struct Follower {
+    var users: [UserID: ReceiveOption] = [:]
+    /// It was told to follow.
+    var isTold = false
+    /// The stamp from which on it follows.
+    var since: GroupStamp?
+
+    var list: [AttachedUser] { users.map { AttachedUser($0.key, $0.value) } }
+  }
+
+  /// The events of a decision.
+  private struct Telling {
+    /// Those that all followers get.
+    var shared: [TopicEvent] = []
+    /// All events of the nodes that get others.
+    var own: [NodeNumber: [TopicEvent]] = [:]
+    /// Those who are detached by it.
+    var detached: [NodeNumber: [AttachedUser]] = [:]
+  }
+
+  private struct State {
+    /// Of the group's shard.
+    let term: Int64
+    var followers: [NodeNumber: Follower] = [:]
+    /// The stamp that all followers were told last; nil = none.
+    var stamp: GroupStamp?
+    /// Nil between decisions.
+    var telling: Telling?
+    /// The first decision was told: that of loading, or of creating the group.
+    var hasTold = false
+    /// Nodes that have not confirmed that they follow.
+    var unconfirmed: Set<NodeNumber> = []
+    var waiting: [@Sendable () -> Void] = []
+
+    // MARK: Collecting
+
+    mutating func collect(_ event: TopicEvent) {
+      telling?.shared.append(event)
+      guard let nodes = telling?.own.keys.filter({ followers[$0] != nil }) else { return }
+      for node in nodes { telling?.own[node]?.append(event) }
+    }
+
+    mutating func collect(_ event: TopicEvent, for node: NodeNumber) {
+      guard let telling else { return }
+      let earlier = followers[node]?.isTold == true ? telling.shared : []
+      self.telling?.own[node, default: earlier].append(event)
+    }
+
+    mutating func attach(_ user: AttachedUser, on node: NodeNumber) {
+      let isFirst = followers[node] == nil
+      if isFirst { collect(.follow([user], term: term), for: node) }
+      followers[node, default: Follower()].users[user.user] = user.option
+      if isFirst { return }
+      // One list for all who are attached at once.
+      if let last = telling?.own[node]?.indices.last, case .follow(var users, _, _)? = telling?.own[node]?[last] {
+        // The list is changed in place.
+        telling?.own[node]?[last] = .resetCompression
+        users.append(user)
+        telling?.own[node]?[last] = .follow(users, term: term)
+      } else {
+        collect(.attach(user), for: node)
+      }
+    }
+
+    mutating func detach(_ user: UserID, on node: NodeNumber) {
+      guard let option = followers[node]?.users.removeValue(forKey: user) else { return }
+      telling?.detached[node, default: []].append(AttachedUser(user, option))
+      collect(.detach(user), for: node)
+      guard followers[node]?.users.isEmpty == true else { return }
+      collect(.close, for: node)
+      followers[node] = nil
+    }
+
+    // MARK: Telling
+
+    /// Ends the decision.
+    /// - Returns: the units of each node, in their order.
+    mutating func endTelling(_ told: GroupStamp?) -> [(nodes: [NodeNumber], units: [TopicUnit])] {
+      guard let telling else { return [] }
+      self.telling = nil
+      var last = stamp
+      if let told {
+        // Another group under the same name: nothing that was told counts.
+        if told.epoch != last?.epoch { last = nil }
+        stamp = told.followed(by: last)
+      }
+      // Followers that were told no stamp of this group yet.
+      let areNew = last == nil && stamp != nil
+      var all: [(nodes: [NodeNumber], units: [TopicUnit])] = []
+      var alike: [NodeNumber] = []
+      for (node, follower) in followers where telling.own[node] == nil {
+        if areNew { all.append(([node], firstUnits(of: follower, telling.shared, behind: last))) } else { alike.append(node) }
+      }
+      if !alike.isEmpty { all.append((alike, units(telling.shared, behind: last))) }
+      for (node, events) in telling.own {
+        guard let follower = followers[node] else {
+          // It follows no longer, or never did.
+          all.append(([node], [TopicUnit(nil, events)]))
+          continue
+        }
+        let isNew = areNew || !follower.isTold
+        all.append(([node], isNew ? firstUnits(of: follower, events, behind: last) : units(events, behind: last)))
+      }
+      for (node, follower) in followers where areNew || !follower.isTold {
+        followers[node]?.isTold = true
+        followers[node]?.since = last ?? stamp
+      }
+      return all
+    }
+
+    /// Repeats to a node that it follows, and what it was told last.
+    func followUnit(for node: NodeNumber) -> TopicUnit? {
+      guard let follower = followers[node], follower.isTold else { return nil }
+      // Whoever is just being detached gets the events until then.
+      let users = (telling?.detached[node] ?? []) + follower.list
+      return TopicUnit(stamp.map { .whole($0) }, [.follow(users, term: term, isRepeated: follower.since != stamp)])
+    }
+
+    /// - Returns: none where there is nothing to tell.
+    private func units(_ events: [TopicEvent], behind last: GroupStamp?) -> [TopicUnit] {
+      var step: StampStep?
+      if let last, let stamp {
+        let change = StampChange(from: last, to: stamp)
+        if !change.isEmpty { step = .change(change) }
+      }
+      return step == nil && events.isEmpty ? [] : [TopicUnit(step, events)]
+    }
+
+    /// The first units of a node: it follows from the stamp on that was told last, so that what comes behind
+    /// is compared with what it knows from a former owner.
+    private func firstUnits(of follower: Follower, _ given: [TopicEvent], behind last: GroupStamp?) -> [TopicUnit] {
+      var events = given
+      let isFollow: (TopicEvent) -> Bool = { if case .follow = $0 { true } else { false } }
+      if !events.contains(where: isFollow) { events.insert(.follow(follower.list, term: term), at: 0) }
+      guard let stamp else { return [TopicUnit(nil, events)] }
+      guard let last, let index = events.firstIndex(where: isFollow) else { return [TopicUnit(.whole(stamp), events)] }
+      return [TopicUnit(.whole(last), Array(events[...index]))] + units(Array(events[(index + 1)...]), behind: last)
+    }
+  }
+
+  /// How long the first unit of a node waits for its answer: the group stores nothing meanwhile.
+  private static let confirmationWait = Duration.milliseconds(500)
+
   private let group: GroupID
-  private let local: LocalTopic
+  private let own: NodeNumber
+  private let directory: SessionDirectory
   private let presence: ClusterPresence
   private let links: ClusterLinks
+  private let requests: RemoteRequests
+  private let followed: FollowedTopics
+  private let topics: OwnTopics
   private let tracer: Tracer
-  /// The members that each node has attached. Only the group's executor changes it (`GroupTopic`).
-  private let attached = Mutex<[NodeNumber: Set<UserID>]>([:])
+  private let state: Mutex<State>
 
-  init(_ group: GroupID, local: LocalTopic, presence: ClusterPresence, links: ClusterLinks, tracer: Tracer) {
+  /// - Parameters:
+  ///   - own: this node.
+  ///   - term: the one of the group's shard in which this node decides.
+  init(
+    _ group: GroupID, on own: NodeNumber, in term: Int64, directory: SessionDirectory, presence: ClusterPresence,
+    links: ClusterLinks, requests: RemoteRequests, followed: FollowedTopics, topics: OwnTopics, tracer: Tracer
+  ) {
     self.group = group
-    self.local = local
+    self.own = own
+    state = Mutex(State(term: term))
+    self.directory = directory
     self.presence = presence
     self.links = links
+    self.requests = requests
+    self.followed = followed
+    self.topics = topics
     self.tracer = tracer
   }
 
-  func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool {
-    let isHere = local.attach(user, receiving: option)
-    let nodes = presence.attach(group, to: user)
-    let left = attached.withLock { attached in
-      let left = attached.filter { !nodes.contains($0.key) && $0.value.contains(user) }.map(\.key)
-      for node in left { ClusterTopic.remove(user, on: node, from: &attached) }
-      for node in nodes { attached[node, default: []].insert(user) }
-      return left
+  // MARK: Decisions
+
+  func beginTelling() {
+    state.withLock { if $0.telling == nil { $0.telling = Telling() } }
+  }
+
+  func didTell(_ stamp: GroupStamp?) {
+    let (unconfirmed, here) = state.withLock { state -> ([(NodeNumber, TopicUnit)], [TopicUnit]) in
+      if state.telling == nil { state.telling = Telling() }
+      let isFirst = !state.hasTold
+      state.hasTold = true
+      return send(state.endTelling(stamp), isFirst: isFirst, &state)
     }
-    links.send(.detach(group, user), to: left, mayWait: true)
-    // The reply to a join, and each event, comes behind it.
-    links.send(.attach(group, user, option), to: nodes, mayWait: true)
-    return isHere || !nodes.isEmpty
+    deliver(here)
+    // Behind the lock, because an answer may come at once. Only this executor sends more.
+    for (node, unit) in unconfirmed { confirm(unit, by: node) }
+  }
+
+  private func confirm(_ unit: TopicUnit, by node: NodeNumber) {
+    requests.send(.following(.confirm(group, unit)), to: node, timeout: ClusterTopic.confirmationWait) { [weak self] outcome in
+      switch outcome {
+      case .reply: self?.didConfirm(node)
+      // A node that is not heard follows when its link begins.
+      case .notSent: self?.sendUnconfirmed(unit, to: node)
+      case .lost: self?.confirmAgain(by: node)
+      }
+    }
+  }
+
+  private func sendUnconfirmed(_ unit: TopicUnit, to node: NodeNumber) {
+    links.send(.unit(group, unit), to: node)
+    didConfirm(node)
+  }
+
+  /// The node may not have got it: its link has begun again, or it is slow.
+  private func confirmAgain(by node: NodeNumber) {
+    guard state.withLock({ $0.unconfirmed.contains(node) }), follow(by: node) else { return didConfirm(node) }
+    // The answer comes behind it.
+    confirm(TopicUnit(), by: node)
+  }
+
+  /// Sends units to other nodes, within the lock: `follow` of another thread must not come between.
+  /// - Returns: the units whose arrival is to be confirmed, and those of this node.
+  private func send(
+    _ all: [(nodes: [NodeNumber], units: [TopicUnit])], isFirst: Bool, _ state: inout State
+  ) -> (unconfirmed: [(NodeNumber, TopicUnit)], here: [TopicUnit]) {
+    var (unconfirmed, here): ([(NodeNumber, TopicUnit)], [TopicUnit]) = ([], [])
+    for (nodes, units) in all {
+      if nodes.contains(own) { here += units }
+      let others = nodes.filter { $0 != own }
+      for unit in units where !others.isEmpty {
+        if isFirst, unit.isFollow {
+          for node in others {
+            unconfirmed.append((node, unit))
+            state.unconfirmed.insert(node)
+          }
+        } else {
+          links.send(.unit(group, unit), to: others, mayWait: unit.mayWait)
+        }
+      }
+    }
+    return (unconfirmed, here)
+  }
+
+  private func deliver(_ units: [TopicUnit]) {
+    for unit in units { followed.didReceive(unit, of: group, from: own) }
+  }
+
+  /// Collects events; outside of a decision they are told at once.
+  private func collect(_ body: (inout State) -> Void) {
+    let here = state.withLock { state -> [TopicUnit] in
+      let isAlone = state.telling == nil
+      if isAlone { state.telling = Telling() }
+      body(&state)
+      return isAlone ? send(state.endTelling(nil), isFirst: false, &state).here : []
+    }
+    deliver(here)
+  }
+
+  // MARK: Followers
+
+  private func didConfirm(_ node: NodeNumber) {
+    let waiting = state.withLock { state -> [@Sendable () -> Void] in
+      state.unconfirmed.remove(node)
+      guard state.unconfirmed.isEmpty else { return [] }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for body in waiting { body() }
+  }
+
+  func whenFollowed(_ body: @escaping @Sendable () -> Void) {
+    let mustWait = state.withLock { state in
+      if !state.unconfirmed.isEmpty { state.waiting.append(body) }
+      return !state.unconfirmed.isEmpty
+    }
+    if !mustWait { body() }
+  }
+
+  func isFollowed(by node: NodeNumber) -> Bool { state.withLock { $0.followers[node]?.isTold == true } }
+
+  /// Tells a node once more that it follows, and up to which stamp it was told. For this node itself called on
+  /// the group's executor, so that no unit comes between.
+  /// - Returns: false where it does not follow yet.
+  func follow(by node: NodeNumber) -> Bool {
+    let unit = state.withLock { state -> TopicUnit? in
+      guard let unit = state.followUnit(for: node) else { return nil }
+      if node != own { links.send(.unit(group, unit), to: node, mayWait: true) }
+      return unit
+    }
+    guard let unit else { return false }
+    if node == own { deliver([unit]) }
+    return true
+  }
+
+  // MARK: Events
+
+  func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool {
+    // The presence has both kinds of sessions, and tells the group of their end.
+    var nodes = presence.attach(group, to: user)
+    if directory.isPresent(user) { nodes.append(own) }
+    collect { state in
+      let left = state.followers.filter { !nodes.contains($0.key) && $0.value.users[user] != nil }.keys
+      for node in left { state.detach(user, on: node) }
+      // The reply to a join, and each event, comes behind it.
+      for node in nodes { state.attach(AttachedUser(user, option), on: node) }
+    }
+    return !nodes.isEmpty
   }
 
   func detach(_ user: UserID) {
-    local.detach(user)
-    let nodes = attached.withLock { attached in
-      let nodes = attached.filter { $0.value.contains(user) }.map(\.key)
-      for node in nodes { ClusterTopic.remove(user, on: node, from: &attached) }
-      return nodes
+    collect { state in
+      for node in state.followers.keys { state.detach(user, on: node) }
     }
     presence.detach(group, from: CollectionOfOne(user))
-    links.send(.detach(group, user), to: nodes, mayWait: true)
   }
 
-  private static func remove(_ user: UserID, on node: NodeNumber, from attached: inout [NodeNumber: Set<UserID>]) {
-    attached[node]?.remove(user)
-    if attached[node]?.isEmpty == true { attached[node] = nil }
-  }
-
-  func resetCompression() {
-    local.resetCompression()
-    links.send(.resetCompression(group), to: attached.withLock { Array($0.keys) }, mayWait: true)
-  }
+  func resetCompression() { collect { $0.collect(.resetCompression) } }
 
   func publish(_ frame: [UInt8], _ kind: EventClass, except session: SessionKey?) {
     if tracer.isActive {
-      let users = attached.withLock { $0.values.reduce(into: local.attachedUsers) { $0.formUnion($1) } }
+      let users = state.withLock { $0.followers.values.reduce(into: Set<UserID>()) { $0.formUnion($1.users.keys) } }
       tracer.noteEvent(frame, of: group) { users.contains($0) }
     }
-    local.publish(frame, kind, except: session)
-    let nodes = attached.withLock { Array($0.keys) }
-    if !nodes.isEmpty { links.send(.publish(group, kind, except: session, frame: frame), to: nodes) }
+    collect { $0.collect(.publish(kind, except: session, frame: frame)) }
   }
 
   func send(_ frame: [UInt8], to users: [UserID], except session: SessionKey?) {
     if tracer.isActive { tracer.noteEvent(frame, of: group) { users.contains($0) } }
-    local.send(frame, to: users, except: session)
     var byNode: [NodeNumber: [UserID]] = [:]
     for user in users {
       for node in presence.otherNodes(of: user) { byNode[node, default: []].append(user) }
+      if directory.isPresent(user) { byNode[own, default: []].append(user) }
     }
+    if byNode.isEmpty { return }
     // News for some users, as that of each join for who joins, and messages for a few.
-    for (node, users) in byNode {
-      links.send(.send(group, to: users, except: session, frame: frame), to: node, mayWait: true)
+    collect { state in
+      for (node, users) in byNode { state.collect(.send(users, except: session, frame: frame), for: node) }
     }
   }
 
   func send(_ frame: [UInt8], to session: SessionKey) {
-    guard let node = session.node else { return local.send(frame, to: session) }
-    links.send(.sendToSession(group, session, frame: frame), to: node)
+    collect { $0.collect(.sendToSession(session, frame: frame), for: session.node ?? own) }
   }
 
+  func hears(_ users: [UserID], except session: SessionKey?) -> Bool { presence.hasSession(of: users, except: session) }
+
   func close() {
-    presence.detach(group, from: local.attachedUsers)
-    local.close()
-    let closed = attached.withLock { attached in
-      defer { attached = [:] }
-      return attached
+    topics.remove(self, of: group)
+    let closed = state.withLock { Array($0.followers.values.flatMap(\.users.keys)) }
+    presence.detach(group, from: closed)
+    let (here, waiting) = state.withLock { state -> ([TopicUnit], [@Sendable () -> Void]) in
+      if state.telling == nil { state.telling = Telling() }
+      state.collect(.close)
+      // Behind what was told: no stamp is left that could be compared.
+      let here = send(state.endTelling(nil), isFirst: false, &state).here
+      defer { state = State(term: state.term) }
+      return (here, state.waiting)
     }
-    for users in closed.values { presence.detach(group, from: users) }
-    links.send(.close(group), to: closed.keys.sorted())
+    deliver(here)
+    for body in waiting { body() }
   }
 
   func suspend() { close() }
 }
 
-/// The topics of groups of other nodes, for sessions of this one. Calls come one at a time.
-package final class RemoteTopics: Sendable {
-  private let directory: SessionDirectory
-  private let topics = Mutex<[NodeNumber: [GroupID: LocalTopic]]>([:])
-
-  /// No topics yet.
-  package init(directory: SessionDirectory) { self.directory = directory }
-
-  /// How many topics there are.
-  var count: Int { topics.withLock { $0.values.reduce(0) { $0 + $1.count } } }
-
-  /// Applies an entry of the node that leads the group.
-  func didReceive(_ entry: ClusterEntry, from node: NodeNumber) {
-    switch entry {
-    case .attach(let group, let user, let option): _ = open(group, of: node).attach(user, receiving: option)
-    case .detach(let group, let user):
-      guard let topic = topic(of: group, node) else { return }
-      topic.detach(user)
-      if topic.isEmpty { topics.withLock { $0[node]?.removeValue(forKey: group) }?.close() }
-    case .resetCompression(let group): topic(of: group, node)?.resetCompression()
-    case .publish(let group, let kind, let except, let frame): topic(of: group, node)?.publish(frame, kind, except: except)
-    case .send(let group, let users, let except, let frame):
-      // The users need not be members: then a topic lasts for this frame only.
-      (topic(of: group, node) ?? LocalTopic(group, directory: directory)).send(frame, to: users, except: except)
-    case .sendToSession(let group, let session, let frame):
-      (topic(of: group, node) ?? LocalTopic(group, directory: directory)).send(frame, to: session)
-    case .close(let group): topics.withLock { $0[node]?.removeValue(forKey: group) }?.close()
-    case .snapshotBegan, .snapshotEnded, .sessionBegan, .sessionCompleted, .sessionEnded, .replace, .missed, .webhooksWait,
-      .charged, .badToken, .statusChanged, .request, .reply:
-      break
-    }
-  }
-
-  private func topic(of group: GroupID, _ node: NodeNumber) -> LocalTopic? { topics.withLock { $0[node]?[group] } }
-
-  private func open(_ group: GroupID, of node: NodeNumber) -> LocalTopic {
-    topics.withLock { topics in
-      if let topic = topics[node]?[group] { return topic }
-      let topic = LocalTopic(group, directory: directory)
-      topics[node, default: [:]][group] = topic
-      return topic
-    }
-  }
-
-  /// The node's entries are missing, or it has gone: closes its topics.
-  /// - Returns: the users who were attached.
-  func drop(_ node: NodeNumber) -> Set<UserID> {
-    let dropped = topics.withLock { $0.removeValue(forKey: node) } ?? [:]
-    var users: Set<UserID> = []
-    for topic in dropped.values {
-      users.formUnion(topic.attachedUsers)
-      topic.close()
-    }
-    return users
-  }
-
-  /// Closes everything.
-  func dropAll() -> Set<UserID> {
-    topics.withLock { Array($0.keys) }.reduce(into: []) { $0.formUnion(drop($1)) }
+extension GroupStamp {
+  /// The stamp with the later of each component: what was told once stays told, though a load may have
+  /// made something due again.
+  fileprivate func followed(by told: GroupStamp?) -> GroupStamp {
+    guard let told, told.epoch == epoch else { return self }
+    return GroupStamp(
+      epoch: epoch, seq: max(seq, told.seq), changeSeq: max(changeSeq, told.changeSeq),
+      revision: max(revision, told.revision), board: max(board, told.board))
   }
 }

@@ -11,6 +11,8 @@ package final class ClusterUserDirectory: UserDirectory {
     var unconfirmed: [NodeNumber: Set<UserID>] = [:]
     /// News of users, of their texts or of what ends their sessions, that a node has not confirmed.
     var unheardNews: [NodeNumber: UnconfirmedNews] = [:]
+    /// The part of it whose answers nobody waits for any more.
+    var lateNews: [NodeNumber: UnconfirmedNews] = [:]
     /// Users of whose sessions a node is being told, by the number of the request.
     var awaited: [NodeNumber: [UInt64: UserID]] = [:]
     var lastRequest: UInt64 = 0
@@ -55,6 +57,14 @@ package final class ClusterUserDirectory: UserDirectory {
     membership = network.ports.membership
     bus = network.ports.bus
     store = network.ports.presence
+  }
+
+  /// How many users other nodes are being told of, or were not told of.
+  var unconfirmedCount: Int {
+    state.withLock { state in
+      let users = state.unconfirmed.values.reduce(0) { $0 + $1.count }
+      return state.awaited.values.reduce(users) { $0 + $1.count }
+    }
   }
 
   // MARK: Readiness
@@ -139,17 +149,37 @@ package final class ClusterUserDirectory: UserDirectory {
     tellLate(node)
     // Sessions of users of whom the node did not hear some news: their clients connect again, and the sign-in
     // reads it.
-    if let news = state.withLock({ $0.unheardNews[node] }), !news.isEmpty {
-      let users = news.users
-      links.send(.missed(users ?? presence.users(on: node)), to: node)
-      whenHeard(by: node) { state in
-        if let users { for user in users { state.unheardNews[node]?.didConfirm(user) } } else { state.unheardNews[node] = nil }
-      }
+    let unheard = state.withLock { state in
+      state.lateNews[node] = nil
+      return state.unheardNews[node]
+    }
+    if let news = unheard, !news.isEmpty {
+      links.send(.missed(news.users ?? presence.users(on: node)), to: node)
+      whenHeard(by: node) { $0.unheardNews[node]?.didConfirm(news) }
     }
     return state.withLock { state in
       let awaited = state.awaited.removeValue(forKey: node) ?? [:]
       guard !state.known.insert(node).inserted else { return [] }
       return (state.unconfirmed.removeValue(forKey: node) ?? []).union(awaited.values)
+    }
+  }
+
+  /// The link to a node was interrupted, and goes on: the news of the time between reaches it, late.
+  /// - Returns: the users who have signed in meanwhile, before its groups had attached their sessions.
+  func didResumeLink(to node: NodeNumber) -> Set<UserID> {
+    confirmLateNews(by: node)
+    return state.withLock { $0.unconfirmed.removeValue(forKey: node) ?? [] }
+  }
+
+  /// A node answers behind all that was sent to it before: the news itself, or by a link that has begun
+  /// meanwhile that users have missed it.
+  private func confirmLateNews(by node: NodeNumber) {
+    guard let late = state.withLock({ $0.lateNews.removeValue(forKey: node) }) else { return }
+    requests.send(.uptime, to: node, timeout: ClusterUserDirectory.replyWait) { [self] outcome in
+      state.withLock { state in
+        guard case .reply = outcome else { return state.lateNews[node, default: UnconfirmedNews()].add(late) }
+        state.unheardNews[node]?.didConfirm(late)
+      }
     }
   }
 
@@ -176,6 +206,7 @@ package final class ClusterUserDirectory: UserDirectory {
       state.known.remove(node)
       state.unheard.remove(node)
       state.unheardNews[node] = nil
+      state.lateNews[node] = nil
       state.unconfirmed[node] = nil
       state.awaited[node] = nil
     }
@@ -274,14 +305,17 @@ package final class ClusterUserDirectory: UserDirectory {
       for node in nodes {
         if confirmed.contains(node) {
           state.unheardNews[node]?.didConfirm(user)
-        } else if state.unheardNews[node]?.isEmpty != false {
-          // Earlier news was told again, before this one was lost.
-          state.unheardNews[node, default: UnconfirmedNews()].add(user)
+          continue
         }
+        // Earlier news was told again, before this one was lost.
+        if state.unheardNews[node]?.isEmpty != false { state.unheardNews[node, default: UnconfirmedNews()].add(user) }
+        state.lateNews[node, default: UnconfirmedNews()].add(user)
       }
       // A node that has gone has no sessions.
-      for node in nodes where living[node] == nil { state.unheardNews[node] = nil }
+      for node in nodes where living[node] == nil { (state.unheardNews[node], state.lateNews[node]) = (nil, nil) }
     }
+    // Its answer was late, or its link went on just before.
+    for node in nodes where !confirmed.contains(node) && links.isUp(with: node) { confirmLateNews(by: node) }
     return nodes.allSatisfy { confirmed.contains($0) || living[$0] == nil }
   }
 
@@ -337,10 +371,36 @@ struct UnconfirmedNews: Sendable {
     counts = [:]
   }
 
+  mutating func add(_ news: UnconfirmedNews) {
+    newsCount += news.newsCount
+    isOverfull = isOverfull || news.isOverfull
+    if !isOverfull { counts.merge(news.counts, uniquingKeysWith: +) }
+    guard isOverfull || counts.count > UnconfirmedNews.maxUsers else { return }
+    isOverfull = true
+    counts = [:]
+  }
+
+  /// Nothing, where it was told again meanwhile.
   mutating func didConfirm(_ user: UserID) {
     guard newsCount > 0 else { return }
-    newsCount -= 1
-    if newsCount == 0 { return self = UnconfirmedNews() }
-    if let count = counts[user] { counts[user] = count > 1 ? count - 1 : nil }
+    if isOverfull { newsCount -= 1 } else { confirm(1, of: user) }
+    if newsCount == 0 { self = UnconfirmedNews() }
+  }
+
+  mutating func didConfirm(_ news: UnconfirmedNews) {
+    if isOverfull {
+      newsCount -= min(newsCount, news.newsCount)
+    } else {
+      // Those of too many users were told again before these were added.
+      for (user, count) in news.counts { confirm(count, of: user) }
+    }
+    if newsCount == 0 { self = UnconfirmedNews() }
+  }
+
+  private mutating func confirm(_ count: Int, of user: UserID) {
+    guard let known = counts[user] else { return }
+    let confirmed = min(known, count)
+    newsCount -= confirmed
+    counts[user] = known > confirmed ? known - confirmed : nil
   }
 }

@@ -42,8 +42,17 @@ extension Dispatcher {
       guard router.leads(shard) else { return completion(.error(.temporary)) }
       return dispatchHere(request, by: caller, completion)
     }
+    let repetition = request.namedSend(by: caller).map { send in
+      CallRepetition(send: send) { [self] in
+        let again = caller.repeating()
+        dispatchHere(request, by: again) { reply in
+          router.noteRepeated(reply, by: again)
+          completion(reply)
+        }
+      }
+    }
     router.perform(
-      .call(text, by: caller, shard: shard), at: shard, mayWait: request.mayWait,
+      .call(text, by: caller, shard: shard), at: shard, mayWait: request.mayWait, repetition: repetition,
       here: { [self] in dispatchHere(request, by: caller, completion) }, completion)
   }
 
@@ -90,6 +99,22 @@ extension Dispatcher {
 private func answers(_ replies: [RowReply], to places: [Int]) -> [(place: Int, reply: Reply)] {
   zip(places, replies).compactMap { place, reply in
     if case .reply(let reply) = reply { (place, reply) } else { nil }
+  }
+}
+
+extension Request {
+  /// The send that a group may be asked for twice, because it knows it by its name; nil = another request, or
+  /// one of which nothing is stored.
+  fileprivate func namedSend(by caller: Caller) -> NamedSend? {
+    guard case .group(let group, let request) = self, let sender = caller.userID else { return nil }
+    let options: MessageOptions
+    switch request {
+    case .sendGroupTextMessage(let method): options = method.options
+    case .sendGroupCustomMessage(let method): options = method.options
+    default: return nil
+    }
+    guard let id = options.clientMsgID, !options.onlineUserOnly else { return nil }
+    return NamedSend(sender: sender, clientMsgID: id, group: group)
   }
 }
 

@@ -44,7 +44,8 @@ struct EntryWriter {
   }
 
   mutating func caller(_ caller: Caller) {
-    bytes.optional(caller.userID) { $0.text($1.rawValue) }
+    bytes.byte(caller.userID == nil ? CallerKind.administrator : caller.isRepeated ? CallerKind.repeating : CallerKind.user)
+    if let user = caller.userID { self.user(user) }
     platform(caller.platform)
     optionalKey(caller.session)
     profile(caller.profile)
@@ -52,6 +53,14 @@ struct EntryWriter {
   }
 
   mutating func trace(_ trace: TraceContext?) { bytes.optional(trace) { $0.text($1.traceparent) } }
+}
+
+/// The first byte of a caller.
+private enum CallerKind {
+  static let administrator: UInt8 = 0
+  static let user: UInt8 = 1
+  /// Of a user whose request may have been performed already.
+  static let repeating: UInt8 = 2
 }
 
 /// Reads the values of entries.
@@ -138,13 +147,15 @@ struct EntryReader {
   }
 
   mutating func caller() throws(MalformedMessage) -> Caller {
-    let isUser = try bytes.flag()
-    let user = isUser ? try user() : nil
+    let kind = try bytes.byte()
+    guard kind <= CallerKind.repeating else { throw MalformedMessage("an unknown caller: \(kind)") }
+    let user = try kind == CallerKind.administrator ? nil : self.user()
     let (platform, session, profile) = (try platform(), try optionalKey(), try profile())
     let trace = try trace()
     guard let user else { return .administrator.with(trace: trace) }
     // Its own requester: whether the client still waits is known on its node alone.
-    return .user(user, platform: platform, session: session, requester: nil, profile: profile).with(trace: trace)
+    let caller = Caller.user(user, platform: platform, session: session, requester: nil, profile: profile).with(trace: trace)
+    return kind == CallerKind.repeating ? caller.repeating() : caller
   }
 
   mutating func trace() throws(MalformedMessage) -> TraceContext? {

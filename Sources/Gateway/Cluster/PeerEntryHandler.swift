@@ -9,7 +9,7 @@ package final class PeerEntryHandler: Sendable {
   private let handler: PeerRequestHandler
   private let presence: ClusterPresence
   private let users: ClusterUserDirectory
-  private let topics: RemoteTopics
+  private let topics: FollowedTopics
   private let directory: SessionDirectory
   private let statuses: Statuses
   private let budgets: UserBudgets
@@ -21,7 +21,7 @@ package final class PeerEntryHandler: Sendable {
   /// - Parameter handler: performs what other nodes ask; `network.requests` has what this node asks
   ///   them.
   package init(
-    _ network: ClusterNetwork, handler: PeerRequestHandler, users: ClusterUserDirectory, topics: RemoteTopics,
+    _ network: ClusterNetwork, handler: PeerRequestHandler, users: ClusterUserDirectory, topics: FollowedTopics,
     directory: SessionDirectory, statuses: Statuses, budgets: UserBudgets, connectionLimiter: ConnectionLimiter,
     poster: (any WebhookPoster)?, clocks: any Clocks
   ) {
@@ -46,14 +46,17 @@ package final class PeerEntryHandler: Sendable {
       users.tellLate(node)
     case .replace(let user, let key):
       directory.sessions(of: user).first { $0.session.key == key }?.session.replace()
-    case .attach, .detach, .resetCompression, .publish, .send, .sendToSession, .close: topics.didReceive(entry, from: node)
+    case .unit(let group, let unit): topics.didReceive(unit, of: group, from: node)
+    case .expectFollow(let expected, let instant): topics.expect(expected, before: instant)
     case .missed(let users): directory.loseTouch(users)
     case .webhooksWait: poster?.searchStore()
     case .charged(let user, let requests): budgets.charge(requests, of: user, at: clocks.monotonic)
     case .badToken(let address): _ = connectionLimiter.noteBadToken(from: address, at: clocks.monotonic)
     case .statusChanged(let user, let customStatus): statuses.statusChanged(of: user, to: customStatus)
     case .request(let number, let request):
-      handler.perform(request) { [links] reply, mayWait in
+      // Behind the units of before, as all that comes from the node.
+      if case .following(.confirm(let group, let unit)) = request { topics.didReceive(unit, of: group, from: node) }
+      handler.perform(request, from: node) { [links] reply, mayWait in
         links.send(.reply(number: number, reply), to: node, mayWait: mayWait)
       }
     case .reply(let number, let reply): requests.didReceive(reply, to: number, from: node)

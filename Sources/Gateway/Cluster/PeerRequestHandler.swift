@@ -10,6 +10,7 @@ package final class PeerRequestHandler: Sendable {
   private let observation: Observation
   private let router: ShardRouter
   private let registry: GroupRegistry
+  private let follows: FollowAnswerer
   private let users: ClusterUserDirectory
   private let directory: SessionDirectory
   private let budgets: UserBudgets
@@ -20,7 +21,7 @@ package final class PeerRequestHandler: Sendable {
 
   /// A handler that has no metrics to tell of yet.
   package init(
-    dispatcher: Dispatcher, observation: Observation, router: ShardRouter, registry: GroupRegistry,
+    dispatcher: Dispatcher, observation: Observation, router: ShardRouter, registry: GroupRegistry, follows: FollowAnswerer,
     users: ClusterUserDirectory, directory: SessionDirectory, budgets: UserBudgets, streams: StreamDirectory,
     methods: MethodTable, clocks: any Clocks
   ) {
@@ -28,6 +29,7 @@ package final class PeerRequestHandler: Sendable {
     self.observation = observation
     self.router = router
     self.registry = registry
+    self.follows = follows
     self.users = users
     self.directory = directory
     self.budgets = budgets
@@ -48,7 +50,10 @@ package final class PeerRequestHandler: Sendable {
   }
 
   /// - Parameter reply: is told the reply, and whether it may wait for a frame of many.
-  func perform(_ request: RemoteRequest, _ reply: @escaping @Sendable (RemoteReply, _ mayWait: Bool) -> Void) {
+  func perform(
+    _ request: RemoteRequest, from node: NodeNumber,
+    _ reply: @escaping @Sendable (RemoteReply, _ mayWait: Bool) -> Void
+  ) {
     let answer: @Sendable (RemoteReply) -> Void = { reply($0, false) }
     switch request {
     case .call(let text, let caller, let shard):
@@ -62,6 +67,7 @@ package final class PeerRequestHandler: Sendable {
       }
     case .rows(let rows, let caller):
       Task { answer(.rows(await registry.rows(rows, by: caller, router, clocks))) }
+    case .following(let request): follows.answer(request, of: node, answer)
     case .presence(let change, let memberships):
       Task {
         await users.attachOwnGroups(change, in: memberships)

@@ -57,6 +57,11 @@ struct PresenceTable: Sendable {
   /// The sessions of a user, in order.
   func sessions(of user: UserID) -> [ClusterSession] { users[user]?.sessions.map(\.session) ?? [] }
 
+  /// Whether a user has another session than this one.
+  func hasSession(of user: UserID, except session: SessionKey?) -> Bool {
+    users[user]?.sessions.contains { $0.session.key != session } ?? false
+  }
+
   /// The nodes with sessions of a user, each once.
   func nodes(of user: UserID) -> [NodeNumber] {
     guard let sessions = users[user]?.sessions else { return [] }
@@ -171,9 +176,4 @@ struct PresenceTable: Sendable {
 
   /// The groups of this node that have a user attached.
   func groups(of user: UserID) -> [GroupID] { users[user].map { Array($0.groups) } ?? [] }
-
-  /// The users of a node whom groups of this node have attached.
-  func attachedUsers(on node: NodeNumber) -> [UserID] {
-    users.filter { !$0.value.groups.isEmpty && $0.value.sessions.contains { $0.node == node } }.map(\.key)
-  }
 }

@@ -9,6 +9,8 @@ enum RemoteRequest: Sendable {
   case call(RequestText, by: Caller, shard: Shard)
   /// Rows of answers over several groups: the receiver may answer the first of them only.
   case rows([RowRequest], by: Caller)
+  /// What a node that follows groups asks their owner, and what the owner asks it.
+  case following(FollowRequest)
   /// A user's sessions have changed: groups of the receiver attach them.
   case presence(Group.Presence, in: [Membership])
   /// A user's texts have changed.
@@ -104,6 +106,7 @@ enum RemoteReply: Sendable {
   case activeGroups([ActiveGroup])
   case administratorActions([AdministratorAction])
   case posted(PostedCall.Answer)
+  case following(FollowReply)
 }
 
 // MARK: Bytes
@@ -112,7 +115,7 @@ extension RemoteRequest {
   private enum Tag: UInt8 {
     case call = 1
     case rows, presence, userInfo, endSessions, sessions
-    case erase, recallRecent, forgetUser
+    case erase, recallRecent, forgetUser, following
     case beginTrace = 16
     case traceEntries, readTrace, endTrace, activeGroups, administratorActions, uptime, metrics
     case post = 32
@@ -135,6 +138,9 @@ extension RemoteRequest {
         row.operation.write(to: &writer)
         writer.group(row.group)
       }
+    case .following(let request):
+      writer.bytes.byte(Tag.following.rawValue)
+      request.write(to: &writer)
     case .presence(let presence, let memberships):
       writer.bytes.byte(Tag.presence.rawValue)
       writer.user(presence.user)
@@ -218,6 +224,7 @@ extension RemoteRequest {
       var rows: [RowRequest] = []
       for _ in 0..<count { rows.append(RowRequest(operation: try RowOperation(from: &reader), group: try reader.group())) }
       self = .rows(rows, by: caller)
+    case .following: self = .following(try FollowRequest(from: &reader))
     case .presence:
       let user = try reader.user()
       let since = try reader.bytes.optional { (reader) throws(MalformedMessage) in try reader.signed() }
@@ -365,7 +372,7 @@ extension RowOperation {
 extension RemoteReply {
   private enum Tag: UInt8 {
     case moved = 1
-    case reply, rows, sessions, count, traceEntries, activeGroups, administratorActions, posted
+    case reply, rows, sessions, count, traceEntries, activeGroups, administratorActions, posted, following
   }
 
   func write(to writer: inout EntryWriter) {
@@ -415,6 +422,9 @@ extension RemoteReply {
     case .posted(let answer):
       writer.bytes.byte(Tag.posted.rawValue)
       answer.write(to: &writer)
+    case .following(let reply):
+      writer.bytes.byte(Tag.following.rawValue)
+      reply.write(to: &writer)
     }
   }
 
@@ -455,6 +465,7 @@ extension RemoteReply {
       for _ in 0..<count { actions.append(try reader.action()) }
       self = .administratorActions(actions)
     case .posted: self = .posted(try PostedCall.Answer(from: &reader))
+    case .following: self = .following(try FollowReply(from: &reader))
     }
   }
 }

@@ -20,6 +20,7 @@ package final class ShardRouter: GroupLeadership, Sendable {
     var queues: [Shard: CallQueue] = [:]
     var waitingCount = 0
     var lastNumber: UInt64 = 0
+    var sends = AwaitedSends()
 
     mutating func withQueue<Result>(of shard: Shard, _ body: (inout CallQueue) -> Result) -> Result {
       var queue = queues.removeValue(forKey: shard) ?? CallQueue()
@@ -34,6 +35,9 @@ package final class ShardRouter: GroupLeadership, Sendable {
 
   /// How long a request waits for an owner.
   static let routeWait = Duration.seconds(1)
+  /// How long a request that may have been performed waits for the next owner: longer than a lease, and the
+  /// claim behind it.
+  static let repeatWait = Duration.seconds(10)
   /// How long a request waits for the owner's reply; a link that is lost ends the wait before.
   static let replyWait = Duration.seconds(20)
   /// The most requests that wait for owners.
@@ -48,6 +52,8 @@ package final class ShardRouter: GroupLeadership, Sendable {
   private let inFlight = ShardCounts()
   private let isServing = Atomic(false)
   private let didLose = Mutex<@Sendable (Caller) -> Void>({ _ in })
+  private let repeatedAnswers = Atomic(0)
+  private let repeatedLosses = Atomic(0)
 
   init(shards: ShardMap, links: ClusterLinks, requests: RemoteRequests, clocks: any Clocks) {
     self.shards = shards
@@ -56,7 +62,13 @@ package final class ShardRouter: GroupLeadership, Sendable {
     self.clocks = clocks
   }
 
+  /// How many requests wait for an owner, or for the shard's others.
+  var waitingCount: Int { state.withLock { $0.waitingCount } }
+
   // MARK: Ownership
+
+  /// This node; nil while it belongs to no cluster.
+  var ownNode: NodeNumber? { shards.ownNode }
 
   package func leads(_ group: GroupID) -> Bool { leads(Shard(of: group)) }
 
@@ -112,9 +124,12 @@ package final class ShardRouter: GroupLeadership, Sendable {
   func onLoss(_ body: @escaping @Sendable (Caller) -> Void) { didLose.withLock { $0 = body } }
 
   /// Performs a request at the owner of a shard.
-  /// - Parameter mayWait: for up to 20 ms, so that it shares a frame with others.
+  /// - Parameters:
+  ///   - mayWait: for up to 20 ms, so that it shares a frame with others.
+  ///   - repetition: nil = it must not be performed twice.
   func perform(
-    _ request: RemoteRequest, at shard: Shard, mayWait: Bool = false, here: @escaping @Sendable () -> Void,
+    _ request: RemoteRequest, at shard: Shard, mayWait: Bool = false, repetition: CallRepetition? = nil,
+    here: @escaping @Sendable () -> Void,
     _ completion: @escaping @Sendable (Reply) -> Void
   ) {
     let route = route(to: shard)
@@ -124,7 +139,9 @@ package final class ShardRouter: GroupLeadership, Sendable {
     let (call, step) = state.withLock { state -> (RoutedCall, Step) in
       state.lastNumber += 1
       let call = RoutedCall(
-        number: state.lastNumber, deadline: deadline, request: request, mayWait: mayWait, here: here, completion: completion)
+        number: state.lastNumber, deadline: deadline, request: request, mayWait: mayWait, here: here, repetition: repetition,
+        completion: completion)
+      if let send = call.awaitedSend { state.sends.begin(send) }
       let isFull = state.waitingCount >= ShardRouter.maxWaiting
       let step = state.withQueue(of: shard) { queue -> Step in
         if let flight = queue.leave(call.number, by: route) { return .leave(flight) }
@@ -149,13 +166,19 @@ package final class ShardRouter: GroupLeadership, Sendable {
 
   private func finish(_ call: RoutedCall, of shard: Shard, _ reply: Reply) {
     inFlight.add(-1, to: shard)
+    endWait(for: call)
     call.completion(reply)
+  }
+
+  private func endWait(for call: RoutedCall) {
+    if let send = call.awaitedSend { state.withLock { $0.sends.end(send) } }
   }
 
   /// Performs a call that may leave.
   private func attempt(_ call: RoutedCall, at shard: Shard, by route: Route, _ flight: UInt64) {
     switch route {
     case .here:
+      endWait(for: call)
       call.here()
       inFlight.add(-1, to: shard)
     // `CallQueue.mayLeave` lets none leave by this route.
@@ -163,7 +186,9 @@ package final class ShardRouter: GroupLeadership, Sendable {
     case .node(let node):
       requests.send(call.request, to: node, mayWait: call.mayWait, timeout: ShardRouter.replyWait) { [self] outcome in
         switch outcome {
-        case .reply(.reply(let reply)): didAnswer(call, of: shard, flight, reply)
+        case .reply(.reply(let reply)):
+          if call.wasLost, case .call(_, let caller, _) = call.request { noteRepeated(reply, by: caller) }
+          didAnswer(call, of: shard, flight, reply)
         case .reply(.rows(let rows)):
           if case .reply(let reply)? = rows.first {
             didAnswer(call, of: shard, flight, reply)
@@ -176,16 +201,52 @@ package final class ShardRouter: GroupLeadership, Sendable {
           guard case .call(_, let caller, _) = call.request else {
             return didAnswer(call, of: shard, flight, call.request.writes ? .failure(.outcomeUnknown) : .error(.temporary))
           }
-          didLose.withLock { $0 }(caller)
+          if let again = call.repeated(at: clocks.monotonic) {
+            noteLost(again)
+            return didSendBack(again, of: shard, node, flight)
+          }
+          if call.wasLost { noteRepeated(.failure(.outcomeUnknown), by: caller) } else { didLose.withLock { $0 }(caller) }
           didAnswer(call, of: shard, flight, .failure(.outcomeUnknown))
         }
       }
     }
   }
 
+  // MARK: Calls that are asked again
+
+  /// The answer to a request that an earlier owner may have performed. One that cannot be told ends the
+  /// session, as the loss itself would have.
+  func noteRepeated(_ reply: Reply, by caller: Caller) {
+    if case .failure(.outcomeUnknown) = reply {
+      repeatedLosses.wrappingAdd(1, ordering: .relaxed)
+      didLose.withLock { $0 }(caller)
+    } else {
+      repeatedAnswers.wrappingAdd(1, ordering: .relaxed)
+    }
+  }
+
+  private func noteLost(_ call: RoutedCall) {
+    guard let send = call.awaitedSend else { return }
+    let now = clocks.monotonic
+    state.withLock { $0.sends.lose(send, at: now) }
+  }
+
+  /// How many requests were asked again, and answered, or not.
+  var repeatedCounts: (answered: Int, unknown: Int) {
+    (repeatedAnswers.load(ordering: .relaxed), repeatedLosses.load(ordering: .relaxed))
+  }
+
+  private func refuse(_ call: RoutedCall, of shard: Shard) {
+    guard call.wasLost, case .call(_, let caller, _) = call.request else { return finish(call, of: shard, .error(.temporary)) }
+    let reply = Reply.failure(.outcomeUnknown)
+    noteRepeated(reply, by: caller)
+    finish(call, of: shard, reply)
+  }
+
   private func didAnswer(_ call: RoutedCall, of shard: Shard, _ flight: UInt64, _ reply: Reply) {
-    let (counts, mustRetry) = state.withLock { state in
-      state.withQueue(of: shard) { queue in
+    let (counts, mustRetry) = state.withLock { state -> (Bool, Bool) in
+      if let send = call.awaitedSend { state.sends.end(send) }
+      return state.withQueue(of: shard) { queue in
         let (counts, isLast) = queue.didAnswer(flight)
         return (counts, isLast && queue.hasWaiting)
       }
@@ -207,7 +268,7 @@ package final class ShardRouter: GroupLeadership, Sendable {
       }
     }
     if !counts { inFlight.add(1, to: shard) }
-    if isRefused { finish(call, of: shard, .error(.temporary)) }
+    if isRefused { refuse(call, of: shard) }
     // Another owner may be known already. The same node would send them back until its news has come.
     if isLast, route(to: shard) != .node(node) { retry(shard, at: clocks.monotonic) }
   }
@@ -248,9 +309,7 @@ package final class ShardRouter: GroupLeadership, Sendable {
       send(batch, of: shard, by: route)
       guard state.withLock({ $0.withQueue(of: shard) { $0.endBatch() } }) else { break }
     }
-    for call in state.withLock({ $0.withQueue(of: shard) { $0.removeLate(at: now) } }) {
-      finish(call, of: shard, .error(.temporary))
-    }
+    for call in state.withLock({ $0.withQueue(of: shard) { $0.removeLate(at: now) } }) { refuse(call, of: shard) }
     askForAnswers(of: shard, by: route)
   }
 
@@ -277,6 +336,46 @@ package final class ShardRouter: GroupLeadership, Sendable {
       if !counts { inFlight.add(1, to: shard) }
     }
   }
+}
+
+extension ShardRouter: AwaitedSenders {
+  func awaitedSend(_ sender: UserID, _ clientMsgID: String, in group: GroupID) -> SessionKey? {
+    let send = NamedSend(sender: sender, clientMsgID: clientMsgID, group: group)
+    return state.withLock { $0.sends.session(of: send) }
+  }
+}
+
+/// The sessions that wait for the replies to their sends. An event that is told again may tell of such a send,
+/// before its owner is known to be lost, or behind the reply of the next: each gets the reply alone.
+private struct AwaitedSends {
+  /// Longer than a call that is asked again waits, and a group for what it missed.
+  private static let lifetime = Duration.seconds(30)
+  /// Beyond, a sender gets its own event, too.
+  private static let maxLost = 50_000
+
+  /// Those that were not lost; as many as calls are under way.
+  private var waiting: [NamedSend: SessionKey] = [:]
+  private var lost: [NamedSend: SessionKey] = [:]
+  private var order: Deque<(send: NamedSend, end: MonotonicInstant)> = []
+
+  mutating func begin(_ send: AwaitedSend) { waiting[send.send] = send.session }
+
+  mutating func end(_ send: AwaitedSend) {
+    // Another session may repeat it.
+    if waiting[send.send] == send.session { waiting[send.send] = nil }
+  }
+
+  mutating func lose(_ send: AwaitedSend, at now: MonotonicInstant) {
+    end(send)
+    while let first = order.first, first.end <= now {
+      order.removeFirst()
+      lost[first.send] = nil
+    }
+    guard order.count < AwaitedSends.maxLost, lost.updateValue(send.session, forKey: send.send) == nil else { return }
+    order.append((send.send, now + AwaitedSends.lifetime))
+  }
+
+  func session(of send: NamedSend) -> SessionKey? { waiting[send] ?? lost[send] }
 }
 
 /// A number for each shard, without a lock.

@@ -16,7 +16,8 @@ package final class ConnectionLimiter: Sendable {
   /// So many may be told of the limit of all connections at a time.
   private static let spareOfAll = 256
 
-  private struct Address {
+  /// A class: changing a value where it stands in a dictionary allocates.
+  private final class Address {
     /// Within the limits.
     var connections = 0
     /// No WebSocket yet.
@@ -25,7 +26,7 @@ package final class ConnectionLimiter: Sendable {
     var refused = 0
     var badTokens = SlidingWindowCounter(window: ConnectionLimiter.badTokens.window, bound: ConnectionLimiter.badTokens.count)
 
-    mutating func isEmpty(at now: MonotonicInstant) -> Bool {
+    func isEmpty(at now: MonotonicInstant) -> Bool {
       connections <= 0 && arriving <= 0 && refused <= 0 && badTokens.isEmpty(at: now)
     }
   }
@@ -61,10 +62,10 @@ package final class ConnectionLimiter: Sendable {
     guard connectionsPerAddress > 0 else { return .admitted }
     let source = source(of: address)
     return state.withLock { state in
-      let known = state.addresses[source] ?? Address()
-      let room = max(connectionsPerAddress - known.connections, ConnectionLimiter.spare)
-      guard known.arriving < room else { return .full }
-      state.addresses[source, default: known].arriving += 1
+      let address = ConnectionLimiter.address(source, in: &state)
+      let room = max(connectionsPerAddress - address.connections, ConnectionLimiter.spare)
+      guard address.arriving < room else { return .full }
+      address.arriving += 1
       return .admitted
     }
   }
@@ -74,8 +75,9 @@ package final class ConnectionLimiter: Sendable {
     guard connectionsPerAddress > 0 else { return }
     let source = source(of: address)
     state.withLock { state in
-      state.addresses[source]?.arriving -= 1
-      ConnectionLimiter.forgetIfEmpty(source, in: &state, at: now)
+      guard let address = state.addresses[source] else { return }
+      address.arriving -= 1
+      if address.isEmpty(at: now) { state.addresses[source] = nil }
     }
   }
 
@@ -85,8 +87,7 @@ package final class ConnectionLimiter: Sendable {
     guard connections > 0 || connectionsPerAddress > 0 else { return false }
     let source = source(of: address)
     return state.withLock { state in
-      let known = state.addresses[source] ?? Address()
-      if isFull(known), known.refused >= ConnectionLimiter.spare { return true }
+      if let known = state.addresses[source], isFull(known), known.refused >= ConnectionLimiter.spare { return true }
       return isFull(state) && state.open - state.accepted >= ConnectionLimiter.spareOfAll
     }
   }
@@ -102,12 +103,13 @@ package final class ConnectionLimiter: Sendable {
     let source = source(of: address)
     return state.withLock { state in
       state.open += 1
-      guard !isFull(state), !isFull(state.addresses[source] ?? Address()) else {
-        state.addresses[source, default: Address()].refused += 1
+      let address = ConnectionLimiter.address(source, in: &state)
+      guard !isFull(state), !isFull(address) else {
+        address.refused += 1
         return false
       }
       state.accepted += 1
-      state.addresses[source, default: Address()].connections += 1
+      address.connections += 1
       return true
     }
   }
@@ -117,21 +119,21 @@ package final class ConnectionLimiter: Sendable {
     let source = source(of: address)
     let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       state.open -= 1
-      if wasAccepted {
-        state.accepted -= 1
-        state.addresses[source]?.connections -= 1
-      } else {
-        state.addresses[source]?.refused -= 1
+      if wasAccepted { state.accepted -= 1 }
+      if let address = state.addresses[source] {
+        if wasAccepted { address.connections -= 1 } else { address.refused -= 1 }
+        if address.isEmpty(at: now) { state.addresses[source] = nil }
       }
-      ConnectionLimiter.forgetIfEmpty(source, in: &state, at: now)
       return state.open == 0 ? ConnectionLimiter.removeWaiting(&state) : []
     }
     for continuation in waiting { continuation.resume() }
   }
 
-  private static func forgetIfEmpty(_ source: String, in state: inout State, at now: MonotonicInstant) {
-    guard var entry = state.addresses[source], entry.isEmpty(at: now) else { return }
-    state.addresses[source] = nil
+  private static func address(_ source: String, in state: inout State) -> Address {
+    if let known = state.addresses[source] { return known }
+    let address = Address()
+    state.addresses[source] = address
+    return address
   }
 
   /// Returns when no connection is open, or when the task is cancelled.
@@ -161,8 +163,9 @@ package final class ConnectionLimiter: Sendable {
   func noteBadToken(from address: String, at now: MonotonicInstant) -> Bool {
     let source = source(of: address)
     return state.withLock { state in
-      let tooMany = state.addresses[source, default: Address()].badTokens.isReached(at: now)
-      _ = state.addresses[source, default: Address()].badTokens.note(at: now)
+      let address = ConnectionLimiter.address(source, in: &state)
+      let tooMany = address.badTokens.isReached(at: now)
+      _ = address.badTokens.note(at: now)
       return tooMany
     }
   }
@@ -172,10 +175,7 @@ package final class ConnectionLimiter: Sendable {
     state.withLock { state in
       guard now >= state.nextSweep else { return }
       state.nextSweep = now + .seconds(60)
-      state.addresses = state.addresses.filter { _, entry in
-        var entry = entry
-        return !entry.isEmpty(at: now)
-      }
+      state.addresses = state.addresses.filter { _, address in !address.isEmpty(at: now) }
     }
   }
 

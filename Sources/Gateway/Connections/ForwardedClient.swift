@@ -25,7 +25,7 @@ struct ForwardedClient: Equatable {
     var address = head.peerAddress
     var hops = isTrustedProxy(address) ? ForwardedHop.all(of: head, by: headers) : []
     var naming = hops.last
-    while isTrustedProxy(address), let hop = hops.popLast(), let next = hop.address {
+    while !hops.isEmpty, isTrustedProxy(address), let hop = hops.popLast(), let next = hop.address {
       address = next
       naming = hop
     }

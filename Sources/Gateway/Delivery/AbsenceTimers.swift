@@ -78,7 +78,9 @@ package final class AbsenceTimers: Sendable {
   }
 
   /// The user is online again.
-  func cancel(for user: UserID) { state.withLock { $0.absences[user] = nil } }
+  func cancel(for user: UserID) {
+    state.withLock { state in if !state.absences.isEmpty { state.absences[user] = nil } }
+  }
 
   /// How many users have a timer.
   var count: Int { state.withLock { $0.absences.count } }

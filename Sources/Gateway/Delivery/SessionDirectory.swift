@@ -32,7 +32,10 @@ package final class SessionDirectory: Sendable {
     /// The platforms of the signed-in sessions.
     var platforms: PlatformSet {
       var platforms: PlatformSet = []
-      for session in sessions where session.isCompleted { platforms.insert(PlatformSet(platform: session.platform)) }
+      // By their places: a copy of an entry retains five objects.
+      for index in sessions.indices where sessions[index].isCompleted {
+        platforms.insert(PlatformSet(platform: sessions[index].platform))
+      }
       return platforms
     }
   }
@@ -101,6 +104,8 @@ package final class SessionDirectory: Sendable {
   }
 
   private static func replaced(by entry: SessionEntry, among older: ArraySlice<SessionEntry>, limit: Int) -> [Session] {
+    // As a rule a user has one session.
+    if older.isEmpty { return [] }
     // By bytes: two spellings of one text, which Swift's strings take for equal, are two devices.
     let sameDevice = entry.deviceID.map { device in older.filter { $0.deviceID?.utf8.elementsEqual(device.utf8) == true } } ?? []
     let samePlatform = older.filter { old in

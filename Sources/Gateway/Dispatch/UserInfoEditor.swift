@@ -24,6 +24,9 @@ final class UserInfoEditor: Sendable {
     self.clocks = clocks
   }
 
+  /// How many users have a change under way.
+  var turnCount: Int { turns.count }
+
   /// Changes texts, all of them or none, and makes the users known. Everything that is sent after
   /// the reply shows the new texts.
   /// - Parameters:

@@ -47,6 +47,9 @@ public final class EventStreams: Sendable {
     self.requests = requests
   }
 
+  /// How many requests of event streams are in service or wait.
+  var postCount: Int { queue.withLock { $0.count } }
+
   // MARK: Who may ask
 
   /// The headers by which a browser lets the page of another origin read an answer; none where that

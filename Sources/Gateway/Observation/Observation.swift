@@ -34,6 +34,9 @@ package final class Observation: Sendable {
 
   // MARK: Traces
 
+  /// How many traces are kept: those of this node, and what it has read of those that were begun here.
+  var traceCount: Int { tracer.count + merged.withLock { $0.count } }
+
   /// Begins a trace. All nodes that answer note from the reply on; others from the moment at which
   /// they are heard.
   func begin(_ request: BeginTrace) async -> Reply {

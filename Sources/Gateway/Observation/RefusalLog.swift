@@ -31,6 +31,9 @@ public final class RefusalLog: Sendable {
   private let crowds = CrowdLines<EarlyEnd>()
   private let oddTokens = CrowdLines<String>()
 
+  /// The pairs of Origin and Host that were logged lately.
+  var pairCount: Int { originLines.count + hostLines.count }
+
   /// A log in which nothing was refused yet.
   package init(clocks: any Clocks, logger: Logger) {
     self.clocks = clocks
@@ -305,6 +308,9 @@ private final class RecentPairs: Sendable {
   private let logged = Mutex<[Pair: MonotonicInstant]>([:])
 
   init(period: Duration) { self.period = period }
+
+  /// How many are remembered.
+  var count: Int { logged.withLock { $0.count } }
 
   /// - Returns: nil = drop the line: the pair was logged lately, or the rate is reached; else how
   ///   many lines were dropped before it.

@@ -34,6 +34,9 @@ struct TraceTable: Sendable {
 
   private var traces: [Trace] = []
 
+  /// How many are kept.
+  var count: Int { traces.count }
+
   /// Begins a trace; one that has begun goes on.
   mutating func begin(_ subject: BeginTrace.Subject, id: String, until end: MonotonicInstant, endTime: WallInstant) {
     if knows(id) { return }

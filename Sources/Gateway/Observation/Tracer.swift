@@ -16,6 +16,9 @@ package final class Tracer: Sendable {
   /// Whether anything may have to be noted.
   var isActive: Bool { active.load(ordering: .relaxed) }
 
+  /// How many traces are kept, ended ones included.
+  var count: Int { table.withLock { $0.count } }
+
   /// Begins a trace; one that has begun goes on.
   /// - Returns: when it ends.
   func begin(_ subject: BeginTrace.Subject, id: String, for duration: Duration) -> WallInstant {

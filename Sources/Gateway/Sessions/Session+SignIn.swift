@@ -169,54 +169,64 @@ extension Session {
       address: address, loginTime: context.clocks.wall)
     registration.begin(entry, of: identity.userID)
     context.signIns.begin()
-    Task { await self.attachGroups(of: identity, then: reply) }
+    let signIn = StoreSignIn(identity: identity, profileChanges: profileChanges, reply: reply)
+    // Behind the registration: a block that the read does not see is committed later, and ends the session.
+    registration.read(identity.userID) { record in self.didRead(record, for: signIn) }
+  }
+
+  /// A sign-in that waits for the store.
+  private struct StoreSignIn: Sendable {
+    let identity: Identity
+    /// `Session.profileChanges` before the store was read.
+    let profileChanges: Int
+    let reply: ReplyHandler
+  }
+
+  /// The store has been read; nil = it has failed. On any thread.
+  private nonisolated func didRead(_ record: SignInRecord?, for signIn: StoreSignIn) {
+    connection.loop.enqueue { self.assumeIsolated { $0.admit(signIn, by: record) } }
+  }
+
+  /// Decides by the stored data of the user, who is known from now on where the sign-in goes on.
+  private func admit(_ signIn: StoreSignIn, by record: SignInRecord?) {
+    let user = signIn.identity.userID
+    guard let record, case .signingIn = phase else { return endAttempt(signIn, hasFailed: record == nil) }
+    if let refusal = record.access.refusal(ofTokenIssued: signIn.identity.issuedAt, now: context.clocks.wall) {
+      refuseAccess(refusal, to: user, then: signIn.reply)
+      return context.signInEnded(on: connection.loop)
+    }
+    registration.admit(user)
+    if registration.knowsAtOnce(record) { return attachGroups(signIn, record) }
+    Task { await self.makeKnown(signIn, record) }
+  }
+
+  /// Goes on when all nodes know the user.
+  private func makeKnown(_ signIn: StoreSignIn, _ record: SignInRecord) async {
+    let isKnown = await registration.makeKnown(signIn.identity.userID, record)
+    guard isKnown, case .signingIn = phase else { return endAttempt(signIn, hasFailed: !isKnown) }
+    attachGroups(signIn, record)
+  }
+
+  /// The store has failed, or the session has ended meanwhile.
+  private func endAttempt(_ signIn: StoreSignIn, hasFailed: Bool) {
+    let user = signIn.identity.userID
+    if hasFailed { failSignIn(of: user, then: signIn.reply) } else { registration.forgetIfAbsent(user) }
+    context.signInEnded(on: connection.loop)
   }
 
   /// Attaches the session to the user's groups in memory before the reply. A group that is loaded
   /// later looks for its members' sessions itself.
-  private func attachGroups(of identity: Identity, then reply: @escaping ReplyHandler) async {
-    let profileChanges = profileChanges
-    let record = await admittedRecord(of: identity, then: reply)
+  private func attachGroups(_ signIn: StoreSignIn, _ record: SignInRecord) {
     // The next sign-in does not wait for the groups of this one.
     context.signInEnded(on: connection.loop)
-    guard let record else { return }
     // A change since the store was read has set it.
-    if self.profileChanges == profileChanges { setProfile(record.profile) }
-    let presence = registration.presence(of: identity.userID, record)
-    if registration.sessions.hasGroups(in: record.memberships) {
+    if profileChanges == signIn.profileChanges { setProfile(record.profile) }
+    let (identity, presence) = (signIn.identity, registration.presence(of: signIn.identity.userID, record))
+    guard registration.sessions.hasGroups(in: record.memberships) else { return completeSignIn(identity, then: signIn.reply) }
+    Task {
       await registration.sessions.attachGroups(presence, in: record.memberships)
+      completeSignIn(identity, then: signIn.reply)
     }
-    completeSignIn(identity, then: reply)
-  }
-
-  /// The stored data of a user who may sign in and is known from now on. The session is registered
-  /// before the read: a block that the read does not see is committed behind it, and ends the session.
-  /// - Returns: nil where the sign-in has ended; it is answered.
-  private func admittedRecord(of identity: Identity, then reply: @escaping ReplyHandler) async -> SignInRecord? {
-    let user = identity.userID
-    guard let record = await registration.read(user) else {
-      failSignIn(of: user, then: reply)
-      return nil
-    }
-    guard case .signingIn = phase else {
-      registration.forgetIfAbsent(user)
-      return nil
-    }
-    if let refusal = record.access.refusal(ofTokenIssued: identity.issuedAt, now: context.clocks.wall) {
-      refuseAccess(refusal, to: user, then: reply)
-      return nil
-    }
-    registration.admit(user)
-    if registration.knowsAtOnce(record) { return record }
-    guard await registration.makeKnown(user, record) else {
-      failSignIn(of: user, then: reply)
-      return nil
-    }
-    guard case .signingIn = phase else {
-      registration.forgetIfAbsent(user)
-      return nil
-    }
-    return record
   }
 
   private func completeSignIn(_ identity: Identity, then reply: @escaping ReplyHandler) {

@@ -65,26 +65,20 @@ package final class SessionRegistration: Sendable {
 
   /// Reads the stored data of a user who signs in, whose profile and number of groups memory keeps
   /// from then on.
-  /// - Returns: nil = the store has failed.
-  func read(_ user: UserID) async -> SignInRecord? {
+  /// - Parameter completion: gets nil where the store has failed; any thread.
+  func read(_ user: UserID, _ completion: @escaping @Sendable (SignInRecord?) -> Void) {
     quotas.startCounting(user)
-    do throws(StoreError) {
-      return try await record(of: user)
-    } catch {
-      observer.storeFailed(error)
-      return nil
-    }
-  }
-
-  private func record(of user: UserID) async throws(StoreError) -> SignInRecord {
     let reading = profiles.begin([user])
-    do throws(StoreError) {
-      let record = try await groups.signInRecord(of: user)
-      profiles.end(reading, record.profile.map { [user: $0] } ?? [:])
-      return record
-    } catch {
-      profiles.cancel(reading)
-      throw error
+    groups.readSignInRecord(of: user) { [profiles, observer] result in
+      switch result {
+      case .success(let record):
+        profiles.end(reading, record.profile.map { [user: $0] } ?? [:])
+        completion(record)
+      case .failure(let error):
+        profiles.cancel(reading)
+        observer.storeFailed(error)
+        completion(nil)
+      }
     }
   }
 

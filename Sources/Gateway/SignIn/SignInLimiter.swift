@@ -17,8 +17,7 @@ package final class SignInLimiter: Sendable {
   /// - Returns: nil = allowed; else after how many milliseconds to try again.
   func acquire(_ budget: UserBudget, at now: MonotonicInstant) -> Int64? {
     if let wait = budget.requestWait(at: now) { return wait }
-    let chance = Double.random(in: 0..<1)
-    if let wait = rate.withLock({ $0?.acquire(at: now, chance: chance) ?? nil }) { return wait }
+    if let wait = rate.withLock({ $0?.acquire(at: now, chance: .random(in: 0..<1)) ?? nil }) { return wait }
     return budget.acquireRequest(at: now)
   }
 }
@@ -47,9 +46,9 @@ struct SignInRate: Sendable {
   /// Counts a sign-in.
   /// - Parameters:
   ///   - now: threads may give their instants out of order.
-  ///   - chance: from 0 to below 1.
+  ///   - chance: from 0 to below 1; the system is asked for it only where the sign-in has to wait.
   /// - Returns: nil = allowed; else after how many milliseconds to try again.
-  mutating func acquire(at now: MonotonicInstant, chance: Double) -> Int64? {
+  mutating func acquire(at now: MonotonicInstant, chance: @autoclosure () -> Double) -> Int64? {
     latest = max(latest, now.nanoseconds)
     let next = max(allowedThrough, latest) + interval
     guard next - latest > SignInRate.second else {
@@ -58,11 +57,11 @@ struct SignInRate: Sendable {
     }
     let wait = max(nextRetry, next - SignInRate.second) - latest
     guard wait < SignInRate.longestWait else {
-      return milliseconds(SignInRate.longestWait / 2 + Int64(chance * Double(SignInRate.longestWait / 2)))
+      return milliseconds(SignInRate.longestWait / 2 + Int64(chance() * Double(SignInRate.longestWait / 2)))
     }
     nextRetry = latest + wait + interval
     // Random and only later, so that clients spread and none comes before the rate allows it.
-    return milliseconds(min(SignInRate.longestWait, wait + Int64(chance * Double(wait / 8))))
+    return milliseconds(min(SignInRate.longestWait, wait + Int64(chance() * Double(wait / 8))))
   }
 
   private func milliseconds(_ nanoseconds: Int64) -> Int64 { max(1, (nanoseconds + 999_999) / 1_000_000) }

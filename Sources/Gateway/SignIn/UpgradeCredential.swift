@@ -27,18 +27,29 @@ struct QueryString {
   private let pairs: [(name: String, value: String)]
 
   init(_ query: String) {
-    pairs = Array(query.utf8).split(separator: UInt8(ascii: "&")).map { pair in
-      let name = pair.prefix { $0 != UInt8(ascii: "=") }
-      return (name: QueryString.decoded(name), value: QueryString.decoded(pair.dropFirst(name.count + 1)))
+    var query = query
+    pairs = query.withUTF8 { QueryString.pairs(in: $0) }
+  }
+
+  private static func pairs(in query: UnsafeBufferPointer<UInt8>) -> [(name: String, value: String)] {
+    var pairs: [(name: String, value: String)] = []
+    var rest = query[...]
+    while !rest.isEmpty {
+      let pair = rest[..<(rest.firstIndex(of: UInt8(ascii: "&")) ?? rest.endIndex)]
+      rest = rest[pair.endIndex...].dropFirst()
+      guard !pair.isEmpty else { continue }
+      let name = pair[..<(pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex)]
+      pairs.append((name: decoded(name), value: decoded(pair[name.endIndex...].dropFirst())))
     }
+    return pairs
   }
 
   subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
   /// Without percent-encoding; "+" is a space. An invalid escape stays as it is.
-  private static func decoded(_ text: ArraySlice<UInt8>) -> String {
+  private static func decoded(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> String {
     guard text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
-      return String(decoding: text, as: UTF8.self)
+      return String(decoding: UnsafeBufferPointer(rebasing: text), as: UTF8.self)
     }
     var bytes: [UInt8] = []
     var remaining = text
@@ -54,7 +65,7 @@ struct QueryString {
   }
 
   /// Two hexadecimal digits and nothing else; `UInt8.init` would accept a sign.
-  private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt8? {
+  private static func hexadecimal(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> UInt8? {
     let values = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
     return values.count == 2 ? UInt8(values[0] * 16 + values[1]) : nil
   }

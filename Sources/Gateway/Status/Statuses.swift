@@ -49,6 +49,8 @@ package final class Statuses: SessionObserver {
   package var watchedCount: Int { state.withLock { $0.book.watchedCount } }
   /// Users whose last session has just ended.
   package var lingeringCount: Int { state.withLock { $0.book.lingeringCount } }
+  /// The instants at which the graces of users end.
+  var markCount: Int { state.withLock { $0.book.markCount } }
   var watchedUsers: [UserID] { state.withLock { $0.book.watchedUsers } }
 
   /// - Throws: 10007 where nobody may see statuses, whoever asks.

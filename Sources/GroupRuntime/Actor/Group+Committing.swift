@@ -7,10 +7,11 @@ extension Group {
   /// - Parameter caller: of its request; nil = it has none.
   func submit(_ decision: consuming Decision, _ completion: @escaping Completion, by caller: Caller? = nil) {
     if isOnlyRead, !decision.isEmpty { isOnlyRead = false }
+    if services.keepsStamps { stamp(&decision) }
     let missing = showProfiles(in: &decision)
     if decision.changes.isEmpty, missing.isEmpty, pipeline.isEmpty || decision.passesPipeline {
       scheduleWake()
-      return deliver(decision, completion)
+      return deliver(decision, completion, isInOrder: pipeline.isEmpty)
     }
     let box = box
     box?.state.storeCorrections(with: &decision)
@@ -33,15 +34,19 @@ extension Group {
       return commit(changes, causedBy: trace, spans)
     }
     let generation = generation
-    services.groups.commit(
-      Commit(changes: changes, generation: generation) { self.didAnswer($0, to: generation) })
+    pass(Commit(changes: changes, generation: generation) { self.didAnswer($0, to: generation) })
+  }
+
+  /// Gives a commit to the store, unless it waits for those who follow the group.
+  func pass(_ commit: consuming Commit) {
+    if let commit = followGate.pass(commit) { services.groups.commit(commit) }
   }
 
   /// The same in a trace.
   private func commit(_ changes: [StoreChange], causedBy trace: TraceContext, _ spans: any SpanRecorder) {
     let (generation, count, clocks) = (generation, changes.count, services.clocks)
     let start = clocks.monotonic
-    services.groups.commit(
+    pass(
       Commit(changes: changes, generation: generation) { answer in
         let isStored = if case .success = answer { true } else { false }
         spans.record(
@@ -160,7 +165,8 @@ extension Group {
     lostAnnouncements += pipeline.announcements + (box?.state.announcements.all ?? [])
     var discarded = pipeline.discard(with: box, at: services.clocks.wall)
     keepSlowMode(without: discarded.unsent)
-    performEffects(of: &discarded.drops)
+    followGate.drop()
+    tell { performEffects(of: &discarded.drops) }
     topic?.close()
     topic = nil
     // Loading starts first, so that inputs from completions wait for it.

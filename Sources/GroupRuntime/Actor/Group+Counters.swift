@@ -17,8 +17,8 @@ extension Group {
     guard let write = box.state.beginCounterWrite(isLast: isLast, at: services.clocks.now) else { return scheduleWake() }
     counterCommits.begin(write)
     let generation = generation
-    services.groups.commit(
-      Commit(changes: write.changes, generation: generation) { answer in
+    pass(
+      Commit(changes: stamped(write.changes, in: box), generation: generation) { answer in
         self.executor.perform { self.assumeIsolated { $0.didCommitCounters(answer, of: generation) } }
       })
   }
@@ -48,7 +48,7 @@ extension Group {
   /// - Parameter writeTime: of the write that has just become durable.
   func publishCounters(of writeTime: WallInstant? = nil) {
     guard let event = box?.state.popCounterEvent(of: writeTime, at: services.clocks.now) else { return }
-    openTopic().publish(event.frame, .control, except: nil)
+    tell { openTopic().publish(event.frame, .control, except: nil) }
   }
 
   /// Keeps what the members are not told of, because the state is discarded.

@@ -3,8 +3,9 @@ import WireProtocol
 
 /// Effects and replies of decisions that are durable. Each event is encoded here, once.
 extension Group {
-  func deliver(_ decision: consuming Decision, _ completion: @escaping Completion) {
-    performEffects(of: &decision)
+  /// - Parameter isInOrder: all decisions before it are delivered.
+  func deliver(_ decision: consuming Decision, _ completion: @escaping Completion, isInOrder: Bool = true) {
+    if services.keepsStamps { tell(&decision, isInOrder: isInOrder) } else { performEffects(of: &decision) }
     complete(completion, with: decision.answer)
     retireIfAbsent()
   }
@@ -59,6 +60,7 @@ extension Group {
     if let topic { return topic }
     let topic = services.broker.openTopic(of: id)
     self.topic = topic
+    if isTelling { topic.beginTelling() }
     return topic
   }
 

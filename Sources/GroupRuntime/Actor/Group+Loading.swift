@@ -53,15 +53,18 @@ extension Group {
       republishAttributes()
       resumeCounters()
       resumeMemberNotices()
+      beginStamps(in: loaded.box)
       announceLostChanges()
       let isOfEverybody = loaded.box.type.everyoneIsMember
       if isOfEverybody { registry?.noteEveryoneIsMember(of: self) }
-      for user in isOfEverybody ? services.broker.signedInUsers() : loaded.present { refreshPresence(of: user) }
+      tell { for user in isOfEverybody ? services.broker.signedInUsers() : loaded.present { refreshPresence(of: user) } }
+      waitForFollowers(in: loaded.box)
       noteFootprint()
       isOnlyRead = true
       registry?.noteLoaded(self, bytes: loaded.box.state.estimatedBytes)
     } else {
       phase = .absent
+      told.end()
       forgetRecentRoom()
       _ = registry?.slowModes.pop(id)
     }
@@ -101,8 +104,11 @@ extension Group {
 
   /// Makes the events of changes again that a failed commit has kept from the members.
   private func announceLostChanges() {
+    let beginning = told.beginnings
     for lost in lostAnnouncements {
-      look(up: .message(MessageLookUp(seq: lost.seq, purpose: .announce(lost))), for: .administrator) { _ in }
+      look(up: .message(MessageLookUp(seq: lost.seq, purpose: .announce(lost))), for: .administrator) { _ in
+        self.assumeIsolated { $0.didAnnounceLostChange(of: beginning) }
+      }
     }
     lostAnnouncements = []
   }

@@ -45,8 +45,10 @@ extension Group {
       receiptNotices.endRound(at: now.monotonic)
     case .loaded(let box):
       guard let counts else { return receiptNotices.repeatRound(seqs, at: now.monotonic + Group.backoffTime) }
-      for effect in box.state.receiptEvents(counts, at: now.wall) { perform(effect) }
-      receiptNotices.endRound(at: now.monotonic)
+      tell {
+        for effect in box.state.receiptEvents(counts, at: now.wall) { perform(effect) }
+        receiptNotices.endRound(at: now.monotonic)
+      }
     case .absent where pipeline.isEmpty, .retired:
       receiptNotices.removeAll()
       receiptNotices.endRound(at: now.monotonic)

@@ -22,7 +22,7 @@ extension Group {
     {
       // Messages that still wait for their turn are dropped, and their senders told.
       var discarded = pipeline.discard(with: box, at: services.clocks.wall)
-      performEffects(of: &discarded.drops)
+      tell { performEffects(of: &discarded.drops) }
       leaveRecentRoom()
       box?.state.slow = nil
       retire()
@@ -47,6 +47,7 @@ extension Group {
     let inputs = backlog
     backlog = []
     generation = CommitGeneration()
+    followGate.drop()
     alarm = nil
     abandonCrowd()
     leaveRecentRoom()

@@ -46,6 +46,11 @@ public actor Group {
   var pipeline = CommitPipeline()
   var counterCommits = CounterCommits()
   var generation = CommitGeneration()
+  /// How far the members are told.
+  var told = ToldStamp()
+  /// Whether the calls of the topic belong together now.
+  var isTelling = false
+  var followGate = FollowGate()
   var topic: (any GroupTopic)?
   /// What this live room remembers; nil = it remembers nothing, or is not loaded.
   var recentRoom: RecentRoom?
@@ -157,9 +162,11 @@ public actor Group {
         decide(request, by: caller, at: now, completion, in: box)
       case .presence(let presence, let completion):
         if let since = presence.awaySince { endGrace(of: presence.user, awaySince: since) }
-        refreshPresence(of: presence.user)
+        tell { refreshPresence(of: presence.user) }
         completion()
       case .removal(let removal): box.state.remove(removal)
+      case .replay(let from, let through, let completion): replay(from: from, through: through, in: box, completion)
+      case .refresh(let completion): completion(box.state.record.epoch)
       }
     case .absent:
       guard isLed else { return input.fail() }
@@ -167,6 +174,8 @@ public actor Group {
       case .request(let request, let caller, let completion): create(request, by: caller, completion)
       case .presence(_, let completion): completion()
       case .removal: break
+      case .replay(from: _, through: _, let completion): completion(.impossible(.noGroup))
+      case .refresh(let completion): completion(nil)
       }
     case .loading: backlog.append(input)
     case .unloaded: loadState(for: input)
@@ -242,6 +251,7 @@ public actor Group {
         let box = StateBox(state)
         openRecentRoom(ofNew: box)
         phase = .loaded(box)
+        beginStamps(ofNew: box)
         noteFootprint()
       }
       submit(decision, completion)

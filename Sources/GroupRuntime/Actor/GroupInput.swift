@@ -9,13 +9,23 @@ public enum GroupInput: Sendable {
   case presence(Group.Presence, completion: @Sendable () -> Void)
   /// The store has removed messages.
   case removal(HistoryRemoval)
+  /// A node has missed what came behind a stamp.
+  /// - Parameters:
+  ///   - from: its stamp; nil = a live room's, of which it gets the last state.
+  ///   - through: up to which it is to be told.
+  ///   - completion: called once, on any thread.
+  case replay(from: GroupStamp?, through: GroupStamp, completion: @Sendable (GroupReplay) -> Void)
+  /// Loads the group, which attaches its members and tells their nodes its stamp.
+  /// - Parameter completion: called once, on the group's executor, with the group's epoch; nil = there is no
+  ///   such group, or it could not be loaded.
+  case refresh(completion: @Sendable (_ epoch: String?) -> Void)
 
   /// The user behind the input; nil = an application administrator.
   var userID: UserID? {
     switch self {
     case .request(_, let caller, _): caller.userID
     case .presence(let presence, _): presence.user
-    case .removal: nil
+    case .removal, .replay, .refresh: nil
     }
   }
 
@@ -25,6 +35,8 @@ public enum GroupInput: Sendable {
     case .request(_, _, let completion): completion(.error(.temporary))
     case .presence(_, let completion): completion()
     case .removal: break
+    case .replay(from: _, through: _, let completion): completion(.impossible(.noGroup))
+    case .refresh(let completion): completion(nil)
     }
   }
 }

@@ -77,6 +77,9 @@ public final class GroupRegistry: Sendable {
   /// The number of actors.
   public var residentCount: Int { state.withLock { $0.groups.count } }
 
+  /// The number of groups that are not in memory, and of whose slow mode something is known.
+  public var slowModeCount: Int { slowModes.count }
+
   /// Retires idle groups of owners whose groups take too much memory.
   public func retireExcess() {
     let groups = ResidentGroups.excessive(among: state.withLock { Array($0.groups.values) })

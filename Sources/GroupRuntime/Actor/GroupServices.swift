@@ -19,12 +19,15 @@ public struct GroupServices: Sendable {
   public let recent: RecentMessages?
   /// Gets the spans of traces; nil = nothing is traced.
   public let spans: (any SpanRecorder)?
+  /// Whether decisions raise the stamps of their groups: other nodes follow them.
+  public let keepsStamps: Bool
 
   /// Services of groups.
   public init(
     groups: any GroupStore, messages: any MessageStore, profiles: ProfileCache, broker: any Broker, clocks: any Clocks,
     alarms: any Alarms, rules: GroupRules, observer: any GroupObserver, webhooks: (any WebhookPoster)? = nil,
-    leadership: (any GroupLeadership)? = nil, recent: RecentMessages? = nil, spans: (any SpanRecorder)? = nil
+    leadership: (any GroupLeadership)? = nil, recent: RecentMessages? = nil, spans: (any SpanRecorder)? = nil,
+    keepsStamps: Bool = false
   ) {
     self.groups = groups
     self.messages = messages
@@ -32,12 +35,15 @@ public struct GroupServices: Sendable {
     self.broker = broker
     self.clocks = clocks
     self.alarms = alarms
+    var rules = rules
+    rules.keepsStamps = keepsStamps
     self.rules = rules
     self.observer = observer
     self.webhooks = webhooks
     self.leadership = leadership
     self.recent = recent
     self.spans = spans
+    self.keepsStamps = keepsStamps
   }
 }
 

@@ -295,11 +295,6 @@ struct StoredAnswerReader: Sendable {
   }
 }
 
-extension Message {
-  /// Whether it belongs to the group of that epoch.
-  fileprivate func isOf(_ epoch: String) -> Bool { msgID.hasPrefix(epoch + "-") }
-}
-
 extension ReactionInfo {
   fileprivate init(_ reaction: StoredReaction) {
     self.init(reaction: reaction.reaction, count: reaction.count, byMe: reaction.isByReader)

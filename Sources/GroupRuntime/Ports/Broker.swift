@@ -57,6 +57,29 @@ public protocol GroupTopic: AnyObject, Sendable {
   /// Closes the topic of a live room that leaves memory, and notes its users by
   /// `Broker.noteSuspendedRoom`.
   func suspend()
+
+  /// The calls until `didTell` are of one decision: they reach each session together, or not at all.
+  func beginTelling()
+
+  /// All of a decision was told; follows each `beginTelling`, also where the topic was closed meanwhile.
+  /// - Parameter stamp: up to which the members know the group's stored decisions now, in full; nil = the
+  ///   group is not stamped (`GroupType.isStamped`), or the topic is closed.
+  func didTell(_ stamp: GroupStamp?)
+
+  /// Whether `send` to these users would reach a session, as far as is known; true where it is not.
+  func hears(_ users: [UserID], except: SessionKey?) -> Bool
+
+  /// Calls back once, on any thread, when all who have members of the group attached know the stamp of
+  /// the last `didTell`. At once where there is nobody to tell.
+  func whenFollowed(_ body: @escaping @Sendable () -> Void)
+}
+
+/// A topic whose sessions are all on this node.
+extension GroupTopic {
+  public func beginTelling() {}
+  public func didTell(_ stamp: GroupStamp?) {}
+  public func hears(_ users: [UserID], except: SessionKey?) -> Bool { true }
+  public func whenFollowed(_ body: @escaping @Sendable () -> Void) { body() }
 }
 
 /// Carries frames from groups to sessions: in memory on one node, by a bus between several.

@@ -35,6 +35,9 @@ public protocol GroupStore: Sendable {
   /// other reads.
   func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord
 
+  /// The same for a caller without a task: calls `completion` once, on any thread.
+  func readSignInRecord(of user: UserID, _ completion: @escaping @Sendable (Result<SignInRecord, StoreError>) -> Void)
+
   /// The groups of a listed type (`GroupType.isListed`) that a user is a member of, by
   /// `groupNumber` ascending, at most `limit` behind `after`.
   /// - Parameters:
@@ -62,6 +65,28 @@ public protocol GroupStore: Sendable {
   /// Groups that match a search, by `groupNumber` ascending behind `after`. A page looks at a
   /// bounded number of groups, so it may be empty and still have a next one.
   func search(_ query: GroupSearch, after: Int64, limit: Int) async throws(StoreError) -> GroupSearch.Page
+
+  /// The stamps of groups, at most 512, as of decisions whose fate is known; a groupID that is not in
+  /// use is absent.
+  func stamps(of groups: [GroupID]) async throws(StoreError) -> [GroupID: GroupStamp]
+
+  /// Members of stored groups whose `joinTime` is at or after an instant, at most `limit`, in no order.
+  func recentMembers(since instant: WallInstant, limit: Int) async throws(StoreError) -> [(GroupID, UserID)]
+}
+
+extension GroupStore {
+  /// By a task.
+  public func readSignInRecord(of user: UserID, _ completion: @escaping @Sendable (Result<SignInRecord, StoreError>) -> Void) {
+    Task {
+      let result: Result<SignInRecord, StoreError>
+      do throws(StoreError) {
+        result = .success(try await self.signInRecord(of: user))
+      } catch {
+        result = .failure(error)
+      }
+      completion(result)
+    }
+  }
 }
 
 /// Keeps messages by group and `seq`.
@@ -82,6 +107,10 @@ public protocol MessageStore: ReadReceiptStore {
   func changedMessages(
     of group: GroupID, after changeSeq: Int64, in ranges: [ClosedRange<Int64>], limit: Int
   ) async throws(StoreError) -> ChangedMessages
+
+  /// How messages were changed the last time, by `seq`; a message is absent that never changed, or
+  /// whose last change no node of a cluster has made.
+  func changeOrigins(of group: GroupID, seqs: [Int64]) async throws(StoreError) -> [Int64: StoredChangeOrigin]
 
   /// The reactions to messages, in the order in which they came; a message without any is absent.
   /// - Parameters:

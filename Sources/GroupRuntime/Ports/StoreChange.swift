@@ -72,6 +72,11 @@ public enum StoreChange: Sendable, Equatable {
   case noteChange(Message)
   /// The number of a group's last change of a message, and when that was.
   case putChangeSeq(Int64, at: WallInstant, in: GroupID)
+  /// The numbers of a group's last visible decisions (`GroupStamp`); they never go back. A group that is
+  /// gone does not matter.
+  case putStamp(revision: Int64, board: Int64, in: GroupID)
+  /// How a message was changed the last time; beside the change itself.
+  case putChangeOrigin(ChangeOrigin, seq: Int64, changeSeq: Int64, in: GroupID)
   /// A reaction of one user.
   case updateReaction(ReactionUpdate)
   /// Removes all reactions of a message.

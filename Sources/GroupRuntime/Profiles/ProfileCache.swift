@@ -17,8 +17,8 @@ public final class ProfileCache: Sendable {
     var bytes = 0
 
     mutating func put(_ entry: Entry, of user: UserID) {
-      bytes += Half.bytes(of: entry, user) - (entries[user].map { Half.bytes(of: $0, user) } ?? 0)
-      entries[user] = entry
+      let former = entries.updateValue(entry, forKey: user)
+      bytes += Half.bytes(of: entry, user) - (former.map { Half.bytes(of: $0, user) } ?? 0)
     }
 
     mutating func remove(_ user: UserID) {
@@ -61,6 +61,9 @@ public final class ProfileCache: Sendable {
     self.store = store
     self.maxBytes = maxBytes
   }
+
+  /// How many users are kept, and being read. One that is in both halves counts twice.
+  public var count: Int { state.withLock { $0.recent.entries.count + $0.older.entries.count + $0.readings.count } }
 
   /// About the bytes that are kept.
   public var bytes: Int { state.withLock { $0.recent.bytes + $0.older.bytes } }
@@ -117,15 +120,24 @@ public final class ProfileCache: Sendable {
     state.withLock { state in
       var profiles: [UserID: UserProfile] = [:]
       for user in reading.users {
-        if state.readings[user] == reading.number {
-          state.readings[user] = nil
-          if reading.number > state.lastForgotten { put(Entry(profile: read[user]), of: user, in: &state) }
-        }
-        let profile = if let entry = entry(of: user, in: &state) { entry.profile } else { read[user] }
+        let profile = end(reading, of: user, read[user], in: &state)
         if let profile { profiles[user] = profile }
       }
       return profiles
     }
+  }
+
+  /// Keeps the profile of a user that was read, unless it has changed since.
+  /// - Returns: the profile now.
+  private func end(_ reading: Reading, of user: UserID, _ read: UserProfile?, in state: inout State) -> UserProfile? {
+    if state.readings[user] == reading.number {
+      state.readings[user] = nil
+      guard reading.number <= state.lastForgotten else {
+        put(Entry(profile: read), of: user, in: &state)
+        return read
+      }
+    }
+    return if let entry = entry(of: user, in: &state) { entry.profile } else { read }
   }
 
   /// The look has failed.
@@ -165,7 +177,7 @@ public final class ProfileCache: Sendable {
   }
 
   private func put(_ entry: Entry, of user: UserID, in state: inout State) {
-    state.older.remove(user)
+    if !state.older.entries.isEmpty { state.older.remove(user) }
     state.recent.put(entry, of: user)
     guard state.recent.bytes > maxBytes / 2 else { return }
     state.older = state.recent

@@ -24,10 +24,12 @@ public final class Caller: Sendable {
   public let strangers: StrangerQuota?
   /// The trace to which the request belongs; nil = to none.
   public let trace: TraceContext?
+  /// Whether another node may have performed the request already, of which nothing is known.
+  public let isRepeated: Bool
 
   private init(
     identity: Identity, platform: Platform, session: SessionKey?, requester: Requester?, profile: UserProfile?,
-    fanOut: FanOutBudget?, strangers: StrangerQuota?, trace: TraceContext? = nil
+    fanOut: FanOutBudget?, strangers: StrangerQuota?, trace: TraceContext? = nil, isRepeated: Bool = false
   ) {
     self.identity = identity
     self.platform = platform
@@ -37,6 +39,7 @@ public final class Caller: Sendable {
     self.fanOut = fanOut
     self.strangers = strangers
     self.trace = trace
+    self.isRepeated = isRepeated
   }
 
   /// An application administrator.
@@ -58,7 +61,7 @@ public final class Caller: Sendable {
   public func with(profile: UserProfile?) -> Caller {
     Caller(
       identity: identity, platform: platform, session: session, requester: requester, profile: profile, fanOut: fanOut,
-      strangers: strangers, trace: trace)
+      strangers: strangers, trace: trace, isRepeated: isRepeated)
   }
 
   /// The same caller in a trace.
@@ -66,14 +69,21 @@ public final class Caller: Sendable {
     if trace == nil, self.trace == nil { return self }
     return Caller(
       identity: identity, platform: platform, session: session, requester: requester, profile: profile, fanOut: fanOut,
-      strangers: strangers, trace: trace)
+      strangers: strangers, trace: trace, isRepeated: isRepeated)
   }
 
   /// The same caller with other budgets.
   public func with(fanOut: FanOutBudget?, strangers: StrangerQuota? = nil) -> Caller {
     Caller(
       identity: identity, platform: platform, session: session, requester: requester, profile: profile, fanOut: fanOut,
-      strangers: strangers, trace: trace)
+      strangers: strangers, trace: trace, isRepeated: isRepeated)
+  }
+
+  /// The same caller, whose request another node may have performed already.
+  public func repeating() -> Caller {
+    Caller(
+      identity: identity, platform: platform, session: session, requester: requester, profile: profile, fanOut: fanOut,
+      strangers: strangers, trace: trace, isRepeated: true)
   }
 
   /// The user; nil for an application administrator.

@@ -33,6 +33,9 @@ struct CounterState: Sendable {
   /// Whether no write has begun for some changes.
   var hasUnwritten: Bool { !unwritten.isEmpty }
 
+  /// Whether some changes are not durable.
+  var isWriting: Bool { hasUnwritten || writesInFlight > 0 }
+
   /// Whether an event will follow that further changes merge with.
   var isToTell: Bool { hasUnwritten || writesInFlight > 0 || !events.isEmpty }
 

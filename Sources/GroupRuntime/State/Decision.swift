@@ -20,6 +20,10 @@ public struct Decision: Sendable {
   var fanOut = FanOut()
   /// The messages that passed the rate limiter of a live group.
   var rateLimited = RateLimitedMessages()
+  /// How a stored message changes; nil = none does.
+  var notedChange: NotedChange?
+  /// What members know when it is delivered; nil = the group has no stamp.
+  var stamp: DecisionStamp?
   /// What became of signals.
   var signals = SignalCounts()
   /// Whether it is about signals alone. They wait for nothing: a commit in flight does not hold them.

@@ -12,6 +12,8 @@ public struct GroupRules: Sendable {
   public let webhooks: WebhookTypes
   /// The words with which texts of users are compared (`moderation.wordsFile`); nil = with none.
   public let words: CurrentWords?
+  /// `GroupServices.keepsStamps`.
+  var keepsStamps = false
 
   /// Rules with everything given.
   public init(

@@ -57,7 +57,8 @@ extension StoreChange {
       .forgetFormer(_, in: let group), .putAttributes(_, in: let group), .putCounters(_, in: let group),
       .putReceiptMembers(_, from: _, in: let group), .addReadReceipts(_, of: _, in: let group),
       .endHidden(_, at: _, in: let group), .putLastShown(seq: _, at: _, in: let group), .putChangeSeq(_, at: _, in: let group),
-      .removeReactions(seq: _, in: let group),
+      .removeReactions(seq: _, in: let group), .putStamp(revision: _, board: _, in: let group),
+      .putChangeOrigin(_, seq: _, changeSeq: _, in: let group),
       .dismiss(let group, at: _, notifying: _):
       group
     case .putApplication(let application, asNewest: _): application.groupID

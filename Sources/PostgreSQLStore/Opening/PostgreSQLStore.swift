@@ -228,6 +228,15 @@ package final class PostgreSQLStore: DatabaseStore, HistoryStore {
     cleanup.start(every: interval)
   }
 
+  /// How many reads wait for their turn.
+  package var waitingReads: Int { readScheduler.waitingCount + signInScheduler.waitingCount }
+  /// How many searches run or wait.
+  package var openSearches: Int { searches.count }
+  /// How many groups background work has noted, because they got messages.
+  package var notedGroups: Int { retention.backlog.count }
+  /// How many users are remembered as being in the database for certain.
+  package var rememberedUsers: Int { durableUsers.withLock { $0.count } }
+
   package var engineOptions: EngineOptions { options.engine }
   package var core: WriterCore { writer.core }
 

@@ -1,7 +1,7 @@
 /// The tables, as numbered migrations. A released migration is never edited: a change is the next
 /// number.
 enum Schema {
-  static let migrations: [String] = [v1, ClusterSchema.v1, v3, ClusterSchema.v2, v5, v6, v7, v8]
+  static let migrations: [String] = [v1, ClusterSchema.v1, v3, ClusterSchema.v2, v5, v6, v7, v8, v9]
 
   /// Only one process migrates at a time. The number is arbitrary, and fixed.
   static let migrationLock: Int64 = 0x5468_7267
@@ -476,5 +476,25 @@ enum Schema {
   private static let v8 = """
     ALTER TABLE webhook ADD COLUMN trace \(text);
     ALTER TABLE webhookFailure ADD COLUMN trace \(text);
+    """
+
+  // - `groupRecord.revision` and `board`: see `GroupStamp`.
+  // - `messageChange.originSeq`: the change that the columns behind it are of; the last one may be later.
+  //   `otherSeq`: the last change of another kind before it, 0 = none.
+  // - `memberByJoinTime`: members join in the order of time, so a few blocks are read.
+  // Every column may be left out: nodes of the release before go on writing beside this one.
+  private static let v9 = """
+    ALTER TABLE groupRecord
+      ADD COLUMN revision bigint NOT NULL DEFAULT 0,
+      ADD COLUMN board bigint NOT NULL DEFAULT 0;
+    ALTER TABLE messageChange
+      ADD COLUMN originSeq bigint,
+      ADD COLUMN otherSeq bigint,
+      ADD COLUMN originKind \(text),
+      ADD COLUMN originUser \(text),
+      ADD COLUMN originPlatform \(text),
+      ADD COLUMN originReaction \(text),
+      ADD COLUMN originIsAdded boolean;
+    CREATE INDEX memberByJoinTime ON member USING brin (joinTime);
     """
 }

@@ -7,18 +7,67 @@ import StoreTables
 let numberOfGroup = "(SELECT g.number FROM groupRecord AS g WHERE g.groupID = $1)"
 
 /// Statements of `groupRecord` rows.
-private enum GroupRows {
+enum GroupRows {
   static let insertSQL = """
     INSERT INTO groupRecord (\(GroupRecord.columns.names)) VALUES (\(GroupRecord.columns.places("$")))
     """
+  // A correction of ends may be older than the stamp beside it.
   static let updateSQL = """
-    UPDATE groupRecord SET \(GroupRecord.columns.assignments("$", to: GroupRecord.columns.without("groupID").map(\.name)))
+    UPDATE groupRecord
+    SET \(GroupRecord.columns.assignments("$", to: GroupRecord.columns.without("groupID", "revision", "board").map(\.name))),
+    revision = greatest(revision, $\(GroupRecord.columns.place(of: "revision"))),
+    board = greatest(board, $\(GroupRecord.columns.place(of: "board")))
     WHERE groupID = $\(GroupRecord.columns.place(of: "groupID"))
+    """
+  static let stampSQL = """
+    UPDATE groupRecord SET revision = greatest(revision, $2), board = greatest(board, $3) WHERE groupID = $1
+    """
+  // LIMIT keeps the planner from joining: while the tables are small it would read all groups, and keep
+  // that.
+  static let stampsSQL = """
+    SELECT g.groupID, g.epoch,
+    coalesce((SELECT max(m.seq) FROM message AS m WHERE m.number = g.number), g.firstSeq - 1), g.changeSeq, g.revision, g.board
+    FROM unnest($1) AS wanted (id)
+    CROSS JOIN LATERAL (SELECT * FROM groupRecord WHERE groupID = wanted.id LIMIT 1) AS g
     """
   static let selectSQL = "SELECT \(GroupRecord.columns.names), firstSeq, removedTime FROM groupRecord WHERE number = $1"
 }
 
+/// The numbers of a group's visible decisions in a transaction, the greatest of each.
+struct PendingStamps {
+  private var stamps: [GroupID: (revision: Int64, board: Int64)] = [:]
+
+  var isEmpty: Bool { stamps.isEmpty }
+
+  mutating func raise(_ group: GroupID, revision: Int64, board: Int64) {
+    let known = stamps[group] ?? (revision: 0, board: 0)
+    stamps[group] = (revision: max(known.revision, revision), board: max(known.board, board))
+  }
+
+  /// The group ends: another of its ID begins with numbers of its own.
+  mutating func forget(_ group: GroupID) { stamps[group] = nil }
+
+  /// Takes all out, by group: transactions lock rows in one order.
+  mutating func popAll() -> [(group: GroupID, revision: Int64, board: Int64)] {
+    defer { stamps = [:] }
+    return stamps.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+      (group: $0.key, revision: $0.value.revision, board: $0.value.board)
+    }
+  }
+}
+
 extension WriteTransaction {
+  /// Writes the stamps that were raised: one new version of each group's row, however many decisions
+  /// have raised it.
+  func writeStamps() throws {
+    if stamps.isEmpty { return }
+    for stamp in stamps.popAll() { try run(GroupRows.stampSQL, [stamp.group.rawValue, stamp.revision, stamp.board]) }
+  }
+
+  func put(revision: Int64, board: Int64, in group: GroupID) throws {
+    stamps.raise(group, revision: revision, board: board)
+  }
+
   func insert(_ record: GroupRecord) throws { try run(GroupRows.insertSQL) { try record.write(to: &$0) } }
 
   func update(_ record: GroupRecord) throws {
@@ -69,6 +118,7 @@ extension WriteTransaction {
 
   // `DisbandedGroupCleanup` clears the other rows.
   func dismiss(_ group: GroupID, at time: WallInstant, notifying notification: SystemNotification?) throws {
+    stamps.forget(group)
     if let notification { try put(notification, forMembersOf: group) }
     try runForOne(
       """
@@ -80,6 +130,22 @@ extension WriteTransaction {
 }
 
 extension PostgreSQLConnection {
+  package func stamps(of groups: [GroupID]) throws -> [GroupID: GroupStamp] {
+    let found = try rows(GroupRows.stampsSQL, [groups.map(\.rawValue)]) {
+      (try $0.value(GroupID.self), try GroupStamp.read(&$0))
+    }
+    return Dictionary(found) { $1 }
+  }
+
+  package func recentMembers(since instant: WallInstant, limit: Int) throws -> [(GroupID, UserID)] {
+    try rows(
+      """
+      SELECT g.groupID, m.userID FROM member AS m JOIN groupRecord AS g ON g.number = m.number
+      WHERE m.joinTime >= $1 AND g.type IN (\(GroupType.listedSQL)) LIMIT $2
+      """, [instant, limit]
+    ) { (try $0.value(GroupID.self), try $0.value(UserID.self)) }
+  }
+
   package func head(of group: GroupID, number: Int64) throws -> StoredGroup? {
     guard var head = try rows(GroupRows.selectSQL, [number], StoredGroup.read).first else { return nil }
     head.lastMessage = try newestMessage(of: group, number: number)

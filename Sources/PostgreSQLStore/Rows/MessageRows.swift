@@ -110,6 +110,16 @@ private enum MessageChangeRows {
       RETURNING seq)
     SELECT seq FROM put UNION ALL SELECT firstSeq FROM g WHERE firstSeq > $2
     """
+
+  // The change must be the message's last, unless retention has removed the message.
+  static let originSQL = """
+    WITH g AS (SELECT number, firstSeq FROM groupRecord WHERE groupID = $1),
+    put AS (
+      UPDATE messageChange AS c SET otherSeq = CASE WHEN c.originKind <> $4 THEN c.originSeq ELSE coalesce(c.otherSeq, 0) END,
+      originSeq = $3, originKind = $4, originUser = $5, originPlatform = $6, originReaction = $7, originIsAdded = $8 FROM g
+      WHERE c.number = g.number AND c.seq = $2 AND c.changeSeq = $3 RETURNING c.seq)
+    SELECT seq FROM put UNION ALL SELECT firstSeq FROM g WHERE firstSeq > $2
+    """
 }
 
 extension WriteTransaction {
@@ -122,6 +132,16 @@ extension WriteTransaction {
     ) { missing(message) }
   }
 
+  func put(_ origin: ChangeOrigin, of seq: Int64, changeSeq: Int64, in group: GroupID) throws {
+    try runForOne(
+      MessageChangeRows.originSQL,
+      [
+        group.rawValue, seq, changeSeq, origin.kind.rawValue, origin.user.rawValue, origin.platform.rawValue, origin.reaction,
+        origin.isAdded,
+      ]
+    ) { "no change \(changeSeq) of message \(seq) of \(group)" }
+  }
+
   func put(changeSeq: Int64, at time: WallInstant, in group: GroupID) throws {
     try runForOne(
       "UPDATE groupRecord SET changeSeq = $2, changeTime = $3 WHERE groupID = $1", [group.rawValue, changeSeq, time]
@@ -130,6 +150,19 @@ extension WriteTransaction {
 }
 
 extension PostgreSQLConnection {
+  package func changeOrigins(number: Int64, seqs: [Int64]) throws -> [Int64: StoredChangeOrigin] {
+    let found = try rows(
+      "SELECT seq, changeSeq, \(ChangeOriginRow.columns.names) FROM messageChange WHERE number = $1 AND seq = ANY ($2)",
+      [number, seqs]
+    ) { row -> (Int64, StoredChangeOrigin?) in
+      let (seq, changeSeq) = (try row.integer(), try row.integer())
+      return (seq, try ChangeOriginRow.read(&row).origin(of: changeSeq))
+    }
+    var origins: [Int64: StoredChangeOrigin] = [:]
+    for (seq, origin) in found { origins[seq] = origin }
+    return origins
+  }
+
   package func changes(number: Int64, after changeSeq: Int64, limit: Int) throws -> [(changeSeq: Int64, seq: Int64)] {
     try rows(
       "SELECT changeSeq, seq FROM messageChange WHERE number = $1 AND changeSeq > $2 ORDER BY changeSeq LIMIT $3",

@@ -14,6 +14,8 @@ final class WriteTransaction: ChangeWriter {
   let connection: PostgreSQLConnection
   let appends = WebhookAppends()
   var appendedCount: Int { appends.entries.count }
+  /// Written at the end of the transaction, and of a body of `apart`.
+  var stamps = PendingStamps()
   private var checks: [Check] = []
   private var needsCheck = false
   /// COMMIT was sent: what has failed since may be durable.
@@ -97,8 +99,13 @@ final class WriteTransaction: ChangeWriter {
   func apart(_ body: () throws -> Void) throws -> StoreError? {
     try run("SAVEPOINT apart", [])
     try check()
+    // Those of the body go with it where it is taken back.
+    let others = stamps
+    stamps = PendingStamps()
+    defer { stamps = others }
     do {
       try body()
+      try writeStamps()
       try check()
       try run("RELEASE SAVEPOINT apart", [])
       return nil
@@ -114,6 +121,7 @@ final class WriteTransaction: ChangeWriter {
 
   /// Makes everything durable. COMMIT is sent with the statements if they fail by themselves.
   func commit() throws {
+    try writeStamps()
     if needsCheck { try check() }
     try send("COMMIT", .none) { _ in }
     isCommitSent = true

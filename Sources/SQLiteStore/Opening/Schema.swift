@@ -23,6 +23,7 @@ enum Schema {
     migrator.registerMigration("v12") { try $0.execute(sql: v12) }
     migrator.registerMigration("v13") { try $0.execute(sql: v13) }
     migrator.registerMigration("v14") { try $0.execute(sql: v14) }
+    migrator.registerMigration("v15") { try $0.execute(sql: v15) }
     return migrator
   }()
 
@@ -549,5 +550,20 @@ enum Schema {
   private static let v14 = """
     ALTER TABLE webhook ADD COLUMN trace TEXT;
     ALTER TABLE webhookFailure ADD COLUMN trace TEXT;
+    """
+
+  // - `groupRecord.revision` and `board`: see `GroupStamp`. Only nodes of a cluster raise them.
+  // - `messageChange.originSeq`: the change that the columns behind it are of; the last one may be later.
+  //   `otherSeq`: the last change of another kind before it, 0 = none. Only nodes of a cluster write them.
+  private static let v15 = """
+    ALTER TABLE groupRecord ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE groupRecord ADD COLUMN board INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE messageChange ADD COLUMN originSeq INTEGER;
+    ALTER TABLE messageChange ADD COLUMN otherSeq INTEGER;
+    ALTER TABLE messageChange ADD COLUMN originKind TEXT;
+    ALTER TABLE messageChange ADD COLUMN originUser TEXT;
+    ALTER TABLE messageChange ADD COLUMN originPlatform TEXT;
+    ALTER TABLE messageChange ADD COLUMN originReaction ANY;
+    ALTER TABLE messageChange ADD COLUMN originIsAdded INTEGER;
     """
 }

@@ -6,8 +6,29 @@ import StoreTables
 
 extension SQLiteStore {
   package func signInRecord(of user: UserID) async throws(StoreError) -> SignInRecord {
+    let result: Result<SignInRecord, StoreError> = await withCheckedContinuation { continuation in
+      readSignInRecord(of: user) { continuation.resume(returning: $0) }
+    }
+    return try result.get()
+  }
+
+  /// Users take turns: one in very many live rooms may sign in with many sessions.
+  package func readSignInRecord(
+    of user: UserID, _ completion: @escaping @Sendable (Result<SignInRecord, StoreError>) -> Void
+  ) {
+    // Before the row: an update that becomes durable meanwhile must not be missed.
     let update = writer.queue.pendingUpdate(of: user)
-    return try await readForSignIn(of: user) { try $0.signInRecord(of: user, update) }
+    signInScheduler.begin(for: user) { [self] turn in
+      guard !writer.queue.isClosed else {
+        signInScheduler.end(turn)
+        return completion(.failure(StoreError(.unavailable, "the store is closed")))
+      }
+      signIns.asyncUnsafeRead { [self] access in
+        let record = Result { try access.get().signInRecord(of: user, update) }.mapError(StoreError.init(describing:))
+        signInScheduler.end(turn)
+        completion(record)
+      }
+    }
   }
 
   package func membershipCounts(of users: [UserID], limit: Int) async throws(StoreError) -> [UserID: Int] {

@@ -61,7 +61,7 @@ extension SQLiteTransaction {
 
 extension Database {
   package func access(of user: UserID) throws -> (access: UserAccess, hasDeletion: Bool) {
-    // For a sign-in, most of which find nothing: a look by SQLite's C interface.
+    // For a renewal, most of which find nothing: a look by SQLite's C interface.
     guard try finds(AccessRows.isDecidedSQL, binding: { $0.append(user.rawValue) }) else {
       return (access: .unlimited, hasDeletion: false)
     }

@@ -8,8 +8,12 @@ private enum GroupRows {
   static let insertSQL = """
     INSERT INTO groupRecord (\(GroupRecord.columns.names)) VALUES (\(GroupRecord.columns.places("?")))
     """
+  // A correction of ends may be older than the stamp beside it.
   static let updateSQL = """
-    UPDATE groupRecord SET \(GroupRecord.columns.assignments("?", to: GroupRecord.columns.without("groupID").map(\.name)))
+    UPDATE groupRecord
+    SET \(GroupRecord.columns.assignments("?", to: GroupRecord.columns.without("groupID", "revision", "board").map(\.name))),
+    revision = max(revision, ?\(GroupRecord.columns.place(of: "revision"))),
+    board = max(board, ?\(GroupRecord.columns.place(of: "board")))
     WHERE groupID = ?\(GroupRecord.columns.place(of: "groupID"))
     """
   static let selectSQL = "SELECT \(GroupRecord.columns.names), firstSeq, removedTime FROM groupRecord WHERE number = ?"
@@ -31,6 +35,14 @@ extension SQLiteTransaction {
       binding.append(group.rawValue)
     }
     guard changed == 1 else { throw StoreError(.inconsistent, "no group \(group) to have a last message") }
+  }
+
+  func put(revision: Int64, board: Int64, in group: GroupID) throws {
+    try db.run("UPDATE groupRecord SET revision = max(revision, ?), board = max(board, ?) WHERE groupID = ?") { binding in
+      binding.append(revision)
+      binding.append(board)
+      binding.append(group.rawValue)
+    }
   }
 
   func put(_ attributes: GroupAttributes, in group: GroupID) throws {
@@ -71,6 +83,28 @@ extension SQLiteTransaction {
 }
 
 extension Database {
+  package func stamps(of groups: [GroupID]) throws -> [GroupID: GroupStamp] {
+    var stamps: [GroupID: GroupStamp] = [:]
+    for group in groups {
+      stamps[group] = try rows(
+        """
+        SELECT epoch, coalesce((SELECT max(seq) FROM message AS m WHERE m.number = g.number), firstSeq - 1), changeSeq,
+        revision, board FROM groupRecord AS g WHERE groupID = ?
+        """, [group.rawValue], GroupStamp.read
+      ).first
+    }
+    return stamps
+  }
+
+  package func recentMembers(since instant: WallInstant, limit: Int) throws -> [(GroupID, UserID)] {
+    try rows(
+      """
+      SELECT g.groupID, m.userID FROM member AS m JOIN groupRecord AS g USING (number)
+      WHERE m.joinTime >= ? AND g.type IN (\(GroupType.listedSQL)) LIMIT ?
+      """, [instant, limit]
+    ) { (try $0.value(GroupID.self), try $0.value(UserID.self)) }
+  }
+
   package func head(of group: GroupID, number: Int64) throws -> StoredGroup? {
     guard var head = try rows(GroupRows.selectSQL, [number], StoredGroup.read).first else { return nil }
     head.lastMessage = try newestMessage(of: group, number: number)

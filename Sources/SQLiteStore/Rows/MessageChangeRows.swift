@@ -13,6 +13,13 @@ private enum MessageChangeRows {
     ON CONFLICT (number, seq) DO UPDATE SET changeSeq = excluded.changeSeq, editTime = excluded.editTime,
     pinned = iif(pinned > 0 AND excluded.pinned > 0, pinned, excluded.pinned)
     """
+
+  // The change must be the message's last.
+  static let originSQL = """
+    UPDATE messageChange SET otherSeq = iif(originKind <> ?1, originSeq, coalesce(otherSeq, 0)), originSeq = ?2,
+    originKind = ?1, originUser = ?3, originPlatform = ?4, originReaction = ?5, originIsAdded = ?6
+    WHERE number = ?7 AND seq = ?8 AND changeSeq = ?2
+    """
 }
 
 extension SQLiteTransaction {
@@ -35,6 +42,22 @@ extension SQLiteTransaction {
       binding.append(group.rawValue)
     }
     guard count == 1 else { throw StoreError(.inconsistent, "no group \(group) to change") }
+  }
+
+  func put(_ origin: ChangeOrigin, of seq: Int64, changeSeq: Int64, in group: GroupID) throws {
+    let number = try number(of: group, "with a change")
+    if try isRemoved(seq, of: group) { return }
+    let changed = try db.run(MessageChangeRows.originSQL) { binding in
+      binding.append(origin.kind.rawValue)
+      binding.append(changeSeq)
+      binding.append(origin.user.rawValue)
+      binding.append(origin.platform.rawValue)
+      binding.append(origin.reaction)
+      binding.append(origin.isAdded)
+      binding.append(number)
+      binding.append(seq)
+    }
+    guard changed == 1 else { throw StoreError(.inconsistent, "no change \(changeSeq) of message \(seq) of \(group)") }
   }
 
   // MARK: Reactions
@@ -116,6 +139,20 @@ enum ReactionRows {
 }
 
 extension Database {
+  package func changeOrigins(number: Int64, seqs: [Int64]) throws -> [Int64: StoredChangeOrigin] {
+    var origins: [Int64: StoredChangeOrigin] = [:]
+    for seq in seqs {
+      let found = try rows(
+        "SELECT changeSeq, \(ChangeOriginRow.columns.names) FROM messageChange WHERE number = ? AND seq = ?", [number, seq]
+      ) { row -> StoredChangeOrigin? in
+        let changeSeq = try row.integer()
+        return try ChangeOriginRow.read(&row).origin(of: changeSeq)
+      }
+      if let origin = found.first { origins[seq] = origin }
+    }
+    return origins
+  }
+
   package func changes(number: Int64, after changeSeq: Int64, limit: Int) throws -> [(changeSeq: Int64, seq: Int64)] {
     try rows(
       "SELECT changeSeq, seq FROM messageChange INDEXED BY messageByChange WHERE number = ? AND changeSeq > ? "

@@ -100,13 +100,34 @@ extension Database {
     try withStatement(sql) { statement, binding in
       assert(sqlite3_bind_parameter_count(statement) == arguments.count, "\(arguments.count) arguments of \(sql)")
       for argument in arguments { binding.append(argument: argument) }
-    } body: { statement in
-      while true {
-        switch sqlite3_step(statement) {
-        case SQLITE_ROW: guard try body(statement) else { return true }
-        case SQLITE_DONE: return false
-        default: throw lastError(sql)
-        }
+    } body: {
+      try stepThrough($0, sql, body)
+    }
+  }
+
+  /// The same with arguments that `bind` binds.
+  @discardableResult
+  func visit(
+    _ sql: String, binding bind: (inout StatementBinding) throws -> Void, _ body: (inout RowReader) throws -> Bool
+  ) throws -> Bool {
+    try withStatement(sql) { _, binding in
+      try bind(&binding)
+    } body: {
+      try stepThrough($0, sql) { statement in
+        var columns = RowReader(statement)
+        return try body(&columns)
+      }
+    }
+  }
+
+  private func stepThrough(
+    _ statement: SQLiteStatement, _ sql: String, _ body: (SQLiteStatement) throws -> Bool
+  ) throws -> Bool {
+    while true {
+      switch sqlite3_step(statement) {
+      case SQLITE_ROW: guard try body(statement) else { return true }
+      case SQLITE_DONE: return false
+      default: throw lastError(sql)
       }
     }
   }

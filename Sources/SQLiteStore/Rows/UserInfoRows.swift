@@ -57,7 +57,7 @@ extension SQLiteTransaction {
 
 extension Database {
   package func profiles(of users: [UserID]) throws -> [UserID: UserProfile] {
-    // For a sign-in, most of which find no row: a look by SQLite's C interface.
+    // Most users have no row: a look by SQLite's C interface.
     if users.count == 1, try !finds("SELECT 1 FROM userInfo WHERE userID = ?", binding: { $0.append(users[0].rawValue) }) {
       return [:]
     }

@@ -27,6 +27,9 @@ package final class GroupBacklog: Sendable {
   /// Whether no group is to be looked at.
   package var isEmpty: Bool { state.withLock { $0.touched.isEmpty && $0.scanAfter == nil } }
 
+  /// How many groups are noted.
+  package var count: Int { state.withLock { $0.touched.count } }
+
   /// Notes the groups that get messages.
   package func noteAppends(_ commits: [Commit]) {
     let groups = commits.flatMap { commit in

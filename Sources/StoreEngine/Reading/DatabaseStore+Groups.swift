@@ -41,6 +41,20 @@ extension DatabaseStore {
     return group
   }
 
+  /// The stamps of groups, in one statement.
+  package func stamps(of groups: [GroupID]) async throws(StoreError) -> [GroupID: GroupStamp] {
+    if groups.isEmpty { return [:] }
+    try await waitForFates()
+    return try await read(.singleStatement) { try $0.stamps(of: groups) }
+  }
+
+  /// Members of stored groups since an instant.
+  package func recentMembers(since instant: WallInstant, limit: Int) async throws(StoreError) -> [(GroupID, UserID)] {
+    try await waitForFates()
+    // The instant decides which index is right, as keywords do for a search.
+    return try await readForSearch(of: nil) { try $0.recentMembers(since: instant, limit: max(0, limit)) }
+  }
+
   /// Collects the pages of a query, up to a number of items.
   /// - Parameter after: the key of an item, after which the next page begins.
   private func pages<Item: Sendable, Key: Sendable>(
@@ -106,19 +120,26 @@ extension StoreQueries {
     return head
   }
 
-  /// The groups, presence, profile and decisions that a sign-in needs.
-  /// - Parameter update: the user's that was not durable before.
+  /// By a query for each.
   package func signInRecord(of user: UserID, _ update: PresenceUpdate?) throws -> SignInRecord {
     let memberships = try memberships(of: user)
-    let offlineSince: WallInstant? =
-      switch update {
-      case .online: nil
-      case .offline(let since): since
-      case .known, nil: try offlineSince(of: user)
-      }
+    let offlineSince = try update.offlineSince { try self.offlineSince(of: user) }
     let (access, hasDeletion) = try access(of: user)
     return SignInRecord(
       memberships: memberships, offlineSince: offlineSince, profile: try profiles(of: [user])[user], access: access,
       hasDeletion: hasDeletion)
+  }
+}
+
+extension PresenceUpdate? {
+  /// The end of the user's last session, where this update is not durable yet; nil = there is a session,
+  /// or never was.
+  /// - Parameter stored: what the row of the user says.
+  package func offlineSince(stored: () throws -> WallInstant?) rethrows -> WallInstant? {
+    switch self {
+    case .online: nil
+    case .offline(let since): since
+    case .known, nil: try stored()
+    }
   }
 }

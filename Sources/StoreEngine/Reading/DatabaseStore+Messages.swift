@@ -87,6 +87,14 @@ extension DatabaseStore {
     }
   }
 
+  /// How messages were changed the last time.
+  package func changeOrigins(
+    of group: GroupID, seqs: [Int64]
+  ) async throws(StoreError) -> [Int64: StoredChangeOrigin] {
+    if seqs.isEmpty { return [:] }
+    return try await read(group, else: [:]) { try $0.changeOrigins(number: $1, seqs: seqs) }
+  }
+
   /// Messages of a range that name others than a reader.
   package func hiddenSeqs(
     of group: GroupID, from reader: UserID, in range: ClosedRange<Int64>, newestFirst: Bool, limit: Int

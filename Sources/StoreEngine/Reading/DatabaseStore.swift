@@ -54,6 +54,9 @@ extension DatabaseStore {
   /// How many commits wait for a transaction.
   package var pendingCommits: Int { queue.pendingCommits }
 
+  /// How many users wait to be made known, or to have their presence noted, with the next commit.
+  package var pendingUsers: Int { queue.pendingUserCount }
+
   // MARK: Users
 
   /// Makes users known at once, and durable with the next commit or within about a second.

@@ -7,7 +7,7 @@ import Synchronization
 /// no user has all readers at once. Reads of one user run in the order of their requests.
 package final class ReadScheduler: Sendable {
   /// The user or server that a read is for.
-  private enum Party: Hashable {
+  fileprivate enum Party: Hashable {
     case user(UserID)
     /// An application administrator, or the server itself.
     case server
@@ -15,7 +15,13 @@ package final class ReadScheduler: Sendable {
 
   private struct Waiting {
     let requester: Requester?
-    let continuation: CheckedContinuation<Bool, Never>
+    /// Is told whether the turn has come; false = the requester has gone before.
+    let resume: @Sendable (Bool) -> Void
+  }
+
+  /// A read of a user that has begun.
+  package struct Turn: Sendable {
+    fileprivate let party: Party
   }
 
   private struct State {
@@ -30,11 +36,14 @@ package final class ReadScheduler: Sendable {
   private let state = Mutex(State())
   private let readers: Int
   private let readersPerParty: Int
+  /// Nobody can have too many readers where there is one: parties need no count then.
+  private let countsParties: Bool
 
   /// - Parameter readers: how many reads run at once; a party has at most half of them.
   package init(readers: Int) {
     self.readers = readers
     readersPerParty = max(1, readers / 2)
+    countsParties = readersPerParty < readers
   }
 
   /// The number of waiting reads.
@@ -54,6 +63,22 @@ package final class ReadScheduler: Sendable {
     return try await body()
   }
 
+  /// Calls `body` when it is the user's turn, at once as a rule; `end` follows the read. Without a task,
+  /// which costs a sign-in as much as what it reads.
+  package func begin(for user: UserID, _ body: @escaping @Sendable (Turn) -> Void) {
+    let turn = Turn(party: .user(user))
+    let begins = state.withLock { state in
+      if beginAtOnce(turn.party, &state) { return true }
+      // It waits for a user who cannot go before: the turn comes.
+      wait(Waiting(requester: nil) { _ in body(turn) }, of: turn.party, &state)
+      return false
+    }
+    if begins { body(turn) }
+  }
+
+  /// Ends a read that `begin` has begun.
+  package func end(_ turn: Turn) { release(turn.party) }
+
   /// Begins a read that no other of its party waits before, where a reader is free.
   private func beginAtOnce(_ party: Party) -> Bool { state.withLock { beginAtOnce(party, &$0) } }
 
@@ -69,23 +94,27 @@ package final class ReadScheduler: Sendable {
       let isFree = state.withLock { state in
         // Meanwhile one may have become free.
         if beginAtOnce(party, &state) { return true }
-        if state.queues[party] == nil { state.turns.append(party) }
-        state.queues[party, default: []].append(Waiting(requester: requester, continuation: continuation))
-        state.waitingCount += 1
+        wait(Waiting(requester: requester) { continuation.resume(returning: $0) }, of: party, &state)
         return false
       }
       if isFree { continuation.resume(returning: true) }
     }
   }
 
+  private func wait(_ waiting: Waiting, of party: Party, _ state: inout State) {
+    if state.queues[party] == nil { state.turns.append(party) }
+    state.queues[party, default: []].append(waiting)
+    state.waitingCount += 1
+  }
+
   private func release(_ party: Party) {
     let (next, gone) = state.withLock { state in
       state.running -= 1
-      state.runningByParty[party] = state.runningByParty[party].flatMap { $0 > 1 ? $0 - 1 : nil }
+      if countsParties { state.runningByParty[party] = state.runningByParty[party].flatMap { $0 > 1 ? $0 - 1 : nil } }
       return takeNext(&state)
     }
-    for waiting in gone { waiting.continuation.resume(returning: false) }
-    next?.continuation.resume(returning: true)
+    for waiting in gone { waiting.resume(false) }
+    next?.resume(true)
   }
 
   /// The next that may run, and those met on the way whose requester has gone.
@@ -116,11 +145,11 @@ package final class ReadScheduler: Sendable {
   }
 
   private func canRun(_ party: Party, _ state: State) -> Bool {
-    state.running < readers && state.runningByParty[party, default: 0] < readersPerParty
+    state.running < readers && (!countsParties || state.runningByParty[party, default: 0] < readersPerParty)
   }
 
   private func begin(_ party: Party, _ state: inout State) {
     state.running += 1
-    state.runningByParty[party, default: 0] += 1
+    if countsParties { state.runningByParty[party, default: 0] += 1 }
   }
 }

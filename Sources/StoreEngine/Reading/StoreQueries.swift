@@ -12,6 +12,10 @@ package protocol StoreQueries: SharedQueries {
   /// A group without what is read in pages, whose last message is its newest; nil = there is none of
   /// that number.
   func head(of group: GroupID, number: Int64) throws -> StoredGroup?
+  /// The stamps of groups; those that are not there are absent.
+  func stamps(of groups: [GroupID]) throws -> [GroupID: GroupStamp]
+  /// Members of groups of a listed type since an instant.
+  func recentMembers(since instant: WallInstant, limit: Int) throws -> [(GroupID, UserID)]
   /// Members by `userID`.
   func members(number: Int64, after user: String, limit: Int) throws -> [Member]
   /// Members who have left, with a ban or mute at an instant, by its end and `userID` descending.
@@ -42,6 +46,8 @@ package protocol StoreQueries: SharedQueries {
   func messages(of group: GroupID, number: Int64, seqs: [Int64]) throws -> [Message]
   /// The changes behind one, and the messages that were changed.
   func changes(number: Int64, after changeSeq: Int64, limit: Int) throws -> [(changeSeq: Int64, seq: Int64)]
+  /// How messages were changed the last time; those of which nothing tells are absent.
+  func changeOrigins(number: Int64, seqs: [Int64]) throws -> [Int64: StoredChangeOrigin]
   /// The reactions to messages; see `MessageStore.reactions`.
   func reactions(to seqs: [Int64], number: Int64, reader: UserID?, users: Int) throws -> [Int64: [StoredReaction]]
   /// Messages of a range that name others than a reader, by `seq`; see `MessageStore.hiddenSeqs`.
@@ -68,6 +74,10 @@ package protocol StoreQueries: SharedQueries {
 
   // MARK: Users, and what is kept for them
 
+  /// The groups, presence, profile and decisions that a sign-in needs, as of one instant: by default by
+  /// several queries of a snapshot.
+  /// - Parameter update: the user's that was not durable before.
+  func signInRecord(of user: UserID, _ update: PresenceUpdate?) throws -> SignInRecord
   /// The end of a user's last session; nil = there is one, or never was.
   func offlineSince(of user: UserID) throws -> WallInstant?
   /// Those of the users that are stored.

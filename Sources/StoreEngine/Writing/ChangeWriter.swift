@@ -58,6 +58,11 @@ package protocol ChangeWriter: ErasureWriter, AnyObject {
   func noteChange(of message: Message) throws
   /// Stores the number of a group's last change of a message.
   func put(changeSeq: Int64, at time: WallInstant, in group: GroupID) throws
+  /// Raises the numbers of a group's visible decisions; lower ones change nothing, and a group that has
+  /// ended has none.
+  func put(revision: Int64, board: Int64, in group: GroupID) throws
+  /// Stores how a message was changed, beside that change. One that retention has removed has nothing.
+  func put(_ origin: ChangeOrigin, of seq: Int64, changeSeq: Int64, in group: GroupID) throws
   /// Stores the members from a message on.
   func putReceiptMembers(_ members: [UserID], from seq: Int64, in group: GroupID) throws
   /// Notes that a member has read messages.
@@ -132,6 +137,9 @@ extension ChangeWriter {
     case .addReadReceipts(let seqs, of: let reader, in: let group): try confirm(seqs, by: reader, in: group)
     case .noteChange(let message): try noteChange(of: message)
     case .putChangeSeq(let changeSeq, at: let time, in: let group): try put(changeSeq: changeSeq, at: time, in: group)
+    case .putStamp(let revision, let board, in: let group): try put(revision: revision, board: board, in: group)
+    case .putChangeOrigin(let origin, let seq, let changeSeq, in: let group):
+      try put(origin, of: seq, changeSeq: changeSeq, in: group)
     case .updateReaction(let update): try self.update(update)
     case .removeReactions(let seq, in: let group): try removeReactions(of: seq, in: group)
     case .dismiss(let group, let time, let notification): try dismiss(group, at: time, notifying: notification)

@@ -153,6 +153,9 @@ package final class CommitQueue: Sendable {
   /// All updates that wait to become durable. The next update pays for a copy while this is kept.
   package var pendingUpdates: [UserID: PresenceUpdate] { state.withLock { $0.users } }
 
+  /// How many users wait to be written.
+  package var pendingUserCount: Int { state.withLock { $0.users.count } }
+
   /// Requests work besides commits; true where the writer must be woken.
   package func request(flushUsers: Bool = false, probe: Bool = false, _ tasks: Set<MaintenanceTask> = []) -> Bool {
     state.withLock { state in
@@ -240,7 +243,7 @@ extension StoreChange {
     case .append(let message), .revise(let message): message.content.byteCount + (message.extras?.byteCount ?? 0)
     case .putAttributes(let attributes, in: _): attributes.entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     case .putApplication(let application, asNewest: _): application.requestMsg.utf8.count + (application.attach?.utf8.count ?? 0)
-    case .updateReaction: 128
+    case .updateReaction, .putChangeOrigin: 128
     case .putUserInfo(let info): info.customInfo.values.reduce(info.faceURL.utf8.count) { $0 + $1.utf8.count }
     case .putReport(let report): report.message.count + (report.text?.utf8.count ?? 0)
     case .putBlock(_, let block, at: _): block?.reason.utf8.count ?? 0

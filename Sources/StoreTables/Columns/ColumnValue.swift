@@ -171,6 +171,7 @@ extension GroupMute.Mode: TextValue {}
 extension ReceiveOption: TextValue {}
 extension Priority: TextValue {}
 extension Platform: TextValue {}
+extension ChangeOrigin.Kind: TextValue {}
 extension GroupApplication.Kind: TextValue {}
 extension SystemNotification.Kind: TextValue {}
 extension WebhookType: TextValue {}

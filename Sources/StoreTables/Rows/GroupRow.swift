@@ -70,6 +70,8 @@ extension GroupRecord: StoredRow {
     // A group from before the field has none.
     if Coder.isReader { row.policy.attributeMode = attributeMode ?? .any }
     try coder.column("listsUsers", &row.listsUsers)
+    try coder.column("revision", &row.revision)
+    try coder.column("board", &row.board)
   }
 }
 
@@ -80,6 +82,16 @@ extension StoredGroup {
     group.firstSeq = try reader.integer()
     group.removedTime = try reader.instant()
     return group
+  }
+}
+
+extension GroupStamp {
+  /// Reads epoch, the newest message, changeSeq, revision and board.
+  @inlinable public static func read<Reader: ColumnReader>(_ reader: inout Reader) throws(StoreError) -> GroupStamp {
+    let epoch = try reader.text()
+    let (seq, changeSeq) = (try reader.integer(), try reader.integer())
+    return GroupStamp(
+      epoch: epoch, seq: seq, changeSeq: changeSeq, revision: try reader.integer(), board: try reader.integer())
   }
 }
 

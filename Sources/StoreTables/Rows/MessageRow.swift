@@ -83,6 +83,44 @@ extension Message: StoredRow {
   }
 }
 
+/// The other columns of `messageChange`: how a message was changed the last time. All are NULL where no
+/// node of a cluster has changed it.
+public struct ChangeOriginRow: StoredRow {
+  /// The change that the columns are of; the last one may be later.
+  @usableFromInline var originSeq: Int64?
+  /// The last change of another kind before it; 0 = there was none.
+  @usableFromInline var otherSeq: Int64?
+  @usableFromInline var kind: ChangeOrigin.Kind?
+  @usableFromInline var user: UserID?
+  @usableFromInline var platform: Platform?
+  @usableFromInline var reaction: String?
+  @usableFromInline var isAdded: Bool?
+
+  public static let columns = describe()
+  @inlinable public static var blank: ChangeOriginRow { ChangeOriginRow() }
+
+  @usableFromInline init() {}
+
+  @inlinable public static func code<Coder: ColumnCoder>(
+    _ row: inout ChangeOriginRow, _ coder: inout Coder
+  ) throws(StoreError) {
+    try coder.column("originSeq", &row.originSeq)
+    try coder.column("otherSeq", &row.otherSeq)
+    try coder.column("originKind", &row.kind)
+    try coder.column("originUser", &row.user)
+    try coder.column("originPlatform", &row.platform)
+    try coder.column("originReaction", &row.reaction)
+    try coder.column("originIsAdded", &row.isAdded)
+  }
+
+  /// The origin of a change; nil where the columns are of an earlier one, or of none.
+  public func origin(of changeSeq: Int64) -> StoredChangeOrigin? {
+    guard originSeq == changeSeq, let kind, let user, let platform else { return nil }
+    let origin = ChangeOrigin(kind, by: user, on: platform, reaction: reaction, isAdded: isAdded ?? true)
+    return StoredChangeOrigin(origin, changeSeq: changeSeq, otherSeq: otherSeq ?? 0)
+  }
+}
+
 /// `messageExtras` rows, without their keys: the parts that most messages have not. All are NULL
 /// beside a message without a row.
 public struct MessageExtrasRow: StoredRow {

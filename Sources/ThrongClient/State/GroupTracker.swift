@@ -132,8 +132,9 @@ struct GroupTracker {
 
   /// Keeps an event whose group waits for its sync; false = it does not wait.
   mutating func hold(_ event: HeldEvent) -> Bool {
-    guard let groupID = event.event.groupID, let group = groups[groupID], group.isHeld else { return false }
-    let before = group.heldSize
+    // No copy of the group is at hand while its events grow: they would be copied for each.
+    guard let groupID = event.event.groupID, groups[groupID]?.isHeld == true else { return false }
+    let before = groups[groupID]?.heldSize ?? HeldEvent.Size()
     groups[groupID]?.keep(event, hasRoom: held.hasRoom(for: event.bytes))
     held -= before
     held += groups[groupID]?.heldSize ?? HeldEvent.Size()
@@ -156,11 +157,8 @@ struct GroupTracker {
   /// The group is in step: answers the events that came meanwhile, without those that the sync
   /// held.
   mutating func release(_ groupID: String) -> [HeldEvent] {
-    guard var group = groups[groupID] else { return [] }
-    held -= group.heldSize
-    let events = group.release()
-    groups[groupID] = group
-    return events
+    held -= groups[groupID]?.heldSize ?? HeldEvent.Size()
+    return groups[groupID]?.release() ?? []
   }
 
   /// Whether an event is news: a sync may have told of it.

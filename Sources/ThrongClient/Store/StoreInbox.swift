@@ -9,6 +9,11 @@ struct StoreInbox {
   private var changes: [Change] = []
   private var first = 0
   private var bytes = 0
+  /// How many changes have come.
+  private(set) var count = 0
+
+  /// How many of them were taken.
+  var takenCount: Int { count - (changes.count - first) }
 
   var isEmpty: Bool { first == changes.count }
 
@@ -19,6 +24,7 @@ struct StoreInbox {
   mutating func append(_ events: [StoreEvent], bytes: Int) {
     changes.append(Change(events: events, bytes: bytes))
     self.bytes += bytes
+    count += 1
   }
 
   /// The next that are written at once.

@@ -46,7 +46,7 @@ extension StoreDraft {
     guard let groupID = event.groupID else { return }
     guard membership(in: groupID) != nil else {
       if state.conversations[groupID] == nil {
-        state.early.keep(event, of: groupID, bytes: bytes)
+        state.early.keep(.server(event, bytes: bytes), of: groupID, bytes: bytes)
       } else if event.end(for: state.userID) == .dismissed {
         // The last member who quits leaves no group behind.
         end(groupID, .dismissed, at: event.opTime ?? 0)
@@ -121,6 +121,11 @@ extension StoreDraft {
   /// An own message that the server has stored: no event brings it.
   private mutating func applyOwn(_ own: GroupMessage) {
     let groupID = own.groupID
+    if state.conversations[groupID] == nil {
+      // The user has entered the group a moment ago.
+      let bytes = [own.text, own.data, own.extension].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+      state.early.keep(.own(own), of: groupID, bytes: bytes)
+    }
     guard var row = membership(in: groupID), row.info.keepsMessages, let seq = own.seq, seq > 0 else { return }
     var message = own
     if let answered = own.replyTo?.seq, let sender = self.message(answered, in: groupID)?.sender {
@@ -337,7 +342,7 @@ extension StoreDraft {
     } else {
       setConversation(ConversationRow(info))
     }
-    for early in state.early.take(groupID) { apply(early.event, bytes: early.bytes) }
+    for event in state.early.take(groupID) { apply(event) }
   }
 
   /// A group as the server tells of it, if the user is in it.

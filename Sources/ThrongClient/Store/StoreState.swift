@@ -59,12 +59,12 @@ struct MissedChanges: Sendable {
 
 /// Events of groups that the store does not know: they count once it does.
 struct EarlyEvents: Sendable {
-  private var events: [String: [(event: ServerEvent, bytes: Int)]] = [:]
+  private var events: [String: [(event: StoreEvent, bytes: Int)]] = [:]
   private var count = 0
   private var bytes = 0
 
   /// Beyond the bounds all are given up: what the server tells of a group has most of it.
-  mutating func keep(_ event: ServerEvent, of groupID: String, bytes: Int) {
+  mutating func keep(_ event: StoreEvent, of groupID: String, bytes: Int) {
     guard ClientLimits.isIdentifier(groupID), bytes <= ClientLimits.heldBytes else { return }
     if count >= ClientLimits.newGroups || self.bytes + bytes > ClientLimits.heldBytes { self = EarlyEvents() }
     events[groupID, default: []].append((event, bytes))
@@ -72,11 +72,11 @@ struct EarlyEvents: Sendable {
     self.bytes += bytes
   }
 
-  mutating func take(_ groupID: String) -> [(event: ServerEvent, bytes: Int)] {
+  mutating func take(_ groupID: String) -> [StoreEvent] {
     let taken = events.removeValue(forKey: groupID) ?? []
     count -= taken.count
     bytes -= taken.reduce(0) { $0 + $1.bytes }
-    return taken
+    return taken.map { $0.event }
   }
 }
 

@@ -13,13 +13,13 @@ extension ThrongClient {
   /// last.
   /// - Parameter hidden: also those that the user has hidden.
   public func conversations(hidden: Bool = false) async -> [Conversation] {
-    await openStore()
+    await settleStore()
     return await store.conversations(hidden: hidden)
   }
 
   /// One of them; nil = the user was never in the group, as far as is known.
   public func conversation(_ groupID: String) async -> Conversation? {
-    await openStore()
+    await settleStore()
     return await store.conversation(groupID)
   }
 
@@ -29,9 +29,10 @@ extension ThrongClient {
   ///   - seq: only those before this one; nil = the newest.
   ///   - count: the most messages.
   public func messages(in groupID: String, before seq: Int? = nil, count: Int = 50) async -> StoredMessages {
-    await openStore()
+    await settleStore()
     let most = max(1, count)
-    guard let page = await store.page(of: groupID, before: seq, count: most) else { return StoredMessages() }
+    // The user may have entered a group that is not known yet.
+    let page = await store.page(of: groupID, before: seq, count: most) ?? LocalStore.Page(isMember: true)
     await takeUpReadFailure()
     guard isOnline, page.isMember else { return page.messages }
     // What did not come as an event is not in the store.
@@ -62,7 +63,7 @@ extension ThrongClient {
 
   /// The members of a group whom the client has seen, as they were then: the server's list is complete.
   public func storedMembers(of groupID: String) async -> [MemberInfo] {
-    await openStore()
+    await settleStore()
     let members = await store.members(of: groupID)
     await takeUpReadFailure()
     return members
@@ -70,7 +71,7 @@ extension ThrongClient {
 
   /// One of them; nil = not seen yet.
   public func storedMember(_ userID: String, of groupID: String) async -> MemberInfo? {
-    await openStore()
+    await settleStore()
     let member = await store.member(userID, of: groupID)
     await takeUpReadFailure()
     return member
@@ -78,10 +79,19 @@ extension ThrongClient {
 
   /// The texts of a user whom the client has seen, as they were then; nil = not seen yet.
   public func storedProfile(of userID: String) async -> StoredProfile? {
-    await openStore()
+    await settleStore()
     let profile = await store.profile(of: userID)
     await takeUpReadFailure()
     return profile
+  }
+
+  /// Waits until the store has everything that was told by now: whoever reads it after an event finds what that
+  /// event has changed.
+  private func settleStore() async {
+    await openStore()
+    guard isStoreOpen, writer != nil else { return }
+    let count = inbox.count
+    await withCheckedContinuation { storeReaders.append((count, $0)) }
   }
 
   /// A storage that could not be read is left with the next change.
@@ -139,7 +149,9 @@ extension ThrongClient {
   private func writeAll() async {
     while !inbox.isEmpty {
       let events = inbox.take()
+      let count = inbox.takenCount
       didWrite(events, await store.write(events))
+      resumeReaders(of: count)
     }
     writer = nil
   }
@@ -167,6 +179,12 @@ extension ThrongClient {
   private func resumeReading() {
     for waiter in roomWaiters { waiter.resume() }
     roomWaiters = []
+  }
+
+  /// - Parameter count: how many changes are stored.
+  private func resumeReaders(of count: Int) {
+    for waiting in storeReaders where waiting.count <= count { waiting.reader.resume() }
+    storeReaders.removeAll { $0.count <= count }
   }
 
   /// Returns when everything that was told is stored.
@@ -208,6 +226,7 @@ extension ThrongClient {
     isStoreOpen = false
     inbox = StoreInbox()
     resumeReading()
+    resumeReaders(of: .max)
     await flush()
     apply(.storeLost)
     if let failure = await store.forget() { tell(failure) }

@@ -60,7 +60,10 @@ final class ClusterEngines: Sendable {
   }
 
   /// The ports for sessions and groups.
-  var ports: ClusterPorts { ClusterPorts(bus: bus, membership: lease, presence: store, key: key) }
+  var ports: ClusterPorts {
+    ClusterPorts(
+      bus: bus, membership: lease, presence: store, key: key, leaseDuration: settings.cluster.leaseDuration)
+  }
 
   /// Becomes a node. Blocks until the first view is there.
   /// - Parameter address: of the internal listener, as it is bound.

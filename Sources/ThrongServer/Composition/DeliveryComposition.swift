@@ -1,6 +1,7 @@
 import Gateway
 import GroupModel
 import GroupRuntime
+import Logging
 
 /// The groups, the sessions of users, and the way between them, on one node or on several.
 struct DeliveryComposition: Sendable {
@@ -11,6 +12,8 @@ struct DeliveryComposition: Sendable {
   let registry: GroupRegistry
   /// The sessions of all nodes; nil = this process is alone.
   let clusterUsers: ClusterUserDirectory?
+  /// The groups with sessions of this process, and those that it decides for; nil = this process is alone.
+  let topics: (followed: FollowedTopics, own: OwnTopics)?
   /// The sessions of users, wherever they are.
   let sessions: any UserDirectory
   let absenceTimers: AbsenceTimers
@@ -25,7 +28,7 @@ struct DeliveryComposition: Sendable {
   init(
     _ configuration: GatewayConfiguration, _ stores: GatewayStores, rules: GroupRules, recent: RecentMessages?,
     clocks: any Clocks, alarms: any Alarms, poster: (any WebhookPoster)?,
-    network: ClusterNetwork?, tracer: Tracer, observer: StoreObserver, spans: (any SpanRecorder)? = nil
+    network: ClusterNetwork?, tracer: Tracer, observer: StoreObserver, logger: Logger, spans: (any SpanRecorder)? = nil
   ) {
     let recorder = PresenceRecorder(
       rules.webhooks, users: stores.users, groups: stores.groups, clocks: clocks, poster: poster)
@@ -36,9 +39,15 @@ struct DeliveryComposition: Sendable {
       // On several nodes, the owner of the user's shard does it (`PresenceKeeper`).
       if isAlone { recorder.note(user, on: platform, isHere: isHere) }
     }
+    let topics = network.map { network in
+      (
+        followed: FollowedTopics(directory: directory, network: network, clocks: clocks, logger: logger), own: OwnTopics()
+      )
+    }
     let broker: any Broker =
-      if let network {
-        ClusterBroker(directory: directory, presence: network.presence, links: network.links, tracer: tracer)
+      if let network, let topics {
+        ClusterBroker(
+          directory: directory, network: network, followed: topics.followed, topics: topics.own, tracer: tracer)
       } else {
         LocalBroker(directory: directory, tracer: tracer)
       }
@@ -46,7 +55,8 @@ struct DeliveryComposition: Sendable {
     let registry = GroupRegistry(
       services: GroupServices(
         groups: stores.groups, messages: stores.messages, profiles: profiles, broker: broker, clocks: clocks, alarms: alarms,
-        rules: rules, observer: observer, webhooks: poster, leadership: network?.router, recent: recent, spans: spans),
+        rules: rules, observer: observer, webhooks: poster, leadership: network?.router, recent: recent, spans: spans,
+        keepsStamps: !isAlone),
       executors: [])
     let clusterUsers = network.map {
       ClusterUserDirectory(
@@ -64,6 +74,7 @@ struct DeliveryComposition: Sendable {
     self.profiles = profiles
     self.registry = registry
     self.clusterUsers = clusterUsers
+    self.topics = topics
     self.recorder = recorder
     self.statuses = statuses
   }

@@ -26,6 +26,8 @@ struct GatewayComposition: Sendable {
   let eventStreams: EventStreams
   /// This process as a node; nil = it is alone.
   let node: ClusterNode?
+  /// What all of these keep in memory, for the metrics.
+  let tables: [MemoryTable]
   private let clocks: any Clocks
   private let logger: Logger
 
@@ -46,7 +48,7 @@ struct GatewayComposition: Sendable {
     limits = LimitComposition(configuration, groups: stores.groups, network: network)
     delivery = DeliveryComposition(
       configuration, stores, rules: rules, recent: recent, clocks: clocks, alarms: alarms, poster: webhooks?.poster,
-      network: network, tracer: telemetry.tracer, observer: telemetry.stores, spans: spans)
+      network: network, tracer: telemetry.tracer, observer: telemetry.stores, logger: logger, spans: spans)
     documents = InterfaceDocuments(methods, path: configuration.path, version: product.version)
     deletions = UserDeletions(
       stores: stores, registry: delivery.registry, sessions: delivery.sessions, network: network, clocks: clocks,
@@ -78,9 +80,15 @@ struct GatewayComposition: Sendable {
       connectionLimiter: limits.connections, streams: streams, readyReplyBytes: configuration.readyReplyBytes)
     node = network.flatMap { [telemetry, limits, delivery, dispatcher, streams] network in
       ClusterNode(
-        network, dispatcher, methods, delivery, limits, telemetry, streams, poster: webhooks?.poster, clocks: clocks,
+        network, dispatcher, methods, stores, delivery, limits, telemetry, streams, poster: webhooks?.poster, clocks: clocks,
         grace: rules.limits.offlineGrace, logger: logger)
     }
+    let tables = MemoryTable.all(
+      registry: delivery.registry, profiles: delivery.profiles, directory: delivery.directory,
+      absenceTimers: delivery.absenceTimers, statuses: delivery.statuses, budgets: limits.budgets, quotas: limits.quotas,
+      connections: limits.connections, dispatcher: dispatcher, streams: streams, eventStreams: eventStreams,
+      refusals: telemetry.refusals, observation: telemetry.observation)
+    self.tables = tables + (node?.tables ?? [])
     (self.clocks, self.logger) = (clocks, logger)
   }
 
@@ -152,25 +160,31 @@ struct LimitComposition: Sendable {
 extension ClusterNode {
   /// This process among others; nil where it is alone.
   fileprivate convenience init?(
-    _ network: ClusterNetwork, _ dispatcher: Dispatcher, _ methods: MethodTable, _ delivery: DeliveryComposition,
-    _ limits: LimitComposition, _ telemetry: TelemetryComposition, _ streams: StreamDirectory,
+    _ network: ClusterNetwork, _ dispatcher: Dispatcher, _ methods: MethodTable, _ stores: GatewayStores,
+    _ delivery: DeliveryComposition, _ limits: LimitComposition, _ telemetry: TelemetryComposition, _ streams: StreamDirectory,
     poster: (any WebhookPoster)?, clocks: any Clocks, grace: Duration, logger: Logger
   ) {
-    guard let users = delivery.clusterUsers else { return nil }
+    guard let users = delivery.clusterUsers, let topics = delivery.topics else { return nil }
     let (directory, registry) = (delivery.directory, delivery.registry)
-    let topics = RemoteTopics(directory: directory)
+    let follows = FollowAnswerer(
+      router: network.router, registry: registry, store: stores.groups, topics: topics.own, observer: telemetry.stores)
     let requests = PeerRequestHandler(
-      dispatcher: dispatcher, observation: telemetry.observation, router: network.router, registry: registry, users: users,
-      directory: directory, budgets: limits.budgets, streams: streams, methods: methods, clocks: clocks)
+      dispatcher: dispatcher, observation: telemetry.observation, router: network.router, registry: registry,
+      follows: follows, users: users, directory: directory, budgets: limits.budgets, streams: streams, methods: methods,
+      clocks: clocks)
     let entries = PeerEntryHandler(
-      network, handler: requests, users: users, topics: topics, directory: directory, statuses: delivery.statuses,
+      network, handler: requests, users: users, topics: topics.followed, directory: directory, statuses: delivery.statuses,
       budgets: limits.budgets, connectionLimiter: limits.connections, poster: poster, clocks: clocks)
     let presence = PresenceKeeper(
       network.presence, store: network.ports.presence, recorder: delivery.recorder, timers: delivery.absenceTimers,
       clocks: clocks, grace: grace, observer: telemetry.stores)
+    let additions = RecentAdditions(
+      network, store: stores.groups, directory: directory, topics: topics.followed, clocks: clocks,
+      observer: telemetry.stores, logger: logger)
     self.init(
-      network, users: users, topics: topics, directory: directory, registry: registry, observation: telemetry.observation,
-      statuses: dispatcher.statusReader, presence: presence, peerRequests: requests, peerEntries: entries, poster: poster,
-      deletions: dispatcher.deletions, clocks: clocks, logger: logger)
+      network, users: users, topics: topics.followed, ownTopics: topics.own, follows: follows, additions: additions,
+      directory: directory, registry: registry, observation: telemetry.observation, statuses: dispatcher.statusReader,
+      presence: presence, peerRequests: requests, peerEntries: entries, poster: poster, deletions: dispatcher.deletions,
+      clocks: clocks, logger: logger)
   }
 }

@@ -22,6 +22,8 @@ public final class Server: Sendable {
   let node: ClusterNode?
   private let gateway: Gateway
   let deletions: UserDeletions
+  /// What is kept in memory besides the store's and the webhooks'.
+  let tables: [MemoryTable]
   let transport: Transport
   private let tokens: CurrentTokenVerifier
   /// Nil = no keys are read from a URL.
@@ -90,6 +92,7 @@ public final class Server: Sendable {
       webhooks: webhooks?.services, recent: recent, spans: spans, cluster: engines?.ports)
     let registry = composed.delivery.registry
     deletions = composed.deletions
+    tables = composed.tables
     store.onRemoval { registry.note($0) }
     (self.registry, directory, node) = (registry, composed.delivery.directory, composed.node)
     statuses = composed.delivery.statuses

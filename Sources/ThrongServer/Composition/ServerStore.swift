@@ -19,6 +19,14 @@ protocol ServerStore: GroupStore, MessageStore, UserStore, PersonalStore, Webhoo
   var commitMeter: CommitMeter { get }
   /// How many commits wait for a transaction.
   var pendingCommits: Int { get }
+  /// How many users wait to be written with the next commit.
+  var pendingUsers: Int { get }
+  /// How many reads wait for their turn.
+  var waitingReads: Int { get }
+  /// How many searches run or wait.
+  var openSearches: Int { get }
+  /// How many groups background work has noted, because they got messages.
+  var notedGroups: Int { get }
 }
 
 extension SQLiteStore: ServerStore {}

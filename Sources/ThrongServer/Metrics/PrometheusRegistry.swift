@@ -31,6 +31,9 @@ public final class PrometheusRegistry: Sendable {
     precondition(done, "the name is legal and the registry is empty")
   }
 
+  /// How many series are recorded, those that are read at each scrape not included.
+  var seriesCount: Int { state.withLock { $0.seriesCount } }
+
   /// Sets the HELP line of a metric. Its TYPE is shown from then on, also without a series.
   /// - Parameter name: the name in swift-metrics, with or without the `_total` of a counter.
   public func describe(_ name: String, help: String, type: MetricType) {

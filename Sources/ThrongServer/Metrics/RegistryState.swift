@@ -3,7 +3,7 @@ struct RegistryState: Sendable {
   private(set) var families: [String: MetricFamily] = [:]
   /// The names of all samples: no two families may share one.
   private var names: Set<String> = []
-  private var seriesCount = 0
+  private(set) var seriesCount = 0
   private let maxSeries: Int
 
   init(maxSeries: Int) { self.maxSeries = maxSeries }

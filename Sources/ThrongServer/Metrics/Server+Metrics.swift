@@ -3,6 +3,7 @@ import Gateway
 import GroupModel
 import GroupRuntime
 import Logging
+import PostgreSQLStore
 import SQLiteStore
 import StoreEngine
 import WebSocketTransport
@@ -59,6 +60,7 @@ extension Server {
     collectStatuses()
     collectWords()
     collectDeletions()
+    collectTables()
     collectKeySet()
     collectSpans()
     collectCluster()
@@ -112,17 +114,22 @@ extension Server {
   }
 
   private func collectLoops() {
-    metrics.collectHistogram(
-      "throng_loop_lag_seconds", help: "How late a timer came that each event loop runs ten times a second, by loop.",
-      bounds: BucketCounts.lagBounds
-    ) { [transport] in
-      var rows: [(labels: [(String, String)], reading: HistogramReading)] = []
-      for loop in transport.loops {
-        let lags = await loop.currentCounters().lags
-        rows.append(([("loop", "\(loop.index)")], HistogramReading(counts: lags.counts, sum: Double(lags.sum) / 1e6)))
+    func collectTimes(_ name: String, _ help: String, _ times: @escaping @Sendable (TransportCounters) -> BucketCounts) {
+      metrics.collectHistogram(name, help: help, bounds: BucketCounts.lagBounds) { [transport] in
+        var rows: [(labels: [(String, String)], reading: HistogramReading)] = []
+        for loop in transport.loops {
+          let counts = times(await loop.currentCounters())
+          rows.append(([("loop", "\(loop.index)")], HistogramReading(counts: counts.counts, sum: Double(counts.sum) / 1e6)))
+        }
+        return rows
       }
-      return rows
     }
+    collectTimes("throng_loop_lag_seconds", "How late a timer came that each event loop runs ten times a second, by loop.") {
+      $0.lags
+    }
+    collectTimes(
+      "throng_loop_turn_seconds", "How long an event loop was busy between two waits for events, by loop: all else waited."
+    ) { $0.turns }
     metrics.collectHistogram(
       "throng_flush_deliveries", help: "Deliveries of one flush: frames times recipients that leave at the end of a loop's turn.",
       bounds: BucketCounts.flushBounds
@@ -168,8 +175,17 @@ extension Server {
 
   private func collectLinks(_ cluster: ClusterNode) {
     metrics.collect(
-      "throng_link_gaps_total", help: "How often frames of another node were missing, and its link began again.", type: .counter
+      "throng_link_gaps_total", help: "How often frames of another node were missing, and it was asked for them.", type: .counter
     ) { [(labels: [], value: Double(cluster.linkCounters.gaps))] }
+    metrics.collect(
+      "throng_link_resumes_total", help: "How often a link went on behind that, and nothing was missing.", type: .counter
+    ) { [(labels: [], value: Double(cluster.linkCounters.resumes))] }
+    metrics.collect(
+      "throng_link_losses_total", help: "How often a link began again, because what was missing could not be had.", type: .counter
+    ) { [(labels: [], value: Double(cluster.linkCounters.losses))] }
+    metrics.collect(
+      "throng_link_kept_bytes", help: "Bytes of frames that other nodes have not acknowledged.", type: .gauge
+    ) { [(labels: [], value: Double(cluster.linkCounters.keptBytes))] }
     collectLinks(
       cluster, "throng_link_frames_total", "Frames between this node and each other one, which hold many messages under load.",
       .counter
@@ -177,6 +193,10 @@ extension Server {
     collectLinks(cluster, "throng_link_bytes_total", "Bytes of these frames.", .counter) {
       [("sent", Double($0.sentBytes)), ("received", Double($0.receivedBytes))]
     }
+    metrics.collect(
+      "throng_link_entries_total", help: "Entries of these frames, by kind; one for several nodes counts for each of them.",
+      type: .counter
+    ) { cluster.linkCounters.sentEntries.map { (labels: [("kind", $0.kind)], value: Double($0.count)) } }
     metrics.collect(
       "throng_link_silence_seconds",
       help: "For how long nothing has come from each other node: up to 0.5 as a rule.", type: .gauge
@@ -193,9 +213,42 @@ extension Server {
       let refused = cluster.linkCounters.refused
       return FrameSeal.Refusal.allCases.map { (labels: [("reason", $0.rawValue)], value: Double(refused[$0] ?? 0)) }
     }
+    collectFollows(cluster)
     metrics.collect("throng_cluster_sessions", help: "Sessions of all nodes, as this one knows them.", type: .gauge) {
       [(labels: [], value: Double(cluster.sessionCount))]
     }
+  }
+
+  private func collectFollows(_ cluster: ClusterNode) {
+    metrics.collect(
+      "throng_follow_compared_total",
+      help: "Groups of which an owner has said whether something is missing here, by its answer.", type: .counter
+    ) { cluster.followCounters.compared.map { (labels: [("result", $0.result)], value: Double($0.count)) } }
+    metrics.collect(
+      "throng_follow_replayed_total", help: "How often an owner was asked to tell again what was missing of a group.",
+      type: .counter
+    ) { [(labels: [], value: Double(cluster.followCounters.replays))] }
+    metrics.collect("throng_follow_events_total", help: "Events of groups that were told again.", type: .counter) {
+      [(labels: [], value: Double(cluster.followCounters.events))]
+    }
+    metrics.collect(
+      "throng_follow_lost_total",
+      help: "Groups of which events were missing for good, so that their sessions here were closed, by reason.",
+      type: .counter
+    ) { cluster.followCounters.lost.map { (labels: [("reason", $0.reason)], value: Double($0.count)) } }
+    metrics.collect(
+      "throng_cluster_repeated_requests_total",
+      help: "Stored sends that were asked again because their owner was lost: answered, or of unknown outcome.", type: .counter
+    ) {
+      let counts = cluster.repeatedRequests
+      return [
+        (labels: [("outcome", "answered")], value: Double(counts.answered)),
+        (labels: [("outcome", "unknown")], value: Double(counts.unknown)),
+      ]
+    }
+    metrics.collect(
+      "throng_follow_unsure", help: "Groups of which it is not known now whether something is missing here.", type: .gauge
+    ) { [(labels: [], value: Double(cluster.followCounters.unsettled))] }
   }
 
   private func collectLinks(
@@ -238,6 +291,33 @@ extension Server {
     metrics.collect("throng_user_deletions", help: "Deletions of users that this server works on.", type: .gauge) {
       [deletions] in [(labels: [], value: Double(deletions.runningCount))]
     }
+  }
+
+  /// A table that is cleared too late shows here, hours before the memory does.
+  private func collectTables() {
+    let all = tables + storeTables + webhookTables + [MemoryTable("series") { [metrics] in metrics.seriesCount }]
+    metrics.collect(
+      "throng_table_entries", help: "Entries of the tables that the process keeps in memory, by table.", type: .gauge
+    ) { all.map { (labels: [("table", $0.name)], value: Double($0.count())) } }
+  }
+
+  private var storeTables: [MemoryTable] {
+    let remembered = (store as? PostgreSQLStore).map { store in MemoryTable("rememberedUsers") { store.rememberedUsers } }
+    return [
+      MemoryTable("pendingUsers") { [store] in store.pendingUsers },
+      MemoryTable("waitingReads") { [store] in store.waitingReads },
+      MemoryTable("searches") { [store] in store.openSearches },
+      MemoryTable("notedGroups") { [store] in store.notedGroups },
+    ] + (remembered.map { [$0] } ?? [])
+  }
+
+  private var webhookTables: [MemoryTable] {
+    guard let outbox = webhooks?.outbox else { return [] }
+    return [
+      MemoryTable("webhooks") { outbox.entryCount },
+      MemoryTable("webhookLanes") { outbox.laneCount },
+      MemoryTable("erasedNames") { outbox.erasedNameCount },
+    ]
   }
 
   private func collectKeySet() {

@@ -31,7 +31,7 @@ public final class PostgreSQLServer: Sendable {
     as_user "$programs/initdb" -D "$directory/data" -U throng -A trust -E UTF8 --locale=C.UTF-8 --no-sync >"$directory/log" 2>&1 ||
       { tail -n 3 "$directory/log"; exit 1; }
     as_user "$programs/postgres" -D "$directory/data" -k "$directory" -c listen_addresses= -c fsync=off -c full_page_writes=off \\
-      -c max_connections=400 -c shared_buffers=64MB -c max_wal_size=256MB -c lock_timeout=0 -c authentication_timeout=600 \\
+      -c max_connections=1000 -c shared_buffers=64MB -c max_wal_size=256MB -c lock_timeout=0 -c authentication_timeout=600 \\
       >>"$directory/log" 2>&1 &
     server=$!
     tries=0

@@ -21,6 +21,9 @@ struct ErasedNames: Sendable {
   /// - Parameter lifetime: no entry is longer in memory.
   init(lifetime: Duration) { self.lifetime = lifetime }
 
+  /// How many are remembered.
+  var count: Int { entries.count }
+
   /// Adds a user; the last deletion of one counts.
   mutating func add(_ user: UserID, _ messages: UserDeletion.MessageFate, at now: MonotonicInstant) {
     entries.removeAll { $0.name.user == user }

@@ -78,6 +78,12 @@ struct OutboxMachine {
   /// How many entries wait, those in memory only included.
   var pendingCount: Int { pending + queue.volatileCount }
 
+  /// How many entries are in memory.
+  var entryCount: Int { queue.count }
+
+  /// How many lanes have entries in memory, or in the store and not read yet.
+  var laneCount: Int { queue.laneCount }
+
   /// Whether nothing can be posted before the end of an attempt or a timer.
   var isBlocked: Bool { queue.isFull || queue.isReceiverDown && (queue.inFlight > 0 || timer != nil) }
 

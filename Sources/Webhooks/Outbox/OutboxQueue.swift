@@ -126,6 +126,9 @@ struct OutboxQueue {
   /// How many entries are in memory.
   var count: Int { stored.count + volatile.count }
 
+  /// How many lanes have entries in memory, or in the store and not read yet.
+  var laneCount: Int { lanes.count }
+
   /// How many are done and still in the store.
   var finishingCount: Int { finished.count }
 

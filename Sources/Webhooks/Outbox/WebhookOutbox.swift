@@ -82,6 +82,15 @@ public final class WebhookOutbox: WebhookPoster {
     return machine.withLock { $0.pendingCount }
   }
 
+  /// How many entries are in memory, those among them that are stored too.
+  public var entryCount: Int { machine.withLock { $0.entryCount } + arriving.withLock { $0.count } }
+
+  /// How many lanes have entries in memory, or in the store and not read yet.
+  public var laneCount: Int { machine.withLock { $0.laneCount } }
+
+  /// How many deleted users are remembered, whose names entries in memory may show.
+  public var erasedNameCount: Int { erasedNames.withLock { $0.count } }
+
   public func post(_ entry: WebhookEntry) {
     let count = arriving.withLock { arriving in
       arriving.append(entry)

@@ -25,6 +25,8 @@ def parse():
     parser.add_argument("--seed", type=int, help="repeats the faults of a run (by chance)")
     parser.add_argument("--only", metavar="NAME,…", help=f"only these faults: {', '.join(names)}")
     parser.add_argument("--bus", choices=["nats", "postgresql"], default="nats", help="what carries between nodes (nats)")
+    parser.add_argument(
+        "--count-closes", action="store_true", help="count sessions that were closed without a reason, and go on")
     parser.add_argument("--keep", action="store_true", help="keep the logs and the data in any case")
     options = parser.parse_args()
     options.only = options.only.split(",") if options.only else names
@@ -39,7 +41,7 @@ def parse():
 
 async def rounds_of(options, directory, seed):
     """The rounds that were done; the last one may have violations."""
-    run, rounds = Run(directory, seed, options.bus), []
+    run, rounds = Run(directory, seed, options.bus, options.count_closes), []
     task = asyncio.current_task()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)

@@ -6,7 +6,6 @@ from collections import defaultdict
 from .checker import Violation
 
 PATIENCE = 20
-COUNTED = "public"
 
 
 class Agreement:
@@ -27,7 +26,7 @@ class Agreement:
         self.names[member.user] = self.names[member.user] | {name} if member.doubts > doubts else {name}
         doubts = member.doubts
         self.most += 1
-        if await member.request("increaseGroupCounter", (8511,), groupID=COUNTED, key="sent", value=1) is not None:
+        if await member.request("increaseGroupCounter", (8511,), groupID=self.load.public, key="sent", value=1) is not None:
             self.least += 1
         self.most += member.doubts - doubts
 
@@ -64,7 +63,7 @@ class Agreement:
 
     async def _counter(self):
         """Every acknowledged increment is counted"""
-        answers = await self._answers("getGroupCounters", groupID=COUNTED)
+        answers = await self._answers("getGroupCounters", groupID=self.load.public)
         values = {answer.get("counters", {}).get("sent", 0) for answer in answers.values()}
         if len(values) == 1 and self.least <= min(values) <= self.most:
             return None
@@ -72,9 +71,9 @@ class Agreement:
 
     async def _presence(self):
         """All nodes count the members who are online"""
-        group = next(group for group in self.load.groups if group.groupID == COUNTED)
+        group = next(group for group in self.load.groups if group.groupID == self.load.public)
         online = sum(member.session is not None for member in self.load.members if member.user in group.members)
-        answers = await self._answers("getGroupOnlineMemberCount", groupID=COUNTED)
+        answers = await self._answers("getGroupOnlineMemberCount", groupID=self.load.public)
         # Visitors may be members for the moment.
         if all(online <= answer.get("count", -1) <= online + len(group.visitors) for answer in answers.values()):
             return None

@@ -15,10 +15,10 @@ class Violation:
         return f"{self.promise}: {self.evidence}"
 
 
-def violations(record):
+def violations(record, promises=None):
     """All violated promises of a record."""
     found = []
-    for promise in PROMISES:
+    for promise in PROMISES if promises is None else promises:
         found += [Violation(promise.__doc__.strip().rstrip("."), evidence) for evidence in promise(record)]
     return found
 
@@ -214,10 +214,15 @@ def cycle_in(graph):
     return None
 
 
+# Seconds in which a message that was acknowledged has reached all nodes, if none is lost.
+ON_ITS_WAY = 1
+
+
 def live_is_delivered(record):
-    """A session that stays open gets every live message that is acknowledged as delivered."""
+    """A session that stays open gets every live message that is acknowledged as delivered, while no node is lost."""
     rooms = {group.groupID: group for group in record.groups if group.isLive}
-    delivered = [ack for ack in record.acks if ack.group in rooms and ack.status == "Delivered"]
+    delivered = [
+        ack for ack in record.acks if ack.group in rooms and ack.status == "Delivered" and not may_be_lost(record, ack)]
     for session in record.sessions:
         if session.ended is not None or session.resumed is None:
             continue
@@ -231,6 +236,11 @@ def live_is_delivered(record):
                 and session.resumed < ack.began and ack.ended < record.settled]
             if missing:
                 yield f"{session.user} on {session.node} (session {session.number}) misses {sample(missing)} of {group.groupID}"
+
+
+def may_be_lost(record, ack):
+    """Whether the node of a live room may have acknowledged a message, and gone before others had it."""
+    return bool(record.sacrificed) and record.fault_began - ON_ITS_WAY < ack.ended and ack.began < record.fault_ended
 
 
 def live_events(record):
@@ -284,8 +294,78 @@ def codes_say_come_back(record):
             yield f"{session.user} on {session.node} (session {session.number}) closed with {session.code}"
 
 
+# Nodes close a user's sessions for news that another has not confirmed for so long (seconds).
+UNHEARD = 4.5
+
+
+@dataclass(frozen=True)
+class Closes:
+    """Of the sessions on nodes that a fault spares: how many there were when it began, how many of them were closed with
+    4008, and how many of these without a reason."""
+
+    there: int = 0
+    closed: int = 0
+    needless: int = 0
+
+    def __add__(self, other):
+        return Closes(self.there + other.there, self.closed + other.closed, self.needless + other.needless)
+
+
+def closed_elsewhere(record):
+    found = Closes()
+    for session in spared(record):
+        isClosed = session.code == 4008
+        found += Closes(1, int(isClosed), int(isClosed and not reason_to_close(record, session)))
+    return found
+
+
+def spared(record):
+    """The sessions that were there when the fault began, on nodes that it leaves alone."""
+    return [session for session in record.sessions if session.node not in record.sacrificed
+            and session.welcomed is not None and session.welcomed <= record.fault_began
+            and (session.ended is None or session.ended > record.fault_began)]
+
+
+def only_who_missed_was_closed(record):
+    """A session that missed nothing, and waited for nothing that cannot be repeated, was not closed."""
+    for session in spared(record):
+        if session.code == 4008 and not reason_to_close(record, session):
+            yield (f"{session.user} on {session.node} (session {session.number}) closed with 4008 "
+                   f"{session.ended - record.fault_began:.1f} s behind the fault, having missed nothing")
+
+
+def reason_to_close(record, session):
+    """Why a session was closed, in a word; None where there is no reason."""
+    live = {group.groupID for group in record.groups if group.isLive}
+    if any(request.method != "ping" and not is_repeatable(request, live) for request in session.pending):
+        return "a request in flight"
+    if any(news.user == session.user and news.began < session.ended and (news.ended or float("inf")) - news.began > UNHEARD
+           for news in record.news):
+        return "its user's news was not heard everywhere"
+    if any(block.user == session.user for block in record.blocks):
+        return "its user was blocked"
+    return "a message that it missed" if any(missed(record, group, session) for group in stored(record)) else None
+
+
+def is_repeatable(request, live):
+    """The next owner answers it as the lost one would have."""
+    return request.method == "sendGroupTextMessage" and request.clientMsgID is not None and request.group not in live
+
+
+def missed(record, group, session):
+    """Whether something of others was stored in a group while the session was there that it did not get."""
+    if session.user not in group.members | group.visitors:
+        return False
+    known = {event.seq for event in session.events if event.group == group.groupID}
+    known |= {ack.seq for ack in record.acks if ack.group == group.groupID and session.number in ack.sessions}
+    ranges = [(0, float("inf"))] if session.user in group.members else member_ranges(session.user, group.history)
+    return any(
+        session.welcomed < message.timestamp / 1000 - record.wall < session.ended and message.seq not in known
+        and message.sender != session.user and any(first <= message.seq <= last for first, last in ranges) for message in group.history)
+
+
 PROMISES = [
     seqs_have_no_gap, times_do_not_decrease, acknowledged_is_there, stored_once, acknowledged_once, one_order, everybody_has_all,
     no_strangers, webhooks_tell_all_in_order, live_once, live_order, live_is_delivered, seat_has_one_holder,
-    last_status_is_true, blocked_stay_out, codes_say_come_back,
+    last_status_is_true, blocked_stay_out, codes_say_come_back, only_who_missed_was_closed,
 ]

@@ -1,4 +1,4 @@
-"""Three nodes on one PostgreSQL and one NATS, each node with proxies of its own to both."""
+"""Three nodes on one PostgreSQL and one NATS, each node with proxies of its own to both, or in a network."""
 import asyncio
 import http.client
 import json
@@ -11,7 +11,10 @@ from harness.tokens import admin_token
 
 from .engines import NATS, PATIENCE, PostgreSQL, Tables, shard_of, until
 from .fault_proxy import FaultProxy
+from .nats_proxy import NATSProxy
 from .wall_clock import TOKEN_LIFETIME
+
+from network.namespaces import Way
 
 # Seconds.
 LEASE = 3
@@ -34,22 +37,33 @@ class Node:
         self.isDown = True
 
     async def prepare(self):
-        cluster = self.cluster
+        cluster, network = self.cluster, self.cluster.network
         targets = {"postgresql": [cluster.primary.port, None]}
         if cluster.nats:
             targets["nats"] = [cluster.nats.port]
         ports = {engine: [target for target in found if target] for engine, found in targets.items()}
         if cluster.hasProxies:
             for engine, found in targets.items():
-                self.proxies[engine] = [await FaultProxy(target).start(reserve_port()) for target in found]
+                kind = NATSProxy if engine == "nats" else FaultProxy
+                self.proxies[engine] = [await kind(target).start(reserve_port()) for target in found]
                 ports[engine] = [proxy.port for proxy in self.proxies[engine]]
-        hosts = ",".join(f"127.0.0.1:{port}" for port in ports["postgresql"])
+        elif network:
+            names = {"postgresql": cluster.primary.directory.name, "nats": "nats"}
+            self.proxies = {engine: [Way(network, self.name, names[engine])] for engine in targets}
+        place = cluster.primary.address
+        hosts = ",".join(f"{place}:{port}" for port in ports["postgresql"])
         settings = {**SETTINGS, "cluster.name": self.name, "store.url": f"postgres://throng@{hosts}/throng"}
         if cluster.nats:
-            settings["bus.url"] = f"nats://127.0.0.1:{ports['nats'][0]}"
+            settings["bus.url"] = f"nats://{cluster.nats.address if network else '127.0.0.1'}:{ports['nats'][0]}"
         settings |= cluster.settings
-        place = f"127.0.0.1:{reserve_port()}", f"127.0.0.1:{reserve_port()}"
-        self.server = Server(self.cluster.directory / self.name, settings, listen=place[0], internal=place[1])
+        address = network.address(self.name) if network else "127.0.0.1"
+        self.server = Server(
+            self.cluster.directory / self.name, settings, listen=f"{address}:{reserve_port()}",
+            internal=f"{address}:{reserve_port()}")
+
+    def set_binary(self, binary):
+        network = self.cluster.network
+        self.server.binary = network.program(self.name, binary) if network else binary
 
     @property
     def url(self):
@@ -129,15 +143,16 @@ class Node:
 
 
 class Cluster:
-    """`bus`: nats, or postgresql alone. `settings` go before those of the cluster."""
+    """`bus`: nats, or postgresql alone. `settings` go before those of the cluster. With a `network`, which has started, nodes
+    and engines are at places of their own there, and faults cut these."""
 
-    def __init__(self, directory, count=3, bus="nats", hasProxies=True, settings=None):
-        self.directory = directory
-        self.hasProxies, self.settings = hasProxies, settings or {}
+    def __init__(self, directory, count=3, bus="nats", hasProxies=True, settings=None, network=None):
+        self.directory, self.network = directory, network
+        self.hasProxies, self.settings = hasProxies and not network, settings or {}
         # As in the nodes' configuration: one takes writes, and the other is away, or a replica.
-        self.databases = [PostgreSQL(directory / f"postgresql{number}") for number in (1, 2)]
+        self.databases = [PostgreSQL(directory / f"postgresql{number}", network) for number in (1, 2)]
         self.primary, self.replica = self.databases
-        self.nats = NATS(directory) if bus == "nats" else None
+        self.nats = NATS(directory, network) if bus == "nats" else None
         self.tables = Tables(self.primary)
         self.nodes = [Node(f"node{number}", self) for number in range(1, count + 1)]
 
@@ -148,7 +163,7 @@ class Cluster:
         self.primary.create_database()
         for node in self.nodes:
             await node.prepare()
-            node.server.binary = binary or node.server.binary
+            node.set_binary(binary or node.server.binary)
             await node.start()
         await self.wait_until_whole()
 

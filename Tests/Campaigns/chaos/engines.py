@@ -21,9 +21,9 @@ async def until(condition, what, patience=PATIENCE, pause=0.02):
     return value
 
 
-async def accepts(port):
+async def accepts(port, address="127.0.0.1"):
     try:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        _, writer = await asyncio.open_connection(address, port)
         writer.close()
         return True
     except OSError:
@@ -31,10 +31,11 @@ async def accepts(port):
 
 
 class PostgreSQL:
-    """A database server whose commits reach the disk, as in production."""
+    """A database server whose commits reach the disk, as in production. With a network it is at a place of its own there."""
 
-    def __init__(self, directory):
-        self.directory = directory
+    def __init__(self, directory, network=None):
+        self.directory, self.network = directory, network
+        self.address = network.address(directory.name) if network else "127.0.0.1"
         self.port = reserve_port()
         self.process = None
         # PostgreSQL's programs refuse to work for root.
@@ -44,6 +45,9 @@ class PostgreSQL:
         self._make_directory()
         command = [programs() / "initdb", "-D", self.directory / "data", "-U", "throng", "-A", "trust", "-E", "UTF8"]
         self._run(*command, "--locale=C.UTF-8", "--no-sync")
+        if self.network:
+            with open(self.directory / "data/pg_hba.conf", "a") as rules:
+                rules.write(f"host all all {self.network.subnet} trust\n")
 
     def copy(self, primary):
         """Makes it a replica of a running server. What it had before is lost."""
@@ -68,11 +72,15 @@ class PostgreSQL:
 
     async def start(self):
         command = [programs() / "postgres", "-D", self.directory / "data", "-p", str(self.port), "-k", str(self.directory)]
-        for setting in ("listen_addresses=127.0.0.1", "max_connections=200", "shared_buffers=64MB", "max_wal_size=512MB"):
+        account = self.account
+        if self.network and account:
+            # Root alone enters a network.
+            command, account = [*self.network.inside(self.directory.name, "postgres"), *command], {}
+        for setting in (f"listen_addresses={self.address}", "max_connections=200", "shared_buffers=64MB", "max_wal_size=512MB"):
             command += ["-c", setting]
         with open(self.directory / "log", "ab") as log:
             self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True, **self.account)
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True, **account)
         await until(self._is_ready, "PostgreSQL serves")
 
     async def _is_ready(self):
@@ -94,16 +102,19 @@ class PostgreSQL:
 
 
 class NATS:
-    def __init__(self, directory):
-        self.directory = directory
+    def __init__(self, directory, network=None):
+        self.directory, self.network = directory, network
+        self.address = network.address("nats") if network else "127.0.0.1"
         self.port = reserve_port()
         self.process = None
 
     async def start(self):
-        command = ["nats-server", "-a", "127.0.0.1", "-p", str(self.port)]
+        command = ["nats-server", "-a", self.address, "-p", str(self.port)]
+        if self.network:
+            command = [*self.network.inside("nats"), *command]
         with open(self.directory / "nats.log", "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-        await until(lambda: accepts(self.port), "nats-server listens")
+        await until(lambda: accepts(self.port, self.address), "nats-server listens")
 
     async def kill(self):
         self.process.kill()

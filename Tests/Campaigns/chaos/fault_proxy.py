@@ -53,7 +53,7 @@ class FaultProxy:
         await self._listen()
         self.cut()
 
-    def silence(self):
+    async def silence(self):
         self._flow.clear()
 
     async def open(self):
@@ -102,7 +102,8 @@ class FaultProxy:
                 return
             engine_reader, engine = await asyncio.open_connection("127.0.0.1", self.target)
             connection.writers.append(engine)
-            ways = [asyncio.create_task(self._pass(connection, *way)) for way in ((reader, engine), (engine_reader, writer))]
+            ways = [asyncio.create_task(self._pass(connection, *way, self._reader(isToEngine)))
+                    for way, isToEngine in (((reader, engine), True), ((engine_reader, writer), False))]
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             for way in ways:
                 way.cancel()
@@ -113,11 +114,15 @@ class FaultProxy:
             self._connections.discard(connection)
             connection.cut()
 
-    async def _pass(self, connection, reader, writer):
+    def _reader(self, isToEngine):
+        """Of one way of a connection: from bytes that have come to those that pass."""
+        return bytes
+
+    async def _pass(self, connection, reader, writer, read):
         try:
             while data := await reader.read(1 << 16):
                 await connection.flow.wait()
-                writer.write(data)
+                writer.write(read(data))
                 await writer.drain()
         except OSError:
             pass  # the connection ends

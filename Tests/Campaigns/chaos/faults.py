@@ -92,6 +92,8 @@ class Fault:
 
     name = ""
     needsNATS = False
+    # Not in a network, where nothing knows of connections and messages.
+    needsProxies = False
     # The engines that it ends: no other fault may at the same time.
     engines = frozenset()
 
@@ -102,6 +104,13 @@ class Fault:
         self.node = node or self.random.choice(self.cluster.nodes)
         # Beside another fault nothing is promised about the time of a takeover.
         self.isAlone = True
+        # Monotonic: when `act` was called, and when all nodes served again.
+        self.began, self.ended = None, float("inf")
+
+    @property
+    def sacrificed(self):
+        """The names of the nodes whose own sessions it may close with 4008."""
+        return set()
 
     async def prepare(self):
         pass
@@ -118,7 +127,23 @@ class Fault:
         await self.node.start(isPersistent=not self.isAlone)
 
 
-class NodeLoss(Fault):
+class OwnLoss(Fault):
+    """Its node alone loses what it has."""
+
+    @property
+    def sacrificed(self):
+        return {self.node.name}
+
+
+class LossOfAll(Fault):
+    """All nodes may lose their leases."""
+
+    @property
+    def sacrificed(self):
+        return {node.name for node in self.cluster.nodes}
+
+
+class NodeLoss(OwnLoss):
     """Others take over what the node has."""
 
     async def prepare(self):
@@ -142,7 +167,25 @@ class Kill(NodeLoss):
         return outcome
 
 
-class KillAndRestart(Fault):
+class KillAtCommit(NodeLoss):
+    """Right behind the first reply to a burst of messages: others of it are stored, and told by nobody."""
+
+    name = "kill -9 a node right behind a commit"
+
+    async def act(self):
+        outcome = Outcome(self.node.name)
+        scouts = [scout for scout in self.run.load.scouts if scout.home is not self.node]
+        burst = [asyncio.create_task(scout.send(group, "burst")) for group in self.takeover.groups for scout in scouts * 3]
+        if burst:
+            await asyncio.wait(burst, return_when=asyncio.FIRST_COMPLETED)
+        self.node.kill()
+        self.run.background += burst
+        await self.wait_for_takeover(outcome)
+        await self.start_node()
+        return outcome
+
+
+class KillAndRestart(OwnLoss):
     name = "kill -9 a node, start it at once"
 
     async def act(self):
@@ -188,12 +231,12 @@ class Cut(NodeLoss):
     cutFrom = ()
 
     async def cut(self):
-        self.how = self.random.choice(["refused", "silent"])
+        self.how = "silent" if self.cluster.network else self.random.choice(["refused", "silent"])
         for proxy in self._proxies():
             if self.how == "refused":
                 await proxy.refuse()
             else:
-                proxy.silence()
+                await proxy.silence()
 
     async def heal(self):
         # Half of the silent ways lose what was sent meanwhile.
@@ -255,7 +298,48 @@ class RestartNATS(Fault):
         return Outcome(f"away for {seconds:.1f} s")
 
 
-class RestartPostgreSQL(Fault):
+class LossyLink(Fault):
+    """A node's network loses a part of the frames of links, in both directions, and nobody hears of it."""
+
+    name = "lose one frame in a hundred"
+    needsNATS = needsProxies = True
+    share = 0.01
+
+    async def act(self):
+        outcome, (proxy,) = Outcome(""), self.node.proxies["nats"]
+        before = proxy.lost
+        proxy.loses = lambda subject, isToEngine: subject.endswith(".link") and self.random.random() < self.share
+        try:
+            seconds = await self.wait(3, 8)
+        finally:
+            proxy.loses = None
+        outcome.words = f"{self.node.name}, {seconds:.1f} s, {proxy.lost - before} frames"
+        return outcome
+
+
+class OneWayLoss(Fault):
+    """What a node sends to one other does not come; the other way is open."""
+
+    name = "lose all frames from one node to another"
+    needsNATS = needsProxies = True
+
+    async def prepare(self):
+        self.other = self.random.choice([node for node in self.cluster.nodes if node is not self.node])
+        self.number = (await self.cluster.tables.nodes())[self.other.name][0]
+
+    async def act(self):
+        (proxy,) = self.node.proxies["nats"]
+        before = proxy.lost
+        proxy.loses = lambda subject, isToEngine: isToEngine and subject.endswith(f".n{self.number}.link")
+        try:
+            # Links are lost behind 10 s.
+            seconds = await self.wait(3, 8)
+        finally:
+            proxy.loses = None
+        return Outcome(f"from {self.node.name} to {self.other.name}, {seconds:.1f} s, {proxy.lost - before} frames")
+
+
+class RestartPostgreSQL(LossOfAll):
     name = "restart PostgreSQL, immediate"
     engines = frozenset({"postgresql"})
 
@@ -267,7 +351,7 @@ class RestartPostgreSQL(Fault):
         return Outcome(f"away for {time.monotonic() - began:.1f} s")
 
 
-class RestartEngines(Fault):
+class RestartEngines(LossOfAll):
     """Both, and the nodes find them again one by one."""
 
     name = "restart PostgreSQL and NATS"
@@ -285,10 +369,11 @@ class RestartEngines(Fault):
         return Outcome(f"{type(engines[0]).__name__} {seconds:.1f} s before the other")
 
 
-class PromoteReplica(Fault):
+class PromoteReplica(LossOfAll):
     """The primary is lost, and the replica that each COMMIT has waited for takes its place."""
 
     name = "promote PostgreSQL's replica"
+    needsProxies = True
     engines = frozenset({"postgresql"})
 
     async def prepare(self):
@@ -377,7 +462,7 @@ class WrongClock(Fault):
         return {name: number for name, (number, _) in (await self.cluster.tables.nodes()).items()}
 
 
-class KillAll(Fault):
+class KillAll(LossOfAll):
     name = "kill -9 all nodes"
 
     async def act(self):
@@ -418,9 +503,13 @@ class Pair(Fault):
         for part in self.parts:
             part.isAlone = False
 
+    @property
+    def sacrificed(self):
+        return set().union(*(part.sacrificed for part in self.parts))
+
     def _draw(self):
         while True:
-            kinds = self.random.sample(possible(PAIRED, self.cluster.nats is not None), 2)
+            kinds = self.random.sample(possible(PAIRED, self.cluster.nats is not None, not self.cluster.network), 2)
             if not kinds[0].engines & kinds[1].engines:
                 return kinds
 
@@ -442,11 +531,11 @@ class Pair(Fault):
         return await part.act()
 
 
-def possible(kinds, hasNATS):
-    return [kind for kind in kinds if hasNATS or not kind.needsNATS]
+def possible(kinds, hasNATS, hasProxies=True):
+    return [kind for kind in kinds if (hasNATS or not kind.needsNATS) and (hasProxies or not kind.needsProxies)]
 
 
 PAIRED = [Kill, KillAndRestart, Stop, CutFromPostgreSQL, CutFromNATS, CutFromBoth, RestartNATS, RestartPostgreSQL, RestartEngines,
           PromoteReplica]
 ALL = [Kill, Stop, CutFromPostgreSQL, CutFromNATS, CutFromBoth, RestartNATS, RestartPostgreSQL, PromoteReplica, DrainEach,
-       KillAndRestart, RestartEngines, KillAll, WrongClock, Pair]
+       KillAndRestart, RestartEngines, KillAll, WrongClock, Pair, KillAtCommit, LossyLink, OneWayLoss]

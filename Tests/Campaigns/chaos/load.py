@@ -3,9 +3,9 @@ import asyncio
 import time
 
 from .agreement import Agreement
-from .checker import Violation, violations
+from .checker import PROMISES, Violation, closed_elsewhere, only_who_missed_was_closed, violations
 from .member import Member, Tally
-from .people import ROOM, People
+from .people import People
 from .records import GroupRecord, Record, Stored
 
 from harness.waiting import within
@@ -20,7 +20,7 @@ class Journal:
     """Everything that clients have seen since the start, and the counts of a round."""
 
     def __init__(self):
-        self.sessions, self.acks, self.faults = [], [], []
+        self.sessions, self.acks, self.faults, self.news = [], [], [], []
         self.tally = Tally()
 
     def fault(self, promise, evidence):
@@ -29,10 +29,12 @@ class Journal:
 
 class Load:
     """Senders that choose nodes as a balancer does; scouts, one at each node, which measure; patient
-    listeners, one at each node, which are still there when a node was stopped; visitors of the public group."""
+    listeners, one at each node, which are still there when a node was stopped; visitors of the public group.
+    `prefix` begins the names of all of them, so that several may follow each other on one server."""
 
-    def __init__(self, cluster, random, application=None):
-        self.cluster, self.random, self.application = cluster, random, application
+    def __init__(self, cluster, random, application=None, prefix=""):
+        self.cluster, self.random, self.application, self.prefix = cluster, random, application, prefix
+        self.public, self.room = f"{prefix}public", f"{prefix}live"
         # Nodes of before do not know what people do besides talking.
         self.has_people = True
         self.journal = Journal()
@@ -48,27 +50,30 @@ class Load:
         return self.senders + self.scouts + self.listeners + self.visitors
 
     async def prepare(self):
-        senders = [f"sender{number}" for number in range(SENDERS)]
-        pinned = [f"{word}{number}" for word in ("scout", "listener") for number in range(len(self.cluster.nodes))]
-        visitors = ["visitor0", "visitor1"]
+        senders = [f"{self.prefix}sender{number}" for number in range(SENDERS)]
+        words = ("scout", "listener")
+        pinned = [f"{self.prefix}{word}{number}" for word in words for number in range(len(self.cluster.nodes))]
+        visitors = [f"{self.prefix}visitor{number}" for number in range(2)]
         for number in range(WORK_GROUPS):
             people = self.random.sample(senders, WORK_MEMBERS) + pinned
-            await self._make(GroupRecord(f"work{number}", set(people)), "Work", people)
-        await self._make(GroupRecord("public", set(senders + pinned), set(visitors)), "Public", senders + pinned, joinMode="Any")
+            await self._make(GroupRecord(f"{self.prefix}work{number}", set(people)), "Work", people)
+        members = senders + pinned
+        await self._make(GroupRecord(self.public, set(members), set(visitors)), "Public", members, joinMode="Any")
         await self._make(
-            GroupRecord(ROOM, set(senders + pinned), isLive=True), "AVChatRoom", senders[:1],
+            GroupRecord(self.room, set(senders + pinned), isLive=True), "AVChatRoom", senders[:1],
             **({"attributeMode": "Holder"} if self.has_people else {}))
         for user in senders:
             self.senders.append(self.make(user))
         for index, node in enumerate(self.cluster.nodes):
-            self.scouts.append(self.make(f"scout{index}", home=node, watched=senders + visitors if self.has_people else ()))
-            self.listeners.append(self.make(f"listener{index}", home=node, isPatient=True))
+            watched = senders + visitors if self.has_people else ()
+            self.scouts.append(self.make(f"{self.prefix}scout{index}", home=node, watched=watched))
+            self.listeners.append(self.make(f"{self.prefix}listener{index}", home=node, isPatient=True))
         for user in visitors:
             self.visitors.append(self.make(user))
         for member in self.members:
             await within(member.there(), SETTLE_PATIENCE)
         for member in self.senders[1:] + self.scouts + self.listeners:
-            await member.request("joinGroup", (10013,), groupID="live")
+            await member.request("joinGroup", (10013,), groupID=self.room)
             member.session.log.resumed = time.monotonic()
 
     async def _make(self, group, groupType, people, **fields):
@@ -94,7 +99,8 @@ class Load:
         self._works = [asyncio.create_task(self._send(member)) for member in self.senders]
         self._works += [asyncio.create_task(self._visit(member)) for member in self.visitors]
         if self.has_people:
-            self._works += [asyncio.create_task(self._sit(member)) for member in self.senders[:4]]
+            # Not the owner, who may free the seats of others.
+            self._works += [asyncio.create_task(self._sit(member)) for member in self.senders[1:5]]
             self._works.append(asyncio.create_task(self._block()))
 
     async def stop(self):
@@ -115,9 +121,9 @@ class Load:
 
     async def _visit(self, member):
         while self._isRunning:
-            await member.request("joinGroup", (10013,), groupID="public")
+            await member.request("joinGroup", (10013,), groupID=self.public)
             await asyncio.sleep(self.random.uniform(0.1, 1))
-            await member.request("quitGroup", (10007,), groupID="public")
+            await member.request("quitGroup", (10007,), groupID=self.public)
             await asyncio.sleep(self.random.uniform(0.1, 1))
 
     async def _sit(self, member):
@@ -139,12 +145,13 @@ class Load:
         for group in self.groups:
             scout = self.random.choice(self.scouts)
             ack = await scout.send(group.groupID, "last")
-            if ack and ack.seq is not None:
+            # A live room that remembers messages numbers them, too.
+            if ack and not group.isLive:
                 late += [self._wait(member, group.groupID, ack.seq) for member in self.members if member.user in group.members]
         await asyncio.gather(*late)
         # Behind each node's events of the live room.
         for member in self.scouts + self.senders + self.listeners:
-            await member.request("getGroupsInfo", groupIDList=["live"])
+            await member.request("getGroupsInfo", groupIDList=[self.room])
 
     async def _wait(self, member, group, seq):
         try:
@@ -158,7 +165,7 @@ class Load:
                 f"{member.user} has {group} up to {position}, then up to {newest} with holes, and not {seq}; session {number} at "
                 f"{session and session.node}, {time.monotonic() - began:.1f} s old")
 
-    async def record(self):
+    async def record(self, fault=None):
         """What there is to judge: the server's history by a node at random, and everybody's view."""
         settled = time.monotonic()
         node = self.random.choice(self.cluster.nodes)
@@ -172,13 +179,15 @@ class Load:
             told = await self.application.wait_for(groups)
             for group in groups:
                 group.told = told[group.groupID]
-        seats = await node.call("getGroupAttributes", groupID=ROOM)
+        seats = await node.call("getGroupAttributes", groupID=self.room)
         assert "result" in seats, seats
         people = self.people
         statuses = await people.statuses([session for session in self.journal.sessions if session.ended is None])
+        # Without a fault no session was there when it began.
+        sacrificed, began, ended = (fault.sacrificed, fault.began, fault.ended) if fault else (set(), 0, 0)
         return Record(
-            self.groups, self.journal.acks, self.journal.sessions, settled, people.sittings, seats["result"]["attributes"], statuses,
-            people.blocks)
+            self.groups, self.journal.acks, self.journal.sessions, settled, people.sittings, seats["result"]["attributes"],
+            statuses, people.blocks, self.journal.news, sacrificed, began, ended, time.time() - time.monotonic())
 
     async def _read(self, group, node):
         reader, history, start = sorted(group.members)[0], [], {}
@@ -193,16 +202,21 @@ class Load:
             start = {"fromSeq": history[-1].seq}
         group.history = history
 
-    async def judge(self):
-        """All violations since the last time."""
+    async def judge(self, fault=None, counts_closes=False):
+        """All violations since the last time, and how many sessions `fault` has closed on nodes that it spares: `Closes`.
+        `counts_closes`: those without a reason are counted only."""
         await self.settle()
-        found = violations(await self.record())
+        record = await self.record(fault)
+        promises = [one for one in PROMISES if not (counts_closes and one is only_who_missed_was_closed)]
+        found = violations(record, promises)
+        closes = closed_elsewhere(record)
         found += await self.agreement.violations()
         faults, self.journal.faults = self.journal.faults, []
+        self.journal.news = []
         # Sessions that have ended were judged, and say nothing more.
         self.journal.sessions[:] = [session for session in self.journal.sessions if session.ended is None]
         self.people.sittings, self.people.blocks = [], []
-        return faults + found
+        return faults + found, closes
 
     async def end(self):
         await asyncio.gather(*(member.leave() for member in self.members))

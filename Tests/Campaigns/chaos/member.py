@@ -11,13 +11,15 @@ from harness.tokens import make_token
 from harness.waiting import within
 from websockets.asyncio.client import connect
 
-from .records import Ack, Event, SessionLog
+from .records import Ack, Event, News, Request, SessionLog
 from .wall_clock import TOKEN_LIFETIME
 
 # Seconds.
 CONNECT_PATIENCE = 4
 REPLY_PATIENCE = 6
 PING_INTERVAL = 1.5
+# Of these every node must hear before they are answered.
+TOLD_TO_ALL = {"setSelfInfo"}
 _numbers = itertools.count(1)
 
 
@@ -40,13 +42,14 @@ class Session:
         self.member, self.node, self.socket = member, node, socket
         self.log = SessionLog(next(_numbers), member.user, node.name, time.monotonic())
         self._ids = itertools.count(1)
-        self._pending = {}
+        self._pending, self._requests = {}, {}
         self.welcome = asyncio.get_running_loop().create_future()
         self.reader = asyncio.create_task(self._read())
 
     async def call(self, method, patience=REPLY_PATIENCE, **params):
         number = next(self._ids)
         future = self._pending[number] = asyncio.get_running_loop().create_future()
+        self._requests[number] = Request(method, params.get("groupID"), params.get("clientMsgID"))
         try:
             await self.socket.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
             if self.reader.done():
@@ -56,6 +59,7 @@ class Session:
             raise Gone from error
         finally:
             self._pending.pop(number, None)
+            self._requests.pop(number, None)
         if "error" in answer:
             refusal = Refused(answer["error"])
             self.member.tally.refused[refusal.code] += 1
@@ -70,6 +74,7 @@ class Session:
             pass  # the code is in the log
         finally:
             self.log.ended, self.log.code = time.monotonic(), self.socket.close_code
+            self.log.pending = [self._requests[number] for number, future in self._pending.items() if not future.done()]
             for future in [*self._pending.values(), self.welcome]:
                 if not future.done():
                     future.set_exception(Gone())
@@ -115,6 +120,11 @@ class Tally:
 class Member:
     """`home`: the node that it always connects to. A patient client waits for ever for replies of its
     keep-alive: a server that was stopped finds it still there."""
+
+    # Seconds in which a message must be taken; more where a fault lasts longer.
+    patience = 60
+    # As `websockets` has it: None, or "deflate".
+    compression = None
 
     def __init__(self, user, choose, groups, journal, home=None, isPatient=False, watched=()):
         self.user, self.choose, self.journal = user, choose, journal
@@ -182,16 +192,20 @@ class Member:
             await session.reader
             self.tally.closed[session.log.code] += 1
 
+    async def _open(self, node):
+        """The socket; raises where nobody answers."""
+        url = f"{node.url}?{urlencode({'token': make_token(self.user, ttl=TOKEN_LIFETIME), 'platform': 'Web'})}"
+        return await connect(
+            url, max_size=None, max_queue=None, ping_interval=None, open_timeout=CONNECT_PATIENCE, close_timeout=1,
+            compression=self.compression, proxy=None)
+
     async def _connect(self):
         node = self.home or self.choose()
         if node is None:
             return None
-        url = f"{node.url}?{urlencode({'token': make_token(self.user, ttl=TOKEN_LIFETIME), 'platform': 'Web'})}"
         asked = time.monotonic()
         try:
-            socket = await connect(
-                url, max_size=None, max_queue=None, ping_interval=None, open_timeout=CONNECT_PATIENCE, close_timeout=1,
-                compression=None, proxy=None)
+            socket = await self._open(node)
         except (OSError, TimeoutError, websockets.WebSocketException):
             return None
         session = Session(self, node, socket)
@@ -278,7 +292,7 @@ class Member:
 
     # Requests
 
-    async def send(self, group, word="c", patience=60):
+    async def send(self, group, word="c"):
         """Sends a message until it is acknowledged. Only temporary refusals are repeated."""
         name, began, sessions = f"{word}-{self.user}-{next(self._names)}", time.monotonic(), set()
         while True:
@@ -296,8 +310,8 @@ class Member:
                     self.journal.fault("A member's message is taken", f"{name} to {group}: {refusal}")
                     return None
                 await asyncio.sleep(max(refusal.retryAfter, 0.05))
-            if time.monotonic() - began > patience:
-                self.journal.fault("Messages are taken after a fault", f"{name} to {group} was not within {patience} s")
+            if time.monotonic() - began > self.patience:
+                self.journal.fault("Messages are taken after a fault", f"{name} to {group} was not within {self.patience} s")
                 return None
         ack = Ack(self.user, group, name, answer["msgID"], answer.get("seq"), answer["status"], began, time.monotonic(), sessions)
         self.journal.acks.append(ack)
@@ -326,9 +340,14 @@ class Member:
     async def request(self, method, done_codes=(), **params):
         """A change of the user itself, repeated until it is done; `done_codes` say that it was done before."""
         while True:
-            session = await self.there()
+            session, news = await self.there(), None
+            if method in TOLD_TO_ALL:
+                self.journal.news.append(news := News(self.user, time.monotonic()))
             try:
-                return await session.call(method, **params)
+                answer = await session.call(method, **params)
+                if news:
+                    news.ended = time.monotonic()
+                return answer
             except Gone:
                 self.doubts += 1
                 session.cut()

@@ -5,7 +5,6 @@ import time
 
 from .records import Block, Sitting
 
-ROOM = "live"
 SEATS = ("seat1", "seat2", "seat3")
 # Seconds in which the last statuses come: a grace of presence, the news of a node that is gone, and one event a second.
 PATIENCE = 30
@@ -26,13 +25,13 @@ class People:
         frees it in any case, where it is the user's."""
         seat, began = self.random.choice(SEATS), time.monotonic()
         answer = await member.request(
-            "setGroupAttributes", (10058,), groupID=ROOM, attributes={seat: member.user}, expect={seat: None},
+            "setGroupAttributes", (10058,), groupID=self.load.room, attributes={seat: member.user}, expect={seat: None},
             isDeleteAfterHolderLeft=True)
         if answer is not None:
             ended = time.monotonic()
             await asyncio.sleep(self.random.uniform(0, 0.5))
             self.sittings.append(Sitting(member.user, seat, began, ended, time.monotonic()))
-        await member.request("deleteGroupAttributes", (10050, 10059), groupID=ROOM, keys=[seat])
+        await member.request("deleteGroupAttributes", (10050, 10059), groupID=self.load.room, keys=[seat])
 
     # Presence
 
@@ -59,7 +58,7 @@ class People:
         """Blocks a user who has a session: from the answer on nobody signs in as that user. Each is another one, because a
         request that is repeated may be done late."""
         self._last += 1
-        member = self.load.make(f"blocked{self._last}")
+        member = self.load.make(f"{self.load.prefix}blocked{self._last}")
         try:
             await member.there()
             await self._administer("blockUser", userID=member.user)

@@ -32,6 +32,24 @@ class Event:
 
 
 @dataclass
+class Request:
+    """A request of a session that had no answer when the session ended."""
+
+    method: str
+    group: str | None = None
+    clientMsgID: str | None = None
+
+
+@dataclass
+class News:
+    """A change of a user that all nodes must hear of. Monotonic; `ended` is None where no answer came."""
+
+    user: str
+    began: float
+    ended: float | None = None
+
+
+@dataclass
 class SessionLog:
     """One session: what came, in its order. Monotonic times."""
 
@@ -51,6 +69,8 @@ class SessionLog:
     statuses: dict = field(default_factory=dict)
     # The last set of seats that an event has told; None: no event has.
     seats: dict | None = None
+    # The requests in flight at its end.
+    pending: list = field(default_factory=list)
 
 
 @dataclass
@@ -116,3 +136,10 @@ class Record:
     # The statuses as the server has them, by user, of those who are watched.
     statuses: dict = field(default_factory=dict)
     blocks: list = field(default_factory=list)
+    news: list = field(default_factory=list)
+    # The nodes whose own sessions the fault may end, when it began, and when all nodes served again (monotonic).
+    sacrificed: set = field(default_factory=set)
+    fault_began: float = 0
+    fault_ended: float = 0
+    # Unix seconds less monotonic ones.
+    wall: float = 0

@@ -1,12 +1,12 @@
 """Scripts/bench-cluster starts this."""
 import argparse
-import asyncio
 import datetime
 import os
 import sys
 import tempfile
 from pathlib import Path
 
+from harness.campaigns import run_campaign
 from harness.server import BINARY, REPOSITORY
 
 from .setup import setups
@@ -61,7 +61,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="throng-bench-", dir="/var/tmp", ignore_cleanup_errors=True) as directory:
         # PostgreSQL's account works in it.
         os.chmod(directory, 0o755)
-        rows = asyncio.run(measure(options, Path(directory)))
+        rows = run_campaign(measure(options, Path(directory)))
     print(f"{datetime.date.today()}, {BINARY.parent.name} build {machine.commit(REPOSITORY)}, {machine.description()}")
     for name, found in rows.items():
         head, work = ALL[name]

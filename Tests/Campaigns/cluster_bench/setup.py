@@ -93,6 +93,8 @@ listen throng
                 "nats": cpu_seconds(self.cluster.nats.process.pid) if self.cluster.nats else 0}
         for name, metric in (("bus messages", "throng_bus_messages_total"), ("bus bytes", "throng_bus_bytes_total")):
             used[name] = sum(metric_now(node.server, metric, direction="published") for node in self.cluster.nodes)
+        # Servers of before do not count them.
+        used["entries"] = sum(metric_now(node.server, "throng_link_entries_total") for node in self.cluster.nodes)
         return used
 
     async def idle(self, seconds):

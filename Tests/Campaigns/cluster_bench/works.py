@@ -148,7 +148,8 @@ async def sign_ins(setup, options):
     after = setup.usage()
     return [[setup.name, options.connections, f"{figures['connect']['connectionsPerSecond']:,.0f}",
              f"{1e6 * (after['throng'] - before['throng']) / options.connections:.0f}",
-             f"{(after['bus messages'] - before['bus messages']) / options.connections:.2f}"]]
+             f"{(after['bus messages'] - before['bus messages']) / options.connections:.2f}",
+             f"{(after['entries'] - before['entries']) / options.connections:.2f}" if after["entries"] else "–"]]
 
 
 # The title, the head of the table, and the work.
@@ -159,5 +160,5 @@ ALL = {
     "durable": (["setup", "senders", "messages a second", "p50, ms", "p99, ms", "CPU of Throng each, µs",
                  "of PostgreSQL, µs", "of NATS, µs", "bus messages each"], durable),
     "joins": (["setup", "joins", "a second", "CPU of Throng each, µs", "bus messages each"], joins),
-    "signIns": (["setup", "sign-ins", "a second", "CPU of Throng each, µs", "bus messages each"], sign_ins),
+    "signIns": (["setup", "sign-ins", "a second", "CPU of Throng each, µs", "bus messages each", "entries each"], sign_ins),
 }

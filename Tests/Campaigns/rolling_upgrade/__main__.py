@@ -83,7 +83,8 @@ async def has_people(run):
 
 async def rounds_of(options, directory, seed):
     """The rounds that were done; the last one may have violations."""
-    run, rounds = Run(directory, seed, options.bus), []
+    # Nodes of before close sessions without a reason.
+    run, rounds = Run(directory, seed, options.bus, counts_closes=True), []
     task = asyncio.current_task()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)

@@ -57,7 +57,7 @@ import ThrongTestKit
       let mary = cluster.userID(on: 0, "mary").rawValue
       let (here, there) = (try await cluster[1].signIn(mary, "platform=Web"), try await cluster[2].signIn(mary, "platform=iOS"))
       let vera = try await cluster[2].signIn("vera")
-      cluster.network.drop(next: 1, .init(from: cluster[0].name, to: cluster[2].name))
+      try cluster.lose(from: 0, to: 2)
       #expect(try await cluster[0].backend.result("blockUser", #""userID":"\#(mary)""#) == ["blockedUntil": 0])
       #expect(try await here.closed().code == 4503)
       #expect(try await there.closed() == (4008, "lost touch"))

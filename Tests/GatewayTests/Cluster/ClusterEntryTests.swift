@@ -13,6 +13,7 @@ import WireProtocol
   private static let two = NodeNumber(2)
   private static let ownKey = SessionKey(on: nil, loop: 3, connection: 99)
   private static let foreignKey = SessionKey(on: two, loop: 1, connection: 5)
+  private static let stamp = GroupStamp(epoch: "e5", seq: 7, changeSeq: 0, revision: 300, board: -1)
   private static let session = ClusterSession(
     key: ownKey, platform: .iOS, deviceID: "d", order: 7, isCompleted: true)
 
@@ -48,16 +49,45 @@ import WireProtocol
     .snapshotBegan, .snapshotEnded, .sessionBegan("mary", session),
     .sessionBegan("mary", ClusterSession(key: foreignKey, platform: .unknown, deviceID: nil, order: 0)),
     .sessionCompleted("mary", ownKey), .sessionEnded("mary", ownKey), .replace("mary", foreignKey),
-    .attach("g", "mary", .receiveFromManagers), .detach("g", "mary"),
-    .publish("g", .control, except: nil, frame: [1, 2]), .publish("g", .notice, except: ownKey, frame: []),
-    .publish("g", .storedChat(fromManager: true), except: foreignKey, frame: [1]),
-    .publish("g", .storedChat(fromManager: false), except: nil, frame: [1]),
-    .publish("g", .liveChat(fromManager: true), except: nil, frame: [1]),
-    .publish("g", .liveChat(fromManager: false), except: nil, frame: [1]),
-    .publish("g", .signal, except: ownKey, frame: [1]),
-    .send("g", to: ["mary", "olga"], except: ownKey, frame: [3]), .sendToSession("g", foreignKey, frame: [4]),
-    .resetCompression("g"),
-    .close("g"), .missed(["mary"]), .webhooksWait, .charged("mary", requests: 12), .charged("mary", requests: Int.max),
+    .unit("g", TopicUnit()), .unit("g", TopicUnit(.change(StampChange(seq: 8)))),
+    .unit("g", TopicUnit(.change(StampChange(seq: -1, changeSeq: 3, revision: .max, board: 1 << 40)), [.resetCompression])),
+    .unit(
+      "g",
+      TopicUnit(
+        .whole(stamp), [.follow([AttachedUser("mary", .receiveFromManagers), AttachedUser("olga", .receive)], term: 7)])),
+    .unit("g", TopicUnit(.whole(stamp), [.follow([AttachedUser("mary", .receive)], term: 7, isRepeated: true)])),
+    .unit("g", TopicUnit(nil, [.follow([], term: 0), .attach(AttachedUser("mary", .notReceive)), .detach("mary"), .close])),
+    .unit(
+      "g",
+      TopicUnit(
+        .change(StampChange(revision: 2)),
+        [
+          .publish(.control, except: nil, frame: [1, 2]), .publish(.notice, except: ownKey, frame: []),
+          .publish(.storedChat(fromManager: true), except: foreignKey, frame: [1]),
+          .publish(.storedChat(fromManager: false), except: nil, frame: [1]),
+          .publish(.liveChat(fromManager: true), except: nil, frame: [1]),
+          .publish(.liveChat(fromManager: false), except: nil, frame: [1]), .publish(.signal, except: ownKey, frame: [1]),
+          .send(["mary", "olga"], except: ownKey, frame: [3]), .sendToSession(foreignKey, frame: [4]),
+        ])),
+    .request(number: 50, .following(.confirm("g", TopicUnit(.whole(stamp), [.follow([], term: 1)])))),
+    .request(
+      number: 51, .following(.compare([FollowQuestion(group: "g", stamp: stamp), FollowQuestion(group: "h", stamp: nil)]))),
+    .request(number: 52, .following(.replay("g", from: nil, through: stamp))),
+    .request(number: 53, .following(.replay("g", from: stamp, through: stamp))), .reply(number: 50, .following(.confirmed)),
+    .reply(number: 51, .following(.compared([.same, .different, .gone, .moved]))),
+    .reply(
+      number: 52,
+      .following(
+        .replayed(
+          .events([
+            ReplayedEvent(frame: [1], kind: .storedChat(fromManager: false), sent: (sender: "mary", clientMsgID: "m1")),
+            ReplayedEvent(frame: [], kind: .control, users: ["olga"]), ReplayedEvent(frame: [2], kind: .notice, users: []),
+          ])))), .reply(number: 53, .following(.replayed(.impossible(.unknownChange)))),
+    .expectFollow(
+      [
+        ExpectedFollow(group: "g", user: "mary", term: 0), ExpectedFollow(group: "h", user: "olga", term: .max),
+      ], before: 5), .expectFollow([], before: 0), .missed(["mary"]), .webhooksWait,
+    .charged("mary", requests: 12), .charged("mary", requests: Int.max),
     .badToken(address: "2001:db8::1"), .badToken(address: ""), .statusChanged("mary", "at lunch"), .statusChanged("mary", ""),
     .request(
       number: 1,
@@ -157,9 +187,10 @@ import WireProtocol
   }
 
   @Test func theEntriesOfAFrameKeepTheirOrder() throws {
-    let entries = try sent(.attach("g", "mary", .receive), .publish("g", .control, except: nil, frame: [1]), .close("g"))
+    let unit = TopicUnit(nil, [.publish(.control, except: nil, frame: [1])])
+    let entries = try sent(.snapshotBegan, .unit("g", unit), .missed(["mary"]))
     #expect(entries.count == 3)
-    guard case .attach = entries[0], case .publish = entries[1], case .close = entries[2] else {
+    guard case .snapshotBegan = entries[0], case .unit("g", unit) = entries[1], case .missed = entries[2] else {
       return #expect(Bool(false), "another order")
     }
   }
@@ -176,6 +207,36 @@ import WireProtocol
     #expect(read.text == text.text && read.index == 2 && read.servesApplication && place == shard)
     #expect(by.userID == "mary" && by.platform == .web && by.profile == caller.profile)
     #expect(by.session == SessionKey(on: ClusterEntryTests.one, loop: 3, connection: 99))
+  }
+
+  /// A request that another node may have performed says so on its way.
+  @Test func aCallerComesAsOneWhoseRequestIsRepeated() throws {
+    let caller = Caller.user("mary", platform: .web, session: ClusterEntryTests.ownKey)
+    for (given, isRepeated) in [(caller, false), (caller.repeating(), true)] {
+      guard case .request(1, .rows(_, let back))? = try sent(.request(number: 1, .rows([], by: given))).first else {
+        return #expect(Bool(false), "another entry")
+      }
+      #expect(back.isRepeated == isRepeated && back.userID == "mary")
+    }
+  }
+
+  @Test func anUnknownPartOfAStampIsRefused() {
+    for mask: UInt8 in [0x10, 0x40, 0x81, 0xff] {
+      var writer = EntryWriter(own: ClusterEntryTests.one)
+      writer.bytes.byte(mask)
+      for _ in 0..<8 { writer.bytes.byte(0) }
+      var reader = EntryReader(writer.bytes.bytes, own: ClusterEntryTests.two)
+      #expect(throws: MalformedMessage.self) { _ = try reader.unit() }
+    }
+  }
+
+  @Test func tooManyGroupsToCompareAreRefused() throws {
+    func read(_ count: Int) throws -> [ClusterEntry] {
+      let questions = Array(repeating: FollowQuestion(group: "g", stamp: nil), count: count)
+      return try sent(.request(number: 1, .following(.compare(questions))))
+    }
+    #expect(try read(FollowedTopics.maxCompared).count == 1)
+    #expect(throws: MalformedMessage.self) { _ = try read(FollowedTopics.maxCompared + 1) }
   }
 
   @Test func aTraceIsNoLongerThanItsMethodAllows() throws {

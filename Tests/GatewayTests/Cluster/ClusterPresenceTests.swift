@@ -1,6 +1,7 @@
 import Cluster
 import GroupModel
 import GroupRuntime
+import Logging
 import Testing
 import ThrongTestKit
 
@@ -21,6 +22,26 @@ import ThrongTestKit
       presence = ClusterPresence(links: own.links, shards: ShardMap(), clocks: clocks)
       presence.start(as: own.number)
       try await LinkPeer.connect([own, other])
+    }
+
+    /// A topic of a group of the own node.
+    func topic() -> ClusterTopic {
+      let (directory, shards) = (SessionDirectory(), ShardMap())
+      let requests = RemoteRequests(links: own.links, clocks: clocks)
+      let followed = FollowedTopics(
+        directory: directory, shards: shards, links: own.links, requests: requests,
+        router: ShardRouter(shards: shards, links: own.links, requests: requests, clocks: clocks), clocks: clocks,
+        logger: Logger(label: "own") { _ in SwiftLogNoOpLogHandler() }, isOnBus: { true })
+      return ClusterTopic(
+        "g", on: own.number, in: 5, directory: directory, presence: presence, links: own.links, requests: requests,
+        followed: followed, topics: OwnTopics(), tracer: Tracer(clocks: clocks))
+    }
+
+    /// What the other node was told of the group.
+    var units: [TopicUnit] {
+      other.entries.compactMap { entry, _ in
+        if case .unit("g", let unit) = entry { unit } else { nil }
+      }
     }
 
     /// Tells the own node that the other has these users.
@@ -56,24 +77,17 @@ import ThrongTestKit
   @Test func eachNodeWithMembersIsToldOfAResetBeforeTheNextFrame() async throws {
     let scene = try await Scene()
     scene.snapshot("mary")
-    let topic = ClusterTopic(
-      "g", local: LocalTopic("g", directory: SessionDirectory()), presence: scene.presence, links: scene.own.links,
-      tracer: Tracer(clocks: scene.clocks))
+    let topic = scene.topic()
     topic.resetCompression()
     #expect(topic.attach("mary", receiving: .receive))
     topic.resetCompression()
     topic.publish([1], .control, except: nil)
-    try await waitUntil("the frame has come") { scene.other.entries.contains { Self.name($0.entry) == "publish" } }
-    #expect(scene.other.entries.map { Self.name($0.entry) } == ["attach", "resetCompression", "publish"])
-  }
-
-  private static func name(_ entry: ClusterEntry) -> String {
-    switch entry {
-    case .attach: "attach"
-    case .resetCompression: "resetCompression"
-    case .publish: "publish"
-    default: "another"
-    }
+    try await waitUntil("the frame has come") { scene.units.count == 3 }
+    #expect(
+      scene.units == [
+        TopicUnit(nil, [.follow([AttachedUser("mary", .receive)], term: 5)]), TopicUnit(nil, [.resetCompression]),
+        TopicUnit(nil, [.publish(.control, except: nil, frame: [1])]),
+      ])
   }
 }
 
@@ -88,6 +102,45 @@ import ThrongTestKit
     news.didConfirm("mary")
     #expect(news.users == [])
     news.didConfirm("mary")
+    #expect(news.users == [])
+  }
+
+  @Test func severalAreConfirmedTogether() {
+    var (news, late) = (UnconfirmedNews(), UnconfirmedNews())
+    for user in ["mary", "olga", "mary"] as [UserID] {
+      news.add(user)
+      late.add(user)
+    }
+    news.add("olga")
+    news.didConfirm(late)
+    #expect(news.users == ["olga"] && !news.isEmpty, "the second news of her came later")
+    late.add(news)
+    #expect(late.users == ["mary", "olga"])
+    for user in ["mary", "mary", "olga"] as [UserID] { late.didConfirm(user) }
+    #expect(late.users == ["olga"])
+    late.didConfirm(news)
+    #expect(late.isEmpty && late.users == [])
+  }
+
+  @Test func whatWasToldAgainMeanwhileConfirmsNothingElse() {
+    var (news, late) = (UnconfirmedNews(), UnconfirmedNews())
+    news.add("mary")
+    late.add("olga")
+    news.didConfirm("olga")
+    news.didConfirm(late)
+    #expect(news.users == ["mary"])
+  }
+
+  @Test func tooManyTogetherAreAll() {
+    var (news, more) = (UnconfirmedNews(), UnconfirmedNews())
+    for number in 0..<UnconfirmedNews.maxUsers { news.add(UserID("u\(number)")!) }
+    more.add("another")
+    let first = news
+    news.add(more)
+    #expect(news.users == nil)
+    news.didConfirm(first)
+    #expect(news.users == nil && !news.isEmpty, "nobody knows whose is left")
+    news.didConfirm(more)
     #expect(news.users == [])
   }
 

@@ -135,7 +135,7 @@ import ThrongTestKit
     try await LiveCluster.with { cluster in
       let id = cluster.groupID(on: 1)
       try await cluster[0].backend.create(id, "Public", memberList("mary"))
-      cluster.network.drop(next: 1, .init(from: cluster[0].name, to: cluster[1].name))
+      try cluster.lose(from: 0, to: 1)
       #expect(try await cluster[0].backend.code("getJoinedGroupList", as: "mary") == 10002)
       try await cluster.settled()
       #expect(try await cluster[0].groups("getJoinedGroupList") == [id])

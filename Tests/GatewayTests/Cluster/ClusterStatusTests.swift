@@ -75,7 +75,7 @@ import ThrongTestKit
       let (olga, vera) = (try await cluster[0].signIn("olga"), try await cluster[0].signIn("vera"))
       _ = try await cluster[1].backend.result("importUsers", #""userIDList":["\#(user.rawValue)"]"#)
       #expect(try await subscribe(olga, to: user).column("customStatus") == [""])
-      cluster.network.drop(next: 1, .init(from: cluster[1].name, to: cluster[0].name))
+      try cluster.lose(from: 1, to: 0)
       let set = try await cluster[1].backend.result("setSelfStatus", as: user.rawValue, #""customStatus":"at lunch""#)
       #expect(set == [:])
       #expect(try await olga.event("onUsersStatusChanged")["userList"][0]["customStatus"] == "at lunch")

@@ -65,7 +65,7 @@ import ThrongTestKit
         return members.elements.first { $0["userID"].string == mary }?["nickName"] ?? .null
       }
       #expect(try await shown() == .null)
-      cluster.network.drop(next: 1, .init(from: cluster[0].name, to: cluster[2].name))
+      try cluster.lose(from: 0, to: 2)
       #expect(try await here.call("setSelfInfo", #"{"nickName":"Mary B"}"#)["result"] == [:])
       #expect(try await there.closed() == (4008, "lost touch"))
       try await waitUntil("the group shows it") { try await shown() == "Mary B" }

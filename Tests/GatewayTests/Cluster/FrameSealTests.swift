@@ -13,7 +13,11 @@ import ThrongTestKit
 
   private func frame(_ content: LinkFrame.Content) -> LinkFrame { LinkFrame(from: two, to: one, link: 300, content) }
 
-  @Test(arguments: [LinkFrame.Content.open, .entries(number: 7, []), .entries(number: 1, Array("a secret text".utf8))])
+  @Test(
+    arguments: [
+      LinkFrame.Content.open(at: nil), .open(at: LinkPosition(origin: 2, next: 9)), .entries(origin: 2, number: 7, []),
+      .entries(origin: 1, number: 1, Array("a secret text".utf8)),
+    ])
   func aFrameComesBackFromANodeOfTheCluster(content: LinkFrame.Content) throws {
     for _ in 0..<3 {
       let sealed = try sender.seal(frame(content))
@@ -28,14 +32,15 @@ import ThrongTestKit
 
   @Test func nothingOfTheEntriesCanBeRead() throws {
     let text = Array("a secret text".utf8)
-    let (first, second) = (try sender.seal(frame(.entries(number: 1, text))), try sender.seal(frame(.entries(number: 1, text))))
+    let frame = frame(.entries(origin: 1, number: 1, text))
+    let (first, second) = (try sender.seal(frame), try sender.seal(frame))
     #expect(!first.contains(text))
     // The same text never looks the same.
     #expect(first.suffix(text.count + 16) != second.suffix(text.count + 16))
   }
 
   @Test func aFrameThatWasChangedDoesNotOpen() throws {
-    let sealed = try sender.seal(frame(.entries(number: 1, [1, 2, 3])))
+    let sealed = try sender.seal(frame(.entries(origin: 1, number: 1, [1, 2, 3])))
     for index in sealed.indices {
       for bit in 0..<8 {
         var changed = sealed
@@ -51,7 +56,7 @@ import ThrongTestKit
   }
 
   @Test func theReasonIsToldToTheOperator() throws {
-    let sealed = try sender.seal(frame(.open))
+    let sealed = try sender.seal(frame(.open(at: nil)))
     #expect(throws: FrameSeal.Refusal.receiver) { try receiver.open(sealed, as: two) }
     #expect(throws: FrameSeal.Refusal.receiver) { try receiver.open(sealed, as: nil) }
     #expect(throws: FrameSeal.Refusal.malformed) { try receiver.open([1, 2, 3], as: one) }

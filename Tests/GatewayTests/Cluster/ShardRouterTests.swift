@@ -19,6 +19,7 @@ import WireProtocol
     let shards = ShardMap()
     let own, first, second: LinkPeer
     let router: ShardRouter
+    let requests: RemoteRequests
     /// The calls that this node has performed, and those that were answered.
     let performed = Log()
     let answered = Log()
@@ -44,6 +45,7 @@ import WireProtocol
       second = LinkPeer(NodeNumber(3), on: network, clocks)
       let requests = RemoteRequests(links: own.links, clocks: clocks)
       waiting.requests.withLock { $0 = requests }
+      self.requests = requests
       router = ShardRouter(shards: shards, links: own.links, requests: requests, clocks: clocks)
       router.setServing(true)
       try await LinkPeer.connect([own, first, second])
@@ -208,5 +210,83 @@ import WireProtocol
     scene.router.retry(at: scene.clocks.monotonic)
     #expect(scene.answered.all == ["u1: 10002", "u3: 10002"])
     #expect(Self.users(scene.second).isEmpty)
+  }
+
+  // MARK: Sends that are told again
+
+  /// A send of this node's session, by its name, at the owner.
+  private func send(_ id: String, in scene: Scene) {
+    let (session, answered) = (SessionKey(loop: 0, connection: 1), scene.answered)
+    let text = RequestText(text: [], index: 0, servesApplication: false)
+    let caller = Caller.user("mary", platform: .web, session: session)
+    let send = NamedSend(sender: "mary", clientMsgID: id, group: "g")
+    scene.router.perform(
+      .call(text, by: caller, shard: Self.shard), at: Self.shard, repetition: CallRepetition(send: send, here: {}), here: {},
+      { _ in answered.add(id) })
+  }
+
+  private func isAwaited(_ id: String, in scene: Scene) -> Bool {
+    scene.router.awaitedSend("mary", id, in: "g") == SessionKey(loop: 0, connection: 1)
+  }
+
+  /// An event of the next owner may come before this node knows that the first is lost.
+  @Test func aSessionAwaitsItsSendUntilTheReplyAndForAWhileBehindALoss() async throws {
+    let scene = try await Scene()
+    scene.give(to: scene.first)
+    for id in ["a", "b"] { send(id, in: scene) }
+    try await waitUntil("the owner has them") { scene.first.requests.count == 2 }
+    #expect(isAwaited("a", in: scene) && isAwaited("b", in: scene))
+    #expect(!isAwaited("c", in: scene) && scene.router.awaitedSend("vera", "a", in: "g") == nil)
+    Self.answer(scene.first, .reply(.empty), 0..<1)
+    try await waitUntil("it is answered") { scene.answered.all == ["a"] }
+    #expect(!isAwaited("a", in: scene) && isAwaited("b", in: scene))
+    scene.give(to: nil)
+    scene.requests.didLose(scene.first.number)
+    #expect(isAwaited("b", in: scene) && scene.answered.all == ["a"])
+    scene.give(to: scene.second)
+    scene.router.retry(at: scene.clocks.monotonic)
+    try await waitUntil("the next owner has it") { scene.second.requests.count == 1 }
+    Self.answer(scene.second, .reply(.empty), 0..<1)
+    try await waitUntil("it is answered, too") { scene.answered.all == ["a", "b"] }
+    #expect(isAwaited("b", in: scene), "its event may be told again behind the reply")
+    #expect(scene.router.repeatedCounts == (1, 0))
+  }
+}
+
+/// Stored sends that an owner may have performed, and that the group knows again.
+@Suite struct RepeatedCallTests {
+  private static let shard = Shard(of: GroupID("g"))
+
+  private func call(_ number: UInt64, isRepeatable: Bool = true) -> RoutedCall {
+    let text = RequestText(text: [UInt8(number)], index: 0, servesApplication: false)
+    let caller = Caller.user("mary", platform: .web, session: SessionKey(loop: 0, connection: 1))
+    let send = NamedSend(sender: "mary", clientMsgID: "m\(number)", group: "g")
+    return RoutedCall(
+      number: number, deadline: 1_000, request: .call(text, by: caller, shard: Self.shard), mayWait: false, here: {},
+      repetition: isRepeatable ? CallRepetition(send: send, here: {}) : nil, completion: { _ in })
+  }
+
+  @Test func aCallIsRepeatedForTenSecondsAndSaysSo() throws {
+    #expect(call(1, isRepeatable: false).repeated(at: 0) == nil)
+    let first = try #require(call(1).repeated(at: 500))
+    guard case .call(_, let caller, _) = first.request else { return #expect(Bool(false), "another request") }
+    #expect(first.wasLost && first.deadline == 10_500 && caller.isRepeated && caller.userID == "mary")
+    // Lost once more: the time goes on.
+    let second = try #require(first.repeated(at: 10_499))
+    #expect(second.deadline == 10_500)
+    #expect(second.repeated(at: 10_500) == nil)
+  }
+
+  @Test func callsThatWereLostLeaveBeforeLaterOnes() throws {
+    var queue = CallQueue()
+    let node = NodeNumber(2)
+    for number: UInt64 in [1, 2] { #expect(queue.leave(number, by: .node(node)) != nil) }
+    queue.wait(call(3))
+    for number: UInt64 in [2, 1] { queue.wait(try #require(call(number).repeated(at: 0))) }
+    for _ in 0..<2 { _ = queue.didAnswer(1) }
+    let begun = queue.beginBatch(by: .node(NodeNumber(3)), 9)
+    let batch = try #require(begun)
+    #expect(batch.calls.map(\.number) == [1, 2, 3])
+    #expect(batch.calls.map(\.wasLost) == [true, true, false])
   }
 }

@@ -145,4 +145,10 @@ final class GatedStore: GroupStore, AccessStore, Sendable {
   }
 
   func groupCounts() async throws(StoreError) -> [GroupType: Int] { try await inner.groupCounts() }
+
+  func stamps(of groups: [GroupID]) async throws(StoreError) -> [GroupID: GroupStamp] { try await inner.stamps(of: groups) }
+
+  func recentMembers(since instant: WallInstant, limit: Int) async throws(StoreError) -> [(GroupID, UserID)] {
+    try await inner.recentMembers(since: instant, limit: limit)
+  }
 }

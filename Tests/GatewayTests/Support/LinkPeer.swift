@@ -58,6 +58,7 @@ final class LinkPeer: LinkObserver {
   }
 
   func didOpenLink(to node: NodeNumber) {}
+  func didResumeLink(to node: NodeNumber) {}
   func linkBegan(from node: NodeNumber) {}
   func didLoseLink(from node: NodeNumber) {}
   func tick(at now: MonotonicInstant) {}

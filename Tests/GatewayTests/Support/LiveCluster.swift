@@ -71,7 +71,8 @@ struct LiveCluster {
     let engine = LeaseEngine(
       database, leaseDuration: .seconds(3), clocks: clocks, alarms: SystemAlarms(clocks: clocks), logger: logger)
     try engine.start(as: NodeDescription(name: name, address: name, release: "0"))
-    let ports = ClusterPorts(bus: bus, membership: engine, presence: world.store.inner, key: .ofTests)
+    let ports = ClusterPorts(
+      bus: bus, membership: engine, presence: world.store.inner, key: .ofTests, leaseDuration: .seconds(3))
     let live = try LiveGateway(world, loops: loops, rules: rules, cluster: ports, configure)
     await live.start()
     nodes.append(Node(live: live, engine: engine, bus: bus))
@@ -93,6 +94,13 @@ struct LiveCluster {
       return isShared && views.allSatisfy { $0.owners == views[0].owners && $0.nodes.count == engines.count }
         && nodes.allSatisfy { $0.services.cluster?.hearsAll == true }
     }
+  }
+
+  /// The next message of a node to another is lost for good: nothing is kept to go on with.
+  func lose(from sender: Int, to receiver: Int) throws {
+    guard let node = nodes[sender].services.cluster else { throw Client.Failed(description: "no node of a cluster") }
+    node.network.links.keepNothing()
+    network.drop(next: 1, .init(from: nodes[sender].name, to: nodes[receiver].name))
   }
 
   // MARK: Time
@@ -151,13 +159,14 @@ struct LiveCluster {
   }
 
   /// Ends a node as by a crash: the others take over its shards at once.
+  /// - Parameter dead: nodes that were ended before.
   /// - Returns: when they have them.
-  func kill(_ index: Int) async throws {
+  func kill(_ index: Int, besides dead: Set<Int> = []) async throws {
     let number = try nodes[index].number
     network.cut(nodes[index].name)
     database.cut(number)
     database.expire(number)
-    let others = nodes.indices.filter { $0 != index }
+    let others = nodes.indices.filter { $0 != index && !dead.contains($0) }
     try await waitUntil("others have its shards") {
       others.allSatisfy { nodes[$0].engine.view.owners.allSatisfy { $0.node != nil && $0.node != number } }
     }

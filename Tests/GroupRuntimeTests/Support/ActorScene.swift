@@ -26,7 +26,7 @@ final class ActorScene: Sendable {
     users: [String] = ["olga", "adam", "mary", "oscar"], store: InMemoryStore = InMemoryStore(),
     groups: (any GroupStore)? = nil, messages: (any MessageStore)? = nil,
     profileStore: (any UserStore)? = nil, limits: GroupLimits = .standard, permissions: GroupPermissions = GroupPermissions(),
-    recent: RecentMessages? = nil, leadership: (any GroupLeadership)? = nil
+    recent: RecentMessages? = nil, leadership: (any GroupLeadership)? = nil, keepsStamps: Bool = false
   ) {
     self.store = store
     self.recent = recent
@@ -34,7 +34,8 @@ final class ActorScene: Sendable {
     registry = GroupRegistry(
       services: GroupServices(
         groups: groups ?? store, messages: messages ?? store, profiles: profiles, broker: broker, clocks: clocks, alarms: alarms,
-        rules: GroupRules(permissions: permissions, limits: limits), observer: observer, leadership: leadership, recent: recent),
+        rules: GroupRules(permissions: permissions, limits: limits), observer: observer, leadership: leadership, recent: recent,
+        keepsStamps: keepsStamps),
       executors: [executor])
     for user in users { signIn(user) }
   }
@@ -162,7 +163,8 @@ final class ActorScene: Sendable {
     try frames(name).map { try JSON($0) }.filter { $0["method"].string == event }.map { $0["params"] }
   }
 
-  private func frames(_ name: String) -> [String] {
+  /// The texts of the events that a session received since the last call.
+  func frames(_ name: String) -> [String] {
     guard let session = sessions.withLock({ $0[name] }) else { return [] }
     return broker.takeFrames(of: session)
   }

@@ -96,6 +96,11 @@ final class MessageReadGate: MessageStore {
     try await store.changedMessages(of: group, after: changeSeq, in: ranges, limit: limit)
   }
 
+  func changeOrigins(of group: GroupID, seqs: [Int64]) async throws(StoreError) -> [Int64: StoredChangeOrigin] {
+    note("changeOrigins")
+    return try await store.changeOrigins(of: group, seqs: seqs)
+  }
+
   func reactions(
     of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int
   ) async throws(StoreError) -> [Int64: [StoredReaction]] {

@@ -84,4 +84,8 @@ final class ReadGate: GroupStore {
   func groups(ofType type: GroupType?, after: Int64, limit: Int) async throws(StoreError) -> [Membership] {
     try await store.groups(ofType: type, after: after, limit: limit)
   }
+  func stamps(of groups: [GroupID]) async throws(StoreError) -> [GroupID: GroupStamp] { try await store.stamps(of: groups) }
+  func recentMembers(since instant: WallInstant, limit: Int) async throws(StoreError) -> [(GroupID, UserID)] {
+    try await store.recentMembers(since: instant, limit: limit)
+  }
 }

@@ -90,7 +90,7 @@ CASES = {
         gauge("throng_cluster_shards", 1_000), gauge("throng_cluster_shards", 1_024), {"job": "throng"}),
     "ThrongLinkSilent": Case(
         gauge("throng_link_silence_seconds", 60, 'node="2"'), gauge("throng_link_silence_seconds", 0.5, 'node="2"'), {"node": "2"}),
-    "ThrongLinksBeginAgain": Case(counter("throng_link_gaps_total", "", 1), counter("throng_link_gaps_total", "", 0)),
+    "ThrongLinksBeginAgain": Case(counter("throng_link_losses_total", "", 1), counter("throng_link_losses_total", "", 0)),
     "ThrongMeasurementsMissing": Case(gauge("throng_metrics_refused_total", 1), gauge("throng_metrics_refused_total", 0)),
 }
 

@@ -21,15 +21,16 @@ class TestClock:
         # A socket's path is at most 107 bytes long, and pytest's directories may be longer.
         self.directory = Path(tempfile.mkdtemp(prefix="throng-clock-"))
         self.path = self.directory / "socket"
-        # Unix seconds on the server's wall clock while it is frozen; None = it runs, as far ahead of this machine's.
-        self.frozen = time.time()
+        # Unix seconds on the server's wall clock while it is frozen, to the millisecond, as the server has it; None = it
+        # runs, as far ahead of this machine's.
+        self.frozen = round(time.time(), 3)
         self._lead = 0
 
     def prepare(self):
         """Gives the variables of a process that starts; its time stands still from the first moment."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)
-        self.frozen = self.now
+        self.frozen = round(self.now, 3)
         return {"THRONG_TEST_CLOCK": f"unix:{self.path}#{round(self.frozen * 1000)}"}
 
     @property

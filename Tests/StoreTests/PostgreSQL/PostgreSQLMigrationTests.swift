@@ -42,6 +42,8 @@ import ThrongTestKit
       let store = try openPostgreSQL(url, schema)
       defer { store.close() }
       let record = try #require(try await store.group(club, sentSince: 0)).record
+      let stamp = GroupStamp(epoch: "e1", seq: 0, changeSeq: 0, revision: 0, board: 0)
+      #expect(try await store.stamps(of: [club]) == [club: stamp])
       #expect(record.policy.slowMode == 0 && record.policy.attributeMode == .any && !record.listsUsers)
       // Who was in a group of before is known as far as anything tells of it.
       let noted = try connection.rows(

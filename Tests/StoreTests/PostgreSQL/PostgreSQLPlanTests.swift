@@ -29,6 +29,13 @@ import ThrongTestKit
     #expect(!plan.contains { $0.contains("hashed") }, "\(plan)")
   }
 
+  @Test func stampsAreReadAndWrittenByTheIndexOfGroups() async throws {
+    let read = try await planned(GroupRows.stampsSQL, types: ["text[]"], values: ["NULL"])
+    #expect(!read.contains { $0.contains("Seq Scan") }, "\(read)")
+    let written = try await planned(GroupRows.stampSQL, types: ["text", "bigint", "bigint"], values: ["'g'", "1", "1"])
+    #expect(!written.contains { $0.contains("Seq Scan") }, "\(written)")
+  }
+
   @Test(arguments: [true, false])
   func hiddenMessagesAreFoundByTheirIndex(_ newestFirst: Bool) async throws {
     let plan = try await planned(

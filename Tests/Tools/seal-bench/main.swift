@@ -18,7 +18,7 @@ func processorTime() -> Double {
 print("bytes of entries, µs to seal, µs to open")
 for bytes in [0, 200, 700, 1_700, 16_384] {
   let entries = [UInt8](repeating: 7, count: bytes)
-  let frame = LinkFrame(from: one, to: two, link: 1, .entries(number: 1, entries))
+  let frame = LinkFrame(from: one, to: two, link: 1, .entries(origin: 1, number: 1, entries))
   let start = processorTime()
   for _ in 0..<frames { _ = try sender.seal(frame) }
   let sealed = try sender.seal(frame)

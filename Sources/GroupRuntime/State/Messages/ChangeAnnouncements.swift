@@ -43,7 +43,7 @@ struct ChangeAnnouncements: Sendable {
     let content: GroupEvent.Content
     /// Nil where the message is for everybody, or where the event was lost with the state.
     let audience: Audience?
-    fileprivate let changeSeq: Int64
+    let changeSeq: Int64
 
     fileprivate init(seq: Int64, content: GroupEvent.Content, changeSeq: Int64, audience: Audience?) {
       self.seq = seq
@@ -90,6 +90,9 @@ struct ChangeAnnouncements: Sendable {
 
   /// How many events wait.
   var count: Int { order.count }
+
+  /// The first change of which the members are not told; nil = no event waits.
+  var firstChangeSeq: Int64? { order.first?.changeSeq }
 
   /// Whether no further event fits.
   var isFull: Bool { order.count >= ChangeAnnouncements.maxCount || bytes >= ChangeAnnouncements.maxBytes }

@@ -63,7 +63,7 @@ package struct KeyedRateLimiter<Key: Hashable & Sendable>: Sendable {
   package func wait(_ key: Key, at now: MonotonicInstant) -> Int64? { windows[key]?.wait(at: now) }
 
   /// How many keys have a window.
-  var count: Int { windows.count }
+  package var count: Int { windows.count }
 
   private mutating func removeUnused(at now: MonotonicInstant) {
     while let oldest = passes.first, now.milliseconds(since: oldest.time) >= windowMilliseconds {

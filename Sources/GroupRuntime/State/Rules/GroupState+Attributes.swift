@@ -113,7 +113,7 @@ extension GroupState {
 
 extension GroupEvent.Content {
   /// onGroupAttributeChanged, with the holders "where there are any".
-  fileprivate static func attributesChanged(to attributes: GroupAttributes) -> GroupEvent.Content {
+  static func attributesChanged(to attributes: GroupAttributes) -> GroupEvent.Content {
     let holders = TextMap(holdersOf: attributes)
     return .onGroupAttributeChanged(TextMap(attributes.entries), holders: holders.entries.isEmpty ? nil : holders)
   }

@@ -75,7 +75,7 @@ extension GroupState {
       reactions.isGiven(reaction, by: user)
       ?? found?.reactions.contains { $0.isByReader && $0.reaction.isSame(as: reaction) } ?? false
     guard isGiven, let number = reactions.remove(reaction, by: user) else { return }
-    noteChange(of: &message, seq: seq, reactions: reactions, &turn)
+    noteChange(of: &message, seq: seq, .silent, reactions: reactions, &turn)
     turn.store(.noteChange(message))
     turn.store(
       .updateReaction(

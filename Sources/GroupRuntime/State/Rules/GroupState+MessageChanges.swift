@@ -87,7 +87,7 @@ extension GroupState {
     if let given { message.content = given }
     message.extras = extras
     message.editTime = turn.now
-    noteChange(of: &message, seq: seq, &turn)
+    noteChange(of: &message, seq: seq, .modified, &turn)
     turn.store(.revise(message))
     let event = announce(.onRecvMessageModified(MessageInfo(message)), .modified(seq: seq), seq: seq, &turn)
     turn.post(.messageModified, .event(event))
@@ -113,7 +113,7 @@ extension GroupState {
     try requireRoomForEvent()
     if isPinned { pinned.insert(seq, at: 0) } else { pinned.removeAll { $0 == seq } }
     message.isPinned = isPinned
-    noteChange(of: &message, seq: seq, &turn)
+    noteChange(of: &message, seq: seq, .pinned, isAdded: isPinned, &turn)
     turn.store(.noteChange(message))
     let content = GroupEvent.Content.onGroupMessagePinned(
       seq: seq, changeSeq: message.changeSeq, isPinned ? MessageInfo(message) : nil, by: eventOperator(turn))
@@ -170,7 +170,7 @@ extension GroupState {
     let changeSeq = record.changeSeq + 1
     let number = isAdded ? reactions.add(reaction, by: user, changeSeq: changeSeq) : reactions.remove(reaction, by: user)
     guard let number else { throw WireError(.internalError) }
-    noteChange(of: &message, seq: seq, reactions: reactions, &turn)
+    noteChange(of: &message, seq: seq, .reaction, reaction: reaction, isAdded: isAdded, reactions: reactions, &turn)
     turn.store(.noteChange(message))
     turn.store(
       .updateReaction(
@@ -190,9 +190,13 @@ extension GroupState {
   // MARK: Numbers and events
 
   /// Gives a change its number, and keeps it for readings that have begun.
-  /// - Parameter reactions: nil = they do not change.
+  /// - Parameters:
+  ///   - reaction: that is added or removed.
+  ///   - isAdded: of a reaction or a pin.
+  ///   - reactions: nil = they do not change.
   mutating func noteChange(
-    of message: inout Message, seq: Int64, reactions: ReactionsOfMessage? = nil, _ turn: inout Turn
+    of message: inout Message, seq: Int64, _ kind: ChangeOrigin.Kind, reaction: String? = nil, isAdded: Bool = true,
+    reactions: ReactionsOfMessage? = nil, _ turn: inout Turn
   ) {
     record.changeSeq += 1
     record.changeTime = turn.now
@@ -200,6 +204,10 @@ extension GroupState {
     messages.noteChange(of: message, seq: seq, reactions: reactions)
     turn.decision.changesMessages = true
     turn.store(.putChangeSeq(record.changeSeq, at: turn.now, in: record.id))
+    guard rules.keepsStamps else { return }
+    let origin = ChangeOrigin(
+      kind, by: turn.caller.senderID, on: turn.caller.platform, reaction: reaction, isAdded: isAdded)
+    turn.decision.notedChange = NotedChange(origin, seq: seq, changeSeq: record.changeSeq)
   }
 
   /// Further events than fit are refused, because the last state of each message has to arrive.

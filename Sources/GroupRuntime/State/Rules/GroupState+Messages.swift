@@ -19,6 +19,8 @@ extension GroupState {
     if let id = options.clientMsgID, let first = messages.receipt(of: id, from: turn.caller.senderID, at: turn.monotonic) {
       return turn.answer(.receipt(first))
     }
+    // Whether it was sent before is not stored, nor what a live room has sent.
+    if turn.caller.isRepeated, !record.type.storesMessages { throw .outcomeUnknown }
     let extras = try options.extras == nil ? nil : self.extras(options, answering: answered, turn)
     try requireNotMuted(sender, at: turn.wall)
     if options.needReadReceipt { try requireFewMembers() }
@@ -244,7 +246,7 @@ extension GroupState {
     message.revoke()
     pinned.removeAll { $0 == seq }
     announcements.removeAll(of: seq)
-    noteChange(of: &message, seq: seq, reactions: ReactionsOfMessage([]), &turn)
+    noteChange(of: &message, seq: seq, .revoked, reactions: ReactionsOfMessage([]), &turn)
     turn.store(.revise(message))
     let content = GroupEvent.Content.onRecvMessageRevoked(
       msgID: message.msgID, seq: seq, changeSeq: message.changeSeq, by: eventOperator(turn))

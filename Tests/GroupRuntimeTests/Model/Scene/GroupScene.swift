@@ -126,11 +126,51 @@ struct GroupScene {
     var decision = decision
     let shown = Set(decision.shownUsers)
     decision.show(profiles.filter { shown.contains($0.key) })
+    let before = seenBefore(decision)
     try picture.apply(decision.changes)
     outcome.notifications += try picture.notifications.map { try noted($0, $1) }
     if decision.counts.contains(where: { $0.steps.contains(.delivered) }) { outcome.delivers = true }
     for effect in decision.effects { try perform(effect) }
+    if let before { try expectStamp(of: decision, since: before) }
     if decision.disbands { state = nil }
+  }
+
+  // MARK: Stamps
+
+  /// What tells whether a decision raises the stamp that its receivers see.
+  private struct Seen {
+    let visibility: DecisionVisibility
+    let messages: Int
+    let changeSeq: Int64?
+    let events: Int
+  }
+
+  /// Nil where nothing is stored for those who know the group.
+  private func seenBefore(_ decision: Decision) -> Seen? {
+    guard let record = picture.record, record.type.isStamped, !decision.changes.isEmpty, !decision.disbands else { return nil }
+    let visibility = decision.visibility { users, key in !receivers(among: users, except: key).isEmpty }
+    return Seen(
+      visibility: visibility, messages: picture.messages.count, changeSeq: record.changeSeq, events: outcome.events.count)
+  }
+
+  /// "Each durable decision that members see raises a component": where somebody got an event, another
+  /// node can tell that it has missed one.
+  private func expectStamp(of decision: Decision, since before: Seen) throws {
+    let seen = outcome.events.dropFirst(before.events).filter { event in
+      // Nobody gets again what is not stored.
+      !event.receivers.isEmpty && event.name != "onGroupSignal"
+        && !(event.name == "onRecvNewMessage" && event.params["message"]["seq"] == .null)
+    }
+    let grew =
+      picture.messages.count > before.messages || picture.record?.changeSeq != before.changeSeq
+      || !before.visibility.isDisjoint(with: [.revision, .board])
+    guard grew || seen.isEmpty else {
+      throw Fault(text: "no stamp tells of \(seen.map(\.name)), by \(decision.changes)")
+    }
+    let raises = before.visibility
+    guard raises.contains(.message) == (picture.messages.count > before.messages) else {
+      throw Fault(text: "\(raises) of \(decision.changes)")
+    }
   }
 
   /// Stores changes of counters, and publishes what is due.
@@ -180,13 +220,17 @@ struct GroupScene {
     }
   }
 
+  private func receivers(among users: some Sequence<UserID>, except key: SessionKey?) -> Set<SessionName> {
+    let names = Set(users.map(\.rawValue))
+    return sessions.filter { session in
+      names.contains(session.user) && key != SessionKey(loop: session.number, connection: GroupScene.number(of: session.user))
+    }
+  }
+
   mutating func deliver(
     _ frame: [UInt8], to users: some Sequence<UserID>, except key: SessionKey?, isSkippable: Bool
   ) throws {
-    let names = Set(users.map(\.rawValue))
-    let receivers = sessions.filter { session in
-      names.contains(session.user) && key != SessionKey(loop: session.number, connection: GroupScene.number(of: session.user))
-    }
+    let receivers = receivers(among: users, except: key)
     let event = try JSON(reading: frame)
     outcome.events.append(
       Outcome.Event(

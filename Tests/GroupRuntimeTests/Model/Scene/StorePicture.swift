@@ -78,6 +78,7 @@ struct StorePicture: MessageStore {
     case .putChangeSeq(let changeSeq, at: let time, in: _):
       record?.changeSeq = changeSeq
       record?.changeTime = time
+    case .putStamp, .putChangeOrigin: try expect(false, "a stamp where no other node follows")
     case .updateReaction(let update): try self.update(update)
     case .removeReactions(let seq, in: _): reactions[seq] = nil
     case .dismiss(_, let time, let notification):
@@ -248,6 +249,8 @@ struct StorePicture: MessageStore {
     return ChangedMessages(
       messages: Array(changed.prefix(limit)), cutAt: changed.count > limit ? changed[limit - 1].changeSeq : nil)
   }
+
+  func changeOrigins(of group: GroupID, seqs: [Int64]) -> [Int64: StoredChangeOrigin] { [:] }
 
   func reactions(of group: GroupID, to seqs: [Int64], reader: UserID?, users: Int) -> [Int64: [StoredReaction]] {
     reactions.filter { seqs.contains($0.key) }.mapValues { $0.map { $0.shown(to: reader, users: users) } }

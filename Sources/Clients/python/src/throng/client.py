@@ -87,7 +87,9 @@ class ThrongClient(ServerMethods, TypedEvents):
             self._store_changed, lambda news: self._emitter.emit("storageFailed", news), lambda groups: self._groups.doubt(groups))
         self._store = LocalStore(
             storage or MemoryStorage(), store_name(url, user_id), user_id or "", limits, owner, self._connection.server_now)
-        self._outbox = Outbox(self._connection, self._emitter, self._store, lambda group: self._groups.tracked(group), queue_limit)
+        self._outbox = Outbox(
+            self._connection, self._emitter, self._store, lambda group: self._groups.tracked(group),
+            lambda group, seq: self._groups.add_own(group, seq), queue_limit)
         self._groups = Groups(self._connection, self._emitter, self._outbox, self._store)
         self._statuses, self._status_refusals = StatusWatch(), 0
         # Calls that wait for a connection, and the number of those without an answer.

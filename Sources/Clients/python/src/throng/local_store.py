@@ -150,7 +150,7 @@ class LocalStore:
         """An event of the server, as far as it concerns the store."""
         group = params.get("groupID")
         is_known = group in self._known or (group in self._ended and name in ENDS)
-        if name not in STORED_EVENTS or not is_known or not STORED_EVENTS[name](params):
+        if name not in STORED_EVENTS or not isinstance(group, str) or not is_known or not STORED_EVENTS[name](params):
             return
         if group in self._live and name == "onRecvNewMessage":
             return

@@ -78,9 +78,11 @@ class Outbox:
     """Own messages in the order in which they leave. Each is stored before it leaves."""
 
     def __init__(
-        self, connection: Connection, emitter: Emitter, store: LocalStore, tracked: Callable[[str], TrackedGroup | None], limit: int,
+        self, connection: Connection, emitter: Emitter, store: LocalStore, tracked: Callable[[str], TrackedGroup | None],
+        add_own: Callable[[str, int], None], limit: int,
     ) -> None:
         self._connection, self._emitter, self._store, self._tracked, self._limit = connection, emitter, store, tracked, limit
+        self._add_own = add_own
         # In rows of the store: which client wrote them.
         self._owner = secrets.token_urlsafe(9)
         self.by_id: dict[str, Message] = {}
@@ -284,9 +286,8 @@ class Outbox:
         if message.state != "sending":
             return  # a drop, or a sync, was quicker
         self._refusals = 0
-        group = self._tracked(message.group_id)
-        if group and result.get("seq") is not None:
-            group.add_own(counted(result["seq"]))
+        if result.get("seq") is not None:
+            self._add_own(message.group_id, counted(result["seq"]))
         message.msg_id, message.seq, message.timestamp = result["msgID"], result.get("seq"), result["timestamp"]
         if result["status"] != "Queued":
             state = {"Stored": "stored", "Dropped": "dropped"}.get(result["status"], "delivered")

@@ -108,6 +108,18 @@ class Groups:
     def tracked(self, group_id: str) -> TrackedGroup | None:
         return self._groups.get(group_id)
 
+    def add_own(self, group_id: str, seq: int) -> None:
+        """The place of an own message. What is told of a group that is not tracked yet begins behind it."""
+        if group := self._groups.get(group_id):
+            group.add_own(seq)
+        else:
+            self._note_untracked(group_id, seq, 0)
+
+    def _note_untracked(self, group_id: str, seq: int, change_seq: int) -> None:
+        if is_identifier(group_id) and (group_id in self._untracked or len(self._untracked) < MOST_NEW_GROUPS):
+            known = self._untracked.get(group_id, (0, 0))
+            self._untracked[group_id] = max(known[0], seq), max(known[1], change_seq)
+
     def disconnected(self) -> None:
         if self._is_ready:
             self._told_until = self._connection.server_time
@@ -164,10 +176,8 @@ class Groups:
         group = self._groups.get(group_id)
         if group:
             group.reach(*place)
-        elif place != (0, 0) and is_identifier(group_id) and (
-                group_id in self._untracked or len(self._untracked) < MOST_NEW_GROUPS):
-            known = self._untracked.get(group_id, (0, 0))
-            self._untracked[group_id] = max(known[0], place[0]), max(known[1], place[1])
+        elif place != (0, 0):
+            self._note_untracked(group_id, *place)
         if name == "onRecvNewMessage" and self._outbox.find(params["message"]):
             return
         if name == "onConversationChanged":

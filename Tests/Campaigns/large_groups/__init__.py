@@ -1,0 +1,1 @@
+"""Stored groups of as many members as a community has (Sizing.md, "Large groups")."""
