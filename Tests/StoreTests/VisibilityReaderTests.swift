@@ -16,7 +16,7 @@ import WireProtocol
   @Test(arguments: Backing.allCases, [GroupType.public, .meeting])
   func everyReaderShowsWhatTheOracleSays(_ backing: Backing, type: GroupType) async throws {
     // A round trip for each question takes its time.
-    let seeds: ClosedRange<UInt64> = backing == .postgresql ? 1...2 : 1...8
+    let seeds: ClosedRange<UInt64> = backing == .postgresql ? 1...2 : 1...4
     for seed in seeds {
       try await withSearchableStore(backing) { store in
         let world = try await ReaderWorld(type, over: store, seed: seed)

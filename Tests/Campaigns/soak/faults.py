@@ -18,7 +18,7 @@ class LossyNetwork(Fault):
 
     async def act(self):
         proxy = self.node.front
-        proxy.silence()
+        await proxy.silence()
         try:
             seconds = await self.wait(0.5, 10)
             proxy.cut()
