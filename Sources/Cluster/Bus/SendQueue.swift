@@ -23,8 +23,7 @@ package final class SendQueue: Sendable {
   }
 
   private let state = Mutex(State())
-  /// The messages leave on it.
-  package let queue: DispatchQueue
+  private let queue: DispatchQueue
   private let write = Mutex<(@Sendable ([Outgoing]) -> Int)?>(nil)
 
   /// - Parameter label: the thread's name.

@@ -32,8 +32,6 @@ package final class LocalBroker: Broker {
 /// the compiler cannot see: hence a mutex, which is never contended.
 final class LocalTopic: GroupTopic {
   private struct State {
-    /// Another one behind each `close`.
-    let number = TopicNumber()
     var loopTopics: [LoopTopic] = []
     var attached: Set<UserID> = []
   }
@@ -51,7 +49,7 @@ final class LocalTopic: GroupTopic {
   }
 
   func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool {
-    let connections = directory.attach(group, to: user, by: state.withLock { $0.number })
+    let connections = directory.attach(group, to: user)
     if connections.isEmpty {
       state.withLock { _ = $0.attached.remove(user) }
       return false
@@ -65,11 +63,8 @@ final class LocalTopic: GroupTopic {
   }
 
   func detach(_ user: UserID) {
-    let number = state.withLock { state in
-      state.attached.remove(user)
-      return state.number
-    }
-    for connection in directory.detach(group, from: user, by: number) {
+    state.withLock { _ = $0.attached.remove(user) }
+    for connection in directory.detach(group, from: user) {
       let loopTopic = loopTopic(of: connection.loop)
       loopTopic.loop.perform { loopTopic.topic().unsubscribe(connection) }
     }
@@ -110,12 +105,12 @@ final class LocalTopic: GroupTopic {
   }
 
   func close() {
-    let closed = state.withLock { state in
+    let (loopTopics, attached) = state.withLock { state in
       defer { state = State() }
-      return state
+      return (state.loopTopics, state.attached)
     }
-    directory.detach(group, fromAll: closed.attached, by: closed.number)
-    for loopTopic in closed.loopTopics { loopTopic.loop.perform { loopTopic.close() } }
+    for user in attached { _ = directory.detach(group, from: user) }
+    for loopTopic in loopTopics { loopTopic.loop.perform { loopTopic.close() } }
   }
 
   func suspend() {

@@ -23,8 +23,7 @@ extension Group {
   }
 
   func runDueWork() {
-    // Behind attaching it is run again.
-    guard case .loaded(let box) = phase else { return }
+    guard let box else { return }
     guard !isBackingOff else { return scheduleWake() }
     submit(box.state.wake(at: services.clocks.now, usersSignedIn: usersSignedIn(for: box))) { _ in }
     commitCounters()

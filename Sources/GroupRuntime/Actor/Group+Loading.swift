@@ -9,7 +9,7 @@ extension Group {
 
   /// - Parameter requester: the user in whose turn the store reads; nil = the server itself.
   func load(for requester: Requester?) {
-    leaveState(for: .loading)
+    phase = .loading
     Task {
       do throws(StoreError) {
         finishLoading(try await read(for: requester))
@@ -48,7 +48,7 @@ extension Group {
     guard case .loading = phase else { return }
     if let loaded {
       openRecentRoom(for: loaded.box)
-      phase = .attaching(loaded.box)
+      phase = .loaded(loaded.box)
       resumeSlowMode()
       republishAttributes()
       resumeCounters()
@@ -57,23 +57,17 @@ extension Group {
       announceLostChanges()
       let isOfEverybody = loaded.box.type.everyoneIsMember
       if isOfEverybody { registry?.noteEveryoneIsMember(of: self) }
+      tell { for user in isOfEverybody ? services.broker.signedInUsers() : loaded.present { refreshPresence(of: user) } }
+      waitForFollowers(in: loaded.box)
+      noteFootprint()
       isOnlyRead = true
       registry?.noteLoaded(self, bytes: loaded.box.state.estimatedBytes)
-      // All who are attached are told together.
-      beginTelling()
-      attach(isOfEverybody ? services.broker.signedInUsers() : loaded.present)
     } else {
       phase = .absent
       told.end()
       forgetRecentRoom()
       _ = registry?.slowModes.pop(id)
-      processBacklog()
     }
-  }
-
-  /// Performs what has waited for loading and attaching.
-  func processBacklog() {
-    noteFootprint()
     // Members whose grace has ended leave before the backlog.
     runDueWork()
     drainBacklog()
@@ -81,13 +75,11 @@ extension Group {
     retireIfAbsent()
   }
 
-  /// Processes the inputs that waited, unless the group has to be loaded or attached once more.
+  /// Processes the inputs that waited, unless the group has to be loaded once more.
   private func drainBacklog() {
     while let input = backlog.first {
-      switch phase {
-      case .loading, .attaching: return
-      case .unloaded, .absent, .loaded, .retired: process(input)
-      }
+      if case .loading = phase { return }
+      process(input)
       backlog.removeFirst()
     }
   }
@@ -164,7 +156,7 @@ extension Group {
     switch phase {
     case .loaded(let box) where box.state.isBusy(at: services.clocks.monotonic): return
     case .loaded, .absent, .unloaded: retire()
-    case .loading, .attaching, .retired: return
+    case .loading, .retired: return
     }
   }
 
@@ -180,11 +172,10 @@ extension Group {
 
   func retire() {
     if box?.type == .avChatRoom { topic?.suspend() } else { topic?.close() }
-    stopAttaching()
     topic = nil
     closeRecentRoom()
     keepSlowMode()
-    leaveState(for: .retired)
+    phase = .retired
     footprint.note(0, owner: nil)
     registry?.forget(self)
   }

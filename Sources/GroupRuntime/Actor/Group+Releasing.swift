@@ -34,10 +34,7 @@ extension Group {
   }
 
   private var isLoading: Bool {
-    switch phase {
-    case .loading, .attaching: true
-    case .unloaded, .loaded, .absent, .retired: false
-    }
+    if case .loading = phase { true } else { false }
   }
 
   /// Drops everything: another node decides for the group. This one's commits fail from some instant

@@ -28,8 +28,6 @@ struct GatewayComposition: Sendable {
   let node: ClusterNode?
   /// What all of these keep in memory, for the metrics.
   let tables: [MemoryTable]
-  /// Nil = this process is alone.
-  private let links: ClusterLinks?
   private let clocks: any Clocks
   private let logger: Logger
 
@@ -91,7 +89,6 @@ struct GatewayComposition: Sendable {
       connections: limits.connections, dispatcher: dispatcher, streams: streams, eventStreams: eventStreams,
       refusals: telemetry.refusals, observation: telemetry.observation)
     self.tables = tables + (node?.tables ?? [])
-    links = network?.links
     (self.clocks, self.logger) = (clocks, logger)
   }
 
@@ -106,7 +103,6 @@ struct GatewayComposition: Sendable {
 
   /// Distributes groups over loops, which are made after the gateway.
   func use(_ loops: [EventLoop]) {
-    links?.use(loops)
     delivery.registry.use(loops.map(\.executor))
     telemetry.activeGroups.use(loops)
   }
