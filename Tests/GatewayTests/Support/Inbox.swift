@@ -38,7 +38,7 @@ final class Inbox: Sendable {
       return state.takes
     }
     let limit = Task {
-      try await Task.sleep(for: .seconds(60))
+      try await sleepAMinute()
       giveUp(take)
     }
     defer { limit.cancel() }

@@ -183,7 +183,7 @@ struct LiveGateway {
   private func waitUntilDisconnected() async {
     await withTaskGroup { tasks in
       tasks.addTask { await gateway.waitUntilEmpty() }
-      tasks.addTask { try? await Task.sleep(for: .seconds(60)) }
+      tasks.addTask { try? await sleepAMinute() }
       await tasks.next()
       tasks.cancelAll()
     }

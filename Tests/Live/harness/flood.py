@@ -55,6 +55,8 @@ class FloodSocket(asyncio.Protocol):
         plain = socket.socket()
         if receive_buffer is not None:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+            # Small beside the buffer, or its window would be used only when the sender's timer asks.
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         plain.setblocking(False)
         loop = asyncio.get_running_loop()

@@ -27,6 +27,8 @@ class RawSocket:
         plain = socket.socket()
         if receive_buffer is not None:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+            # Small beside the buffer, or its window would be used only when the sender's timer asks.
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
         plain.setblocking(False)
         await asyncio.get_running_loop().sock_connect(plain, (host, int(port)))
         self = cls(*await asyncio.open_connection(sock=plain, limit=receive_buffer or 65536))

@@ -22,6 +22,10 @@ final class SocketClient {
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     if var size = receiveBuffer.map(Int32.init) {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+      // A segment of the loopback is larger than such a buffer: the sender would use a window that is a little
+      // smaller than half of it only when its timer asks, five times a second.
+      var segment: Int32 = 536
+      setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, &segment, socklen_t(MemoryLayout<Int32>.size))
     }
     if let source {
       var own = Self.loopback(0)
