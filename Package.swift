@@ -206,7 +206,8 @@ let package = Package(
     .testTarget(
       name: "WireProtocolTests", dependencies: ["GroupModel", "ThrongTestKit", "WireProtocol"], swiftSettings: strict),
     .testTarget(
-      name: "WebSocketTransportTests", dependencies: ["CInflate", "CTransport", "WebSocketTransport"], swiftSettings: strict),
+      name: "WebSocketTransportTests", dependencies: ["CInflate", "CTLSClient", "CTransport", "WebSocketTransport"],
+      swiftSettings: strict),
     .testTarget(
       name: "GroupRuntimeTests",
       dependencies: ["GroupModel", "GroupPermissions", "GroupRuntime", "ThrongTestKit", "WireProtocol"],

@@ -6,7 +6,7 @@
 //
 //   base
 //   bytes refusal offer process tls statistics utf8 first_bytes proxy_header
-//   slots frame event_frame wheel inflate other_fields
+//   slots frame event_frame wheel inflate other_fields tls_output
 //   head mask connection
 //   sockets hangups fanout
 //   stream cooldown

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *checked(void *memory) {
+void *ct_checked(void *memory) {
   if (memory) return memory;
   fputs("out of memory\n", stderr);
   abort();
 }
 
-void *ct_allocate(size_t count, size_t size) { return checked(calloc(count, size)); }
+void *ct_allocate(size_t count, size_t size) { return ct_checked(calloc(count, size)); }
 
-void *ct_reallocate(void *old, size_t count, size_t size) { return checked(reallocarray(old, count, size)); }
+void *ct_reallocate(void *old, size_t count, size_t size) { return ct_checked(reallocarray(old, count, size)); }
 
 static void bytes_compact(bytes *b) {
   if (!b->start) return;

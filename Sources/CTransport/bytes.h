@@ -4,6 +4,7 @@
 
 #include "base.h"
 
+void *ct_checked(void *memory);                // returns it, or ends the process where it is NULL
 void *ct_allocate(size_t count, size_t size);  // zeroed
 void *ct_reallocate(void *old, size_t count, size_t size);
 

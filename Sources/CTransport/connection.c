@@ -18,12 +18,14 @@ void connections_init(connections *all, const ct_options *options, const ct_call
   all->send_queue_bytes = options->send_queue_bytes;
   all->turn = 1;
   TAILQ_INIT(&all->dirty);
+  tls_output_init(&all->tls_output);
   wheel_on_expiry(wheel, TIMER_HANDLER, on_deadline);
 }
 
 void connections_free(connections *all) {
   slot_table_free(&all->slots);
   bytes_free(&all->scratch);
+  tls_output_free(&all->tls_output);
 }
 
 connection *connection_open(connections *all, struct lws *wsi, bool takes_streams, bool is_event_stream) {

@@ -8,6 +8,7 @@
 #include "event_frame.h"
 #include "frame.h"
 #include "slots.h"
+#include "tls_output.h"
 #include "wheel.h"
 
 #include <sys/queue.h>
@@ -23,6 +24,7 @@ typedef struct {
   uint64_t deliveries;
   uint64_t turn;            // of the loop, which a flush ends
   bytes scratch;            // for what is put together
+  tls_output tls_output;
   TAILQ_HEAD(dirty_connections, connection) dirty;
   struct lws_context *context;
   slot_table slots;
@@ -76,8 +78,8 @@ struct connection {
   subscriber subscriber;
   incoming incoming;
   liveness liveness;
-  // At most this much of the last write is still in the library, and of an event stream at the
-  // beginning of its queue, where it has to stay.
+  // At most this much of the last write is still in the library or kept for TLS, and of an event
+  // stream at the beginning of its queue, where it has to stay.
   size_t unsent;
   TAILQ_ENTRY(connection) dirty;
   timer own_timer, handler_timer;

@@ -10,6 +10,7 @@
 #include "statistics.h"
 #include "stream.h"
 #include "subscription.h"
+#include "tls_output.h"
 #include "topic.h"
 #include "wheel.h"
 
@@ -37,15 +38,10 @@ static size_t step_limit(const connection *c) {
 #define IN_PLACE inline __attribute__((always_inline))
 #define OUT_OF_PLACE __attribute__((noinline))
 
-// All or nothing: where the socket does not take the last record, OpenSSL wants the same bytes again,
-// which the library then keeps.
+// Where the socket is full, OpenSSL wants the bytes of its last record again, which the library then
+// keeps.
 static OUT_OF_PLACE ssize_t send_over_tls(connection *c, const uint8_t *frames, size_t count) {
-  SSL *tls = lws_get_ssl(c->wsi);
-  ERR_clear_error();
-  int sent = SSL_write(tls, frames, (int)count);
-  if (sent > 0) return sent;
-  int reason = SSL_get_error(tls, sent);
-  return reason == SSL_ERROR_WANT_WRITE || reason == SSL_ERROR_WANT_READ ? 0 : -1;
+  return tls_output_write(&c->of_loop->tls_output, lws_get_ssl(c->wsi), frames, count);
 }
 
 // Does what the library's raw write does while its buffer is empty. That one takes 200 instructions

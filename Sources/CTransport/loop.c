@@ -28,10 +28,13 @@ enum {
 };
 
 static _Thread_local ct_loop *current;
+static _Thread_local void *held_wakes;
 
 bool ct_loop_is_current(const ct_loop *loop) { return current == loop; }
 void ct_loop_adopt_thread(ct_loop *loop) { current = loop; }
 void ct_loop_wake(ct_loop *loop) { ev_async_send(loop->events, &loop->waker); }
+void *ct_held_wakes(void) { return held_wakes; }
+void ct_hold_wakes(void *list) { held_wakes = list; }
 
 // A flush takes a system call per recipient, however much it carries. So it waits for the messages
 // that have already arrived, until a poll, which costs less than one delivery, brings none.

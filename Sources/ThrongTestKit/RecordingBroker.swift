@@ -10,6 +10,7 @@ public final class RecordingBroker: Broker, Sendable {
     var topics: [GroupID: [RecordingTopic]] = [:]
     var lastConnection: UInt64 = 0
     var holdsFollowers = false
+    var holdsAttaching = false
   }
 
   private let directory = Mutex(Directory())
@@ -43,6 +44,10 @@ public final class RecordingBroker: Broker, Sendable {
   /// From now on topics answer that they are followed when they are told to (`RecordingTopic.follow`).
   public func holdFollowers() { directory.withLock { $0.holdsFollowers = true } }
 
+  /// From now on topics answer that their sessions are attached when they are told to
+  /// (`RecordingTopic.finishAttaching`).
+  public func holdAttaching() { directory.withLock { $0.holdsAttaching = true } }
+
   /// Runs once, between the next look-up of sessions and its return.
   public func afterNextLookUp(_ body: @escaping @Sendable () -> Void) { lookUp.withLock { $0 = body } }
 
@@ -73,7 +78,8 @@ public final class RecordingBroker: Broker, Sendable {
 
   /// A topic that records its calls.
   public func openTopic(of group: GroupID) -> any GroupTopic {
-    let topic = RecordingTopic(broker: self, isFollowed: directory.withLock { !$0.holdsFollowers })
+    let (isFollowed, isTold) = directory.withLock { (!$0.holdsFollowers, !$0.holdsAttaching) }
+    let topic = RecordingTopic(broker: self, isFollowed: isFollowed, isTold: isTold)
     directory.withLock { $0.topics[group, default: []].append(topic) }
     return topic
   }
@@ -128,14 +134,19 @@ public final class RecordingTopic: GroupTopic, Sendable {
     var calls: [Call] = []
     var isFollowed = true
     var waiting: [@Sendable () -> Void] = []
+    var isTold = true
+    var waitingForSessions: [@Sendable () -> Void] = []
   }
 
   private let broker: RecordingBroker
   private let state = Mutex(State())
 
-  fileprivate init(broker: RecordingBroker, isFollowed: Bool) {
+  fileprivate init(broker: RecordingBroker, isFollowed: Bool, isTold: Bool) {
     self.broker = broker
-    state.withLock { $0.isFollowed = isFollowed }
+    state.withLock { state in
+      state.isFollowed = isFollowed
+      state.isTold = isTold
+    }
   }
 
   /// The calls in order, those apart that say what belongs together.
@@ -225,6 +236,25 @@ public final class RecordingTopic: GroupTopic, Sendable {
       state.isFollowed = true
       defer { state.waiting = [] }
       return state.waiting
+    }
+    for body in waiting { body() }
+  }
+
+  /// At once, unless the broker holds such calls back.
+  public func whenTold(_ body: @escaping @Sendable () -> Void) {
+    let isTold = state.withLock { state in
+      if !state.isTold { state.waitingForSessions.append(body) }
+      return state.isTold
+    }
+    if isTold { body() }
+  }
+
+  /// Answers all who wait for sessions to be attached, and later ones at once.
+  public func finishAttaching() {
+    let waiting = state.withLock { state in
+      state.isTold = true
+      defer { state.waitingForSessions = [] }
+      return state.waitingForSessions
     }
     for body in waiting { body() }
   }

@@ -1,4 +1,5 @@
 import Cluster
+import Dispatch
 import GroupModel
 import GroupRuntime
 import Synchronization
@@ -38,6 +39,20 @@ import ThrongTestKit
       try await waitUntil("the stranger's own has arrived") { !strange.messages.isEmpty }
       #expect(strange.messages == [[7]])
       #expect(here.messages.count == 4_000)
+    }
+  }
+
+  /// Links make their frames there.
+  @Test(arguments: [Adapter.nats, .postgreSQL])
+  func messagesMayBePublishedWhereTheyLeave(_ adapter: Adapter) async throws {
+    try await withBuses(adapter) { buses in
+      let place = try subject("n1.link")
+      let (received, _) = try await buses.second.record(place)
+      let queue = try #require(buses.first.sendingQueue)
+      let first = buses.first
+      for number in 0..<200 { queue.async { try? first.publish([UInt8(number)], to: place) } }
+      try await waitUntil("all have arrived") { received.messages.count >= 200 }
+      #expect(received.messages == (0..<200).map { [UInt8($0)] })
     }
   }
 

@@ -46,7 +46,9 @@ import ThrongTestKit
     try await withNodes { first, second, _ in
       try await first.store.makeKnown([alice, bob])
       #expect(try await second.store.known(among: [alice, bob, carol]) == [alice, bob])
-      // From then on nothing is written for them.
+      #expect(try await second.store.signInRecord(of: alice).isKnown)
+      #expect(try await !second.store.signInRecord(of: carol).isKnown)
+      // From then on nothing waits for them.
       try await first.store.makeKnown([alice])
       try await second.store.makeKnown([alice])
       #expect(first.store.writer.queue.pendingUpdates.isEmpty && second.store.writer.queue.pendingUpdates.isEmpty)

@@ -143,3 +143,48 @@ import ThrongTestKit
     for text in ["", "x", "1", "1.x", "1.2.3", ".1", "bAQID"] { #expect(BusNotification(text) == nil) }
   }
 }
+
+/// How long the writer of a node waits for commits.
+@Suite struct CommitWindowTests {
+  /// Behind a transaction that began at 0 and took 400 µs.
+  private static func window(
+    nanoseconds: Int64 = 400_000, commits: Int = 1, waiting: Int = 0
+  ) -> CommitWindow {
+    var window = CommitWindow()
+    window.note(from: 0, to: nanoseconds, commits: commits, waiting: waiting)
+    return window
+  }
+
+  @Test func aCommitAloneNeverWaits() {
+    #expect(CommitWindow().wait(for: 3, at: 0) == 0, "no transaction was before")
+    #expect(Self.window().wait(for: 1, at: 400_000) == 0)
+  }
+
+  @Test(arguments: [(2, 0), (1, 1)]) func behindOthersTheNextWaitsForAsLongAsTheyTook(commits: Int, waiting: Int) {
+    let window = Self.window(commits: commits, waiting: waiting)
+    #expect(window.wait(for: 1, at: 400_000) == 400_000)
+    #expect(window.wait(for: CommitWindow.enough - 1, at: 700_000) == 100_000)
+    #expect(window.wait(for: 1, at: 800_000) == 0, "it comes late")
+    #expect(window.wait(for: 0, at: 400_000) == 0, "there is nothing to write")
+  }
+
+  @Test func nobodyWaitsForLong() {
+    let window = Self.window(nanoseconds: 3_000_000_000, commits: 2)
+    #expect(window.wait(for: 1, at: 3_000_000_000) == CommitWindow.longestNanoseconds)
+    #expect(window.wait(for: 1, at: 0) == CommitWindow.longestNanoseconds, "whatever the clock says")
+  }
+
+  @Test func enoughCommitsWaitForNoMore() {
+    #expect(Self.window(commits: 2).wait(for: CommitWindow.enough, at: 400_000) == 0)
+  }
+
+  @Test func aTransactionWithoutOthersEndsTheWindow() {
+    var window = Self.window(commits: 2)
+    window.note(from: 500_000, to: 600_000, commits: 1, waiting: 0)
+    #expect(window.wait(for: 1, at: 600_000) == 0)
+  }
+
+  @Test func aClockThatStandsStillLetsNobodyWait() {
+    #expect(Self.window(nanoseconds: 0, commits: 2).wait(for: 3, at: 0) == 0)
+  }
+}

@@ -1,5 +1,6 @@
 import GroupModel
 import Testing
+import ThrongTestKit
 
 @testable import Gateway
 
@@ -104,16 +105,33 @@ import Testing
   @Test func groupsHearOfTheLastSessionOnly() {
     let user: UserID = "u"
     let groups = ["g", "h"] as [GroupID]
-    #expect(directory.attach(groups[0], to: user).isEmpty, "nobody is there")
+    let topic = TopicNumber()
+    #expect(directory.attach(groups[0], to: user, by: topic).isEmpty, "nobody is there")
     _ = signIn(0, limit: 10)
     _ = signIn(1, limit: 10)
-    #expect(directory.attach(groups[0], to: user).count == 2)
-    #expect(directory.attach(groups[1], to: user).count == 2)
-    #expect(directory.detach(groups[1], from: user).count == 2)
+    #expect(directory.attach(groups[0], to: user, by: topic).count == 2)
+    #expect(directory.attach(groups[1], to: user, by: topic).count == 2)
+    #expect(directory.detach(groups[1], from: user, by: topic).count == 2)
     #expect(directory.unregister(made[0], of: user).groups == [])
     #expect(directory.unregister(made[0], of: user).groups == [], "a second time changes nothing")
     #expect(directory.unregister(made[1], of: user).groups == [groups[0]])
-    #expect(directory.attach(groups[0], to: user).isEmpty)
+    #expect(directory.attach(groups[0], to: user, by: topic).isEmpty)
     #expect(directory.userCount == 0 && directory.sessionCount == 0, "attaching made no entry")
+  }
+
+  /// Of many users it is noted a little later, when another topic may have attached some of them.
+  @Test func theUsersOfAClosedTopicStayWithALaterOne() async throws {
+    let users = (0..<2 * SessionDirectory.batchSize + 1).map { UserID(stringLiteral: "user\($0)") }
+    let (first, second) = (TopicNumber(), TopicNumber())
+    for user in users {
+      register(0, user: user)
+      #expect(directory.attach("g", to: user, by: first).count == 1)
+    }
+    for user in users.prefix(3) { _ = directory.attach("g", to: user, by: second) }
+    directory.detach("g", fromAll: Set(users), by: first)
+    try await waitUntil("all are detached") { users.dropFirst(3).allSatisfy { directory.groups(of: $0).isEmpty } }
+    for user in users.prefix(3) { #expect(directory.groups(of: user) == ["g"]) }
+    directory.detach("g", fromAll: Set(users.prefix(3)), by: second)
+    #expect(directory.groups(of: users[0]).isEmpty, "those of few are detached at once")
   }
 }

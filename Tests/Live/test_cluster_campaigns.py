@@ -2,6 +2,7 @@
 figures are those of an idle machine: tests of these are marked `campaign`."""
 import asyncio
 import json
+import math
 import os
 import socket
 import subprocess
@@ -11,7 +12,10 @@ from collections import Counter
 from random import Random
 
 import pytest
+from cluster_bench.works import build_floor
 from connections.crowd import Crowd, CrowdFailed, build
+from large_groups.__main__ import table as large_groups_table
+from large_groups.growth import is_faster, power
 from network.namespaces import Network, is_possible
 from node_loss.__main__ import HEAD, cells, draw, total
 from node_loss.judge import SessionView, Stored, judge
@@ -216,7 +220,57 @@ def test_connections_are_measured(work, rows):
 def test_large_groups_are_measured(store):
     found = rows_of(run_package("large_groups", "--members", "20,40", "--stores", store, "--repeats", 2))
     assert [row[0] for row in found][:3] == ["nothing, for comparison", "joinGroup", "sendGroupTextMessage"]
-    assert len(found) == 10 and all(len(cell.split(" / ")) == 2 for row in found for cell in row[1:])
+    assert len(found) == 10 and all(len(cell.split(" / ")) == 2 for row in found for cell in row[1:-1])
+    assert all(float(row[-1]) < 10 for row in found)
+
+
+@pytest.mark.parametrize("figures, expected", [
+    ([1, 1, 1], 0), ([1, 10, 100], 1), ([1, 100, 10_000], 2), ([1, 31.6228, 1000], 1.5), ([100, 10, 1], -1),
+    # The largest step counts, and what is below the floor is the machine's.
+    ([5, 5, 500], 2), ([0.001, 0.01, 0.1], 0), ([0.001, 0.4, 5], 1), ([0, 0, 0], 0),
+    # What was not measured is left out.
+    ([1, None, 100], 1), ([None, 1, 10], 1), ([1, None, None], None), ([None, None, None], None)])
+def test_the_power_by_which_figures_grow(figures, expected):
+    found = power([1000, 10_000, 100_000], figures)
+    assert found == (None if expected is None else pytest.approx(expected, abs=1e-5))
+
+
+def test_a_sort_grows_no_faster_than_the_members_and_a_square_does():
+    sizes = [1000, 10_000, 100_000]
+    assert not is_faster(power(sizes, sizes))
+    assert not is_faster(power(sizes, [size * math.log2(size) for size in sizes]))
+    assert is_faster(power(sizes, [size ** 1.5 for size in sizes]))
+    assert is_faster(power(sizes, [size * size for size in sizes]))
+    assert not is_faster(None)
+
+
+def test_the_table_of_large_groups_tells_the_growth_of_cpu():
+    found = {"list": [["1.0", "2.0", "0.60", "3.0", "4"], ["1.0", "2.0", "60.00", "3.0", "4"]]}
+    head, rule, row = large_groups_table([1000, 10_000], found)
+    assert len(head) == len(rule) == len(row) and head[3] == "CPU each, ms"
+    assert row == ["list", "1.0 / 1.0", "2.0 / 2.0", "0.60 / 60.00", "3.0 / 3.0", "4 / 4", "2.00"]
+    assert large_groups_table([1000], {"list": [["1.0", "2.0", "0.60", "3.0", "4"]]})[2][-1] == "–"
+
+
+# What the engines allow
+
+
+@pytest.mark.parametrize("words", [
+    [], ["nats://127.0.0.1:1", "host=/", "1", "2", "3"], ["nats://127.0.0.1:1", "host=/", "3", "0", "3"],
+    ["nats://127.0.0.1:1", "host=/", "3", "2", "3", "230", "480"]])
+def test_what_the_engines_allow_is_not_asked_of_nobody(words, tmp_path):
+    done = subprocess.run([build_floor(tmp_path), *words], capture_output=True, text=True)
+    assert done.returncode == 64 and done.stderr.startswith(("usage: bus-floor ", "bus-floor: 2 to 8 nodes")), done
+
+
+@needs_a_cluster
+@pytest.mark.parametrize("senders", [pytest.param([2, 6], marks=measures)])
+def test_what_the_engines_allow_is_measured(senders):
+    words = ["--only", "floor", "--setups", 1, "--seconds", 1, "--senders", ",".join(map(str, senders))]
+    found = rows_of(run_package("cluster_bench", *words))
+    assert [int(row[1]) for row in found] == senders
+    # A request and an answer, which others may share a frame with.
+    assert all(float(row[2].replace(",", "")) > 0 and 0 < float(row[8]) <= 2.1 for row in found)
 
 
 # The network

@@ -261,8 +261,13 @@ import Testing
   }
 
   /// An event that the socket has taken in part stays whole, whatever leaves before or is dropped.
-  @Test func anEventThatIsBeingSentStaysWhole() async throws {
-    try await with({ $0.sendQueueBytes = 64 << 20 }) { running in
+  @Test(arguments: [false, true]) func anEventThatIsBeingSentStaysWhole(overTLS: Bool) async throws {
+    let files = try overTLS ? CertificateFiles() : nil
+    let configure = { (configuration: inout TransportConfiguration) in
+      configuration.tls = files?.tls
+      configuration.sendQueueBytes = 64 << 20
+    }
+    try await with(configure) { running in
       let (client, connection) = try running.openStream(receiveBuffer: 4096)
       let block = [UInt8](repeating: 0x78, count: 3 << 20)
       try running.onLoop { connection.send(block) }

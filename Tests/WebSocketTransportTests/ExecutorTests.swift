@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
-import WebSocketTransport
+
+@testable import WebSocketTransport
 
 @Suite struct ExecutorTests {
   /// An actor pinned to a loop.
@@ -63,6 +64,38 @@ import WebSocketTransport
       }
       try done.next()
       #expect(order.words == ["queued", "first", "of the first", "second"])
+    }
+  }
+
+  /// A background body runs at the end of each drain.
+  @Test func aDrainRunsSoManyJobsHoweverManyWait() async throws {
+    try await TestServer.with { running in
+      let done = EventQueue<Int>()
+      _ = try running.onLoop {
+        running.loop.enqueueInBackground {
+          let log = Log()
+          for _ in 0..<2 * LoopExecutor.budget + 1 { running.loop.enqueue { log.add("job") } }
+          for _ in 0..<3 { running.loop.enqueueInBackground { done.add(log.words.count) } }
+        }
+      }
+      let counts = [try done.next(), try done.next(), try done.next()]
+      #expect(counts == [LoopExecutor.budget, 2 * LoopExecutor.budget, 2 * LoopExecutor.budget + 1])
+    }
+  }
+
+  @Test func workWhoseWakesAreJoinedRunsBehindThem() async throws {
+    try await TestServer.with { running in
+      let done = EventQueue<[String]>()
+      let log = Log()
+      LoopExecutor.joiningWakes {
+        LoopExecutor.joiningWakes { running.loop.enqueue { log.add("first") } }
+        running.loop.enqueue { log.add("second") }
+        running.loop.enqueue { done.add(log.words) }
+      }
+      #expect(try done.next() == ["first", "second"])
+      // Later work wakes the loop by itself.
+      running.loop.enqueue { done.add([]) }
+      #expect(try done.next() == [])
     }
   }
 

@@ -38,13 +38,24 @@ import Testing
     try await check(seed: seed, window: milliseconds, compresses: true, streams: [1, 4, 5])
   }
 
-  /// - Parameter streams: the clients that have event streams in place of WebSockets.
+  @Test(arguments: 0..<6, [0, 3])
+  func everyClientSeesTheSameOverTLS(seed: Int, window milliseconds: Int) async throws {
+    let files = try CertificateFiles()
+    // Large messages on event streams take long; they are the test before this one.
+    let streams: Set<Int> = seed % 3 == 0 ? [1, 4, 5] : []
+    try await check(seed: seed, window: milliseconds, compresses: true, streams: streams, files: files)
+  }
+
+  /// - Parameters:
+  ///   - streams: the clients that have event streams in place of WebSockets.
+  ///   - files: nil = without TLS.
   private func check(
-    seed: Int, window milliseconds: Int, compresses: Bool, streams: Set<Int> = []
+    seed: Int, window milliseconds: Int, compresses: Bool, streams: Set<Int> = [], files: CertificateFiles? = nil
   ) async throws {
     var random = Generator(state: UInt64(seed) &* 0x9e37_79b9 &+ 1)
     let (size, turns) = [(20, 300), (2000, 300), (40_000, 80)][seed % 3]
     let configure = { (configuration: inout TransportConfiguration) in
+      configuration.tls = files?.tls
       configuration.sendQueueBytes = 1 << 30
       configuration.flushWindow = .milliseconds(milliseconds)
       configuration.compressionBytes = compresses ? 1 << 30 : 0

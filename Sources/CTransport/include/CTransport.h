@@ -231,6 +231,9 @@ void ct_loop_use_tls(ct_loop *loop, const ct_tls *tls);
 int ct_loop_start(ct_loop *loop, const char *thread_name);
 // Any thread: asks the loop to run its turn soon.
 void ct_loop_wake(ct_loop *loop);
+// The calling thread's list of loops that it wakes later; NULL = it wakes them at once.
+void *ct_held_wakes(void);
+void ct_hold_wakes(void *list);
 // Does what is due by the clock, as the loop does every 100 ms by itself; on its thread. For tests
 // whose clock has moved.
 void ct_loop_run_timers(ct_loop *loop);

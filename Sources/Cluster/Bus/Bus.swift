@@ -1,3 +1,5 @@
+import Dispatch
+
 /// Carries messages between the nodes of a cluster.
 ///
 /// The messages of one publisher to one subject arrive in their order, each at most once. Nothing
@@ -13,6 +15,11 @@ public protocol Bus: Sendable {
   /// - Throws: `.tooLong`, `.disconnected`, or `.overloaded` where too much waits to leave.
   func publish(_ message: [UInt8], to subject: BusSubject) throws(BusError)
 
+  /// The serial queue on which messages leave, and which may block; nil = there is none. What is published
+  /// there leaves without waking another thread, and a publisher that makes its messages there makes few
+  /// where the bus is slow.
+  var sendingQueue: DispatchQueue? { get }
+
   /// Delivers the messages that are published to a subject from the return of this call on.
   /// - Parameter receive: called on a thread of the bus, one call at a time, in order. It must not
   ///   block: up to `BusLimits` wait behind it; those beyond are dropped, and it gets `.gap`.
@@ -23,6 +30,10 @@ public protocol Bus: Sendable {
 
   /// Sends what was published, and ends all subscriptions.
   func close() async
+}
+
+extension Bus {
+  public var sendingQueue: DispatchQueue? { nil }
 }
 
 /// A subscription of a bus.

@@ -23,7 +23,8 @@ package final class SendQueue: Sendable {
   }
 
   private let state = Mutex(State())
-  private let queue: DispatchQueue
+  /// The messages leave on it.
+  package let queue: DispatchQueue
   private let write = Mutex<(@Sendable ([Outgoing]) -> Int)?>(nil)
 
   /// - Parameter label: the thread's name.

@@ -27,13 +27,19 @@ public struct ByteWriter: Sendable {
   public mutating func flag(_ value: Bool) { bytes.append(value ? 1 : 0) }
 
   /// Bytes behind their count.
-  public mutating func data(_ value: some Collection<UInt8>) {
+  public mutating func data(_ value: [UInt8]) {
     count(value.count)
     bytes.append(contentsOf: value)
   }
 
   /// A text behind the count of its bytes.
-  public mutating func text(_ value: String) { data(value.utf8) }
+  public mutating func text(_ value: String) {
+    var value = value
+    value.withUTF8 { utf8 in
+      count(utf8.count)
+      bytes.append(contentsOf: utf8)
+    }
+  }
 
   /// Whether there is a value, and the value.
   public mutating func optional<Value>(_ value: Value?, _ write: (inout ByteWriter, Value) -> Void) {
@@ -48,7 +54,7 @@ public struct ByteWriter: Sendable {
   }
 
   /// Bytes as they are.
-  public mutating func append(_ value: some Collection<UInt8>) { bytes.append(contentsOf: value) }
+  public mutating func append(_ value: [UInt8]) { bytes.append(contentsOf: value) }
 
   /// Bytes as they are.
   public mutating func append(_ value: UnsafeRawBufferPointer) { bytes.append(contentsOf: value) }
@@ -84,6 +90,11 @@ public struct ByteReader {
   }
 
   public mutating func number() throws(MalformedMessage) -> UInt64 {
+    // Most are small.
+    if position < bytes.count, bytes[position] < 0x80 {
+      defer { position += 1 }
+      return UInt64(bytes[position])
+    }
     var value: UInt64 = 0
     for shift in stride(from: 0, to: 64, by: 7) {
       let next = try byte()
@@ -125,7 +136,13 @@ public struct ByteReader {
   }
 
   public mutating func text() throws(MalformedMessage) -> String {
-    guard let text = String(validating: try data(), as: UTF8.self) else { throw MalformedMessage("a text is not UTF-8") }
+    let length = try count()
+    guard length <= bytes.count - position else { throw MalformedMessage("it ends too early") }
+    let place = position..<position + length
+    position += length
+    // Without an array of its own.
+    let text = bytes.withUnsafeBufferPointer { String(validating: UnsafeBufferPointer(rebasing: $0[place]), as: UTF8.self) }
+    guard let text else { throw MalformedMessage("a text is not UTF-8") }
     return text
   }
 

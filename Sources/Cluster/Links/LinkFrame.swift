@@ -36,20 +36,25 @@ public struct LinkFrame: Sendable, Equatable {
   public let content: Content
   /// How far the link in the other direction has come; nil = nowhere.
   public let acknowledged: LinkPosition?
+  /// Whether the sender waits until the receiver has dealt with its entries: it is acknowledged at once.
+  public let isAwaited: Bool
 
   /// A frame with everything given.
   public init(
-    from: NodeNumber, to: NodeNumber, link: UInt64, acknowledging acknowledged: LinkPosition? = nil, _ content: Content
+    from: NodeNumber, to: NodeNumber, link: UInt64, acknowledging acknowledged: LinkPosition? = nil, isAwaited: Bool = false,
+    _ content: Content
   ) {
     self.from = from
     self.to = to
     self.link = link
     self.acknowledged = acknowledged
+    self.isAwaited = isAwaited
     self.content = content
   }
 
   private static let openMark: UInt8 = 1
   private static let entriesMark: UInt8 = 2
+  private static let awaitedEntriesMark: UInt8 = 3
 
   /// Reads a header; the entries come later, by `with`.
   public init(header reader: inout ByteReader) throws(MalformedMessage) {
@@ -62,9 +67,11 @@ public struct LinkFrame: Sendable, Equatable {
     acknowledged = try LinkFrame.position(from: &reader)
     switch mark {
     case LinkFrame.openMark: content = .open(at: try LinkFrame.position(from: &reader))
-    case LinkFrame.entriesMark: content = .entries(origin: try reader.number(), number: try reader.number(), [])
+    case LinkFrame.entriesMark, LinkFrame.awaitedEntriesMark:
+      content = .entries(origin: try reader.number(), number: try reader.number(), [])
     default: throw MalformedMessage("an unknown kind of frame: \(mark)")
     }
+    isAwaited = mark == LinkFrame.awaitedEntriesMark
   }
 
   private static func position(from reader: inout ByteReader) throws(MalformedMessage) -> LinkPosition? {
@@ -88,7 +95,8 @@ public struct LinkFrame: Sendable, Equatable {
       return self
     case .entries(let origin, let number, _):
       return LinkFrame(
-        from: from, to: to, link: link, acknowledging: acknowledged, .entries(origin: origin, number: number, entries))
+        from: from, to: to, link: link, acknowledging: acknowledged, isAwaited: isAwaited,
+        .entries(origin: origin, number: number, entries))
     }
   }
 
@@ -102,7 +110,7 @@ public struct LinkFrame: Sendable, Equatable {
     writer.byte(LinkFrame.version)
     switch content {
     case .open: writer.byte(LinkFrame.openMark)
-    case .entries: writer.byte(LinkFrame.entriesMark)
+    case .entries: writer.byte(isAwaited ? LinkFrame.awaitedEntriesMark : LinkFrame.entriesMark)
     }
     writer.signed(from.rawValue)
     writer.signed(to.rawValue)

@@ -41,8 +41,9 @@ public struct OutgoingLink: Sendable {
   private var phase = Phase.closed
   /// The largest number that was asked for.
   private var lastNumber: UInt64 = 0
-  /// The number under which the frames are counted from 1.
-  private var origin: UInt64 = 0
+  /// The number under which the frames are counted from 1: that of the link that began, however often it went
+  /// on since.
+  public private(set) var origin: UInt64 = 0
   /// The number of the next new frame.
   private var next: UInt64 = 1
   /// The frames that the receiver has not acknowledged, ascending, the last one before `next`.
@@ -55,6 +56,10 @@ public struct OutgoingLink: Sendable {
   public var keptBytesLimit: Int
   /// A frame is due, though it may be empty: the receiver waits for it.
   private var mustSend = false
+  /// The receiver has dealt with all frames before this number.
+  private var acknowledgedNumber: UInt64 = 1
+  /// All frames before this number are awaited: the last of them asks the receiver for an answer.
+  private var awaitedNumber: UInt64 = 1
   /// The entries of each frame to come.
   private var waiting: [[UInt8]] = []
   /// Whether one of them is to leave at once.
@@ -80,6 +85,14 @@ public struct OutgoingLink: Sendable {
   /// Whether entries wait for a frame.
   public var hasEntries: Bool { !waiting.isEmpty }
 
+  /// The place behind all entries that were sent, or wait.
+  public var end: LinkPosition { LinkPosition(origin: origin, next: next + UInt64(waiting.count)) }
+
+  /// The place behind the next frame.
+  public var nextFrameEnd: LinkPosition {
+    LinkPosition(origin: origin, next: (sentCount < kept.count ? kept[sentCount].number : next) + 1)
+  }
+
   /// The receiver asks for the link. Where it begins, entries that waited are dropped, because what they
   /// say will be said from the beginning.
   /// - Parameter place: where to go on, if that is possible; nil = it begins.
@@ -96,13 +109,34 @@ public struct OutgoingLink: Sendable {
     }
     dropAll()
     (origin, next) = (number, 1)
+    (acknowledgedNumber, awaitedNumber) = (1, 1)
     return .began
   }
 
-  /// The receiver has got all frames before a place.
+  /// The receiver has dealt with all frames before a place.
   public mutating func acknowledge(_ place: LinkPosition) {
-    if place.origin == origin { forget(before: min(place.next, next)) }
+    guard place.origin == origin else { return }
+    let number = min(place.next, next)
+    acknowledgedNumber = max(acknowledgedNumber, number)
+    forget(before: number)
   }
+
+  // MARK: Waiting for the receiver
+
+  /// Asks the receiver to say when it has dealt with all entries so far.
+  /// - Returns: the place that it acknowledges then; nil where the link is closed.
+  public mutating func awaitAcknowledgement() -> LinkPosition? {
+    guard takesEntries else { return nil }
+    if waiting.isEmpty { mustSend = true } else { isUrgent = true }
+    awaitedNumber = next + UInt64(max(1, waiting.count))
+    return LinkPosition(origin: origin, next: awaitedNumber)
+  }
+
+  /// Whether a place was acknowledged.
+  public func hasAcknowledged(_ place: LinkPosition) -> Bool { place.origin == origin && place.next <= acknowledgedNumber }
+
+  /// Whether a place may still be acknowledged: the link goes on.
+  public func mayAcknowledge(_ place: LinkPosition) -> Bool { place.origin == origin && takesEntries }
 
   private mutating func forget(before number: UInt64) {
     let count = kept.prefix { $0.number < number }.count
@@ -165,8 +199,9 @@ public struct OutgoingLink: Sendable {
     mustSend = false
     phase = .open(number: number, sent: now)
     limitKept()
+    let isAwaited = acknowledgedNumber < awaitedNumber && frame.number + 1 >= awaitedNumber
     return LinkFrame(
-      from: own, to: receiver, link: number, acknowledging: acknowledged,
+      from: own, to: receiver, link: number, acknowledging: acknowledged, isAwaited: isAwaited,
       .entries(origin: origin, number: frame.number, frame.entries))
   }
 

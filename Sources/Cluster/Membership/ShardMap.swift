@@ -21,6 +21,7 @@ public final class ShardMap: Sendable {
   private nonisolated(unsafe) let entries: UnsafeMutablePointer<Entry>
   private let own = Atomic<Int64>(none)
   private let pause = Atomic<Int64>(.min)
+  private let gained = Atomic<Int>(0)
 
   /// A map without owners.
   public init() {
@@ -53,6 +54,9 @@ public final class ShardMap: Sendable {
   /// From then on this node decides nothing, unless its lease is renewed before.
   public var pauseInstant: MonotonicInstant { MonotonicInstant(nanoseconds: pause.load(ordering: .acquiring)) }
 
+  /// How many shards the own node has got so far. It grows before the first of them is led.
+  public var gainCount: Int { gained.load(ordering: .acquiring) }
+
   private func node(_ value: Int64) -> NodeNumber? { value == ShardMap.none ? nil : NodeNumber(value) }
 
   // MARK: Writing, by the membership only
@@ -71,7 +75,9 @@ public final class ShardMap: Sendable {
       }
       entries[number].term.store(view.term(of: shard), ordering: .releasing)
       entries[number].owner.store(owner, ordering: .releasing)
-      if led != 0 { entries[number].led.store(led, ordering: .releasing) }
+      guard led != 0 else { continue }
+      if entries[number].led.load(ordering: .relaxed) != led { gained.wrappingAdd(1, ordering: .releasing) }
+      entries[number].led.store(led, ordering: .releasing)
     }
   }
 

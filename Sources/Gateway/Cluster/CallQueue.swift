@@ -94,7 +94,6 @@ struct CallQueue: Sendable {
   /// Nothing.
   init() {}
 
-  var isEmpty: Bool { waiting.isEmpty && sent == nil && !isLeaving }
   var waitingCount: Int { waiting.count }
   var hasWaiting: Bool { !waiting.isEmpty }
 

@@ -18,6 +18,9 @@ enum ClusterEntry: Sendable {
   case sessionEnded(UserID, SessionKey)
   /// Later sessions have taken this one's place, which is the receiver's.
   case replace(UserID, SessionKey)
+  /// The sender has heard that a session of the receiver begins. Its groups may have looked for the user
+  /// before, though the receiver takes others for their owners: it is to be told of all groups of the user.
+  case wantsGroups(UserID)
 
   // Groups of the sender, for sessions of the receiver.
 
@@ -66,7 +69,7 @@ extension ClusterEntry {
   /// What stands before the bytes of an entry.
   enum Tag: UInt8, CaseIterable {
     case snapshotBegan = 1
-    case snapshotEnded, sessionBegan, sessionCompleted, sessionEnded, replace
+    case snapshotEnded, sessionBegan, sessionCompleted, sessionEnded, replace, wantsGroups
     case unit = 16
     case missed, webhooksWait, expectFollow
     case request = 32
@@ -98,6 +101,9 @@ extension ClusterEntry {
       writer.bytes.byte(Tag.replace.rawValue)
       writer.user(user)
       writer.key(key)
+    case .wantsGroups(let user):
+      writer.bytes.byte(Tag.wantsGroups.rawValue)
+      writer.user(user)
     case .unit(let group, let unit):
       writer.bytes.byte(Tag.unit.rawValue)
       writer.group(group)
@@ -147,6 +153,7 @@ extension ClusterEntry {
     case .sessionCompleted: self = .sessionCompleted(try reader.user(), try reader.key())
     case .sessionEnded: self = .sessionEnded(try reader.user(), try reader.key())
     case .replace: self = .replace(try reader.user(), try reader.key())
+    case .wantsGroups: self = .wantsGroups(try reader.user())
     case .unit: self = .unit(try reader.group(), try reader.unit())
     case .expectFollow:
       let instant = try reader.instant()

@@ -4,6 +4,7 @@ import GroupModel
 import GroupRuntime
 import Logging
 import Synchronization
+import WebSocketTransport
 
 /// Hears of links. Calls come one at a time, but for `tick`, and must not block.
 protocol LinkObserver: AnyObject, Sendable {
@@ -24,9 +25,9 @@ protocol LinkObserver: AnyObject, Sendable {
 
 /// The links between this node and all others, one in each direction (Cluster.md, "Links").
 ///
-/// Entries of any thread wait until the sending queue takes all of them at once: so under load many
-/// share a message on the bus. Those that may wait leave with the next that may not, or 20 ms after
-/// the last that waited.
+/// Entries of any thread wait until `queue` takes all of them at once, and those of a loop until its turn
+/// ends: so under load many share a message on the bus. Those that may wait leave with the next that may
+/// not, or 20 ms after the last that waited.
 package final class ClusterLinks: Sendable {
   private struct Peer {
     var incoming: IncomingLink
@@ -36,22 +37,56 @@ package final class ClusterLinks: Sendable {
     var status = LinkStatus()
     /// When it was first seen, or the last new frame came.
     var heard: MonotonicInstant
+    /// How far its entries were dealt with.
+    var acknowledgements = Acknowledgements()
+    /// Calls that wait until the node has dealt with what was sent to it.
+    var waits = LinkWaits()
 
     /// A frame with entries has come.
-    /// - Returns: whether a frame is to leave, too.
     mutating func receive(
       _ frame: LinkFrame, _ origin: UInt64, _ number: UInt64, _ bytes: Int, at now: MonotonicInstant
-    ) -> (IncomingLink.Verdict, mustFlush: Bool) {
+    ) -> IncomingLink.Verdict {
       status.receivedFrames += 1
       status.receivedBytes += bytes
       if let place = frame.acknowledged { outgoing.acknowledge(place) }
       let verdict = incoming.receive(link: frame.link, origin: origin, frame: number, bytes: bytes, at: now)
       // An old one may be a stranger's, who has kept it.
       if verdict != .ignore { heard = now }
-      guard incoming.mustAcknowledge else { return (verdict, false) }
-      outgoing.requestFrame()
-      return (verdict, true)
+      return verdict
     }
+
+    /// The entries of a frame that has come in its turn were dealt with.
+    /// - Returns: the calls whose node has dealt with everything, and whether a frame is to leave.
+    mutating func didProcess(_ frame: LinkFrame) -> (heard: [LinkWaits.Completion], mustFlush: Bool) {
+      if let place = incoming.position { acknowledgements.note(place, behind: outgoing.end) }
+      let mustFlush = frame.isAwaited || incoming.mustAcknowledge
+      if mustFlush { outgoing.requestFrame() }
+      return (waits.popHeard(by: outgoing), mustFlush)
+    }
+
+    /// The next frame that is due.
+    mutating func nextFrame(from own: NodeNumber, to node: NodeNumber, at now: MonotonicInstant, takesAll: Bool) -> LinkFrame? {
+      let place = acknowledgements.place(in: outgoing.nextFrameEnd)
+      guard let frame = outgoing.nextFrame(from: own, to: node, at: now, acknowledging: place, takesAll: takesAll) else {
+        return nil
+      }
+      // The frames behind it say the rest.
+      if acknowledgements.isPending { outgoing.requestFrame() } else { incoming.didAcknowledge() }
+      return frame
+    }
+
+    /// Waits until the node has dealt with what was sent to it.
+    /// - Parameter origin: of the link by which it was sent.
+    /// - Returns: false where that is in vain.
+    mutating func addWait(
+      from origin: UInt64, or deadline: MonotonicInstant, _ completion: @escaping LinkWaits.Completion
+    ) -> Bool {
+      guard outgoing.origin == origin, let place = outgoing.awaitAcknowledgement() else { return false }
+      return waits.add(completion, until: place, or: deadline)
+    }
+
+    /// The calls that wait in vain.
+    mutating func popVoidWaits(at now: MonotonicInstant) -> [LinkWaits.Completion] { waits.popVoid(of: outgoing, at: now) }
   }
 
   private struct State {
@@ -62,47 +97,33 @@ package final class ClusterLinks: Sendable {
     var keptBytesLimit = OutgoingLink.maxKeptBytes
     /// Links that nodes have asked for that the view does not show yet.
     var earlyRequests: [NodeNumber: UInt64] = [:]
-    var isFlushScheduled = false
-    /// A flush that takes what may wait.
-    var isFullFlushScheduled = false
-    var lastFullFlush = DispatchTime(uptimeNanoseconds: 1)
+    var flushes = FlushSchedule()
+    /// The loops of this process.
+    var loops: [EventLoop] = []
     var counters = LinkCounters()
     var sentEntries = EntryCounts()
     var refusals = RefusedFrames()
+
+    /// Ends all links.
+    /// - Returns: the calls that wait for a node.
+    mutating func removePeers() -> [LinkWaits.Completion] {
+      var waiting: [LinkWaits.Completion] = []
+      for node in peers.keys { waiting += peers[node]?.waits.popAll() ?? [] }
+      peers = [:]
+      return waiting
+    }
 
     /// Takes the counts of all links over.
     mutating func noteOutgoing() {
       counters.overflows = peers.values.reduce(0) { $0 + $1.outgoing.overflows }
       counters.keptBytes = peers.values.reduce(0) { $0 + $1.outgoing.keptBytes }
     }
-
-    /// The flush that is to begin now; nil where one is on its way.
-    mutating func scheduleFlush(takesAll: Bool) -> Flush? {
-      if takesAll {
-        guard !isFullFlushScheduled else { return nil }
-        isFullFlushScheduled = true
-        // The first of a moment goes at once, and those behind it together.
-        return .full(lastFullFlush + ClusterLinks.pause)
-      }
-      guard !isFlushScheduled else { return nil }
-      isFlushScheduled = true
-      return .urgent
-    }
-  }
-
-  private enum Flush {
-    /// Of the links with a frame that may not wait.
-    case urgent
-    /// Of all links, when it is due.
-    case full(DispatchTime)
   }
 
   /// The most nodes of which an early request is remembered.
   private static let maxEarlyRequests = 1000
   /// How often silence and heartbeats are looked at.
   private static let tick = DispatchTimeInterval.milliseconds(100)
-  /// How long an entry that may wait does, at most.
-  private static let pause = DispatchTimeInterval.milliseconds(20)
 
   private let bus: any Bus
   private let seal: FrameSeal
@@ -111,8 +132,11 @@ package final class ClusterLinks: Sendable {
   private let state = Mutex(State())
   /// The number of `State.peers`, for each request of a user.
   private let counted = Atomic(0)
-  /// Publishes, so that the frames of a link leave in their order.
-  private let queue = DispatchQueue(label: "throng.cluster.links")
+  /// Makes frames and publishes them, so that those of a link leave in their order. It may block.
+  private let queue: DispatchQueue
+  /// Of the clock, which nothing blocks.
+  private let clockQueue = DispatchQueue(label: "throng.cluster.links.clock")
+  private let isClockFlushQueued = Atomic(false)
   /// Held while the observer is called: by the bus's thread, and by the timer.
   private let calling = Mutex<Void>(())
   private let subscription = Mutex<(any BusSubscription)?>(nil)
@@ -126,7 +150,8 @@ package final class ClusterLinks: Sendable {
     seal = FrameSeal(key)
     self.clocks = clocks
     self.logger = logger
-    timer = DispatchSource.makeTimerSource(queue: queue)
+    queue = bus.sendingQueue ?? DispatchQueue(label: "throng.cluster.links")
+    timer = DispatchSource.makeTimerSource(queue: clockQueue)
     timer.schedule(deadline: .now() + ClusterLinks.tick, repeating: ClusterLinks.tick)
     timer.setEventHandler { [weak self] in self?.tick() }
     timer.activate()
@@ -161,13 +186,14 @@ package final class ClusterLinks: Sendable {
   /// Becomes a node, without links.
   func start(as own: NodeNumber) async throws(BusError) {
     subscription.withLock { $0.take() }?.cancel()
-    state.withLock { state in
+    let void = state.withLock { state in
       state.hasStarted = true
       state.own = own
-      state.peers = [:]
       state.earlyRequests = [:]
-      countPeers(state)
+      defer { countPeers(state) }
+      return state.removePeers()
     }
+    for completion in void { completion(false) }
     let made = try await bus.subscribe(to: BusSubject(of: own, "link")) { [weak self] in self?.receive($0) }
     subscription.withLock { $0 = made }
   }
@@ -177,11 +203,12 @@ package final class ClusterLinks: Sendable {
   func stop(_ body: () -> Void = {}) {
     subscription.withLock { $0.take() }?.cancel()
     calling.withLock { _ in
-      state.withLock { state in
+      let void = state.withLock { state in
         state.own = nil
-        state.peers = [:]
-        countPeers(state)
+        defer { countPeers(state) }
+        return state.removePeers()
       }
+      for completion in void { completion(false) }
       body()
     }
   }
@@ -207,10 +234,14 @@ package final class ClusterLinks: Sendable {
   /// - Parameter body: clears up behind its last entry, and before any of another node.
   func remove(_ node: NodeNumber, _ body: () -> Void) {
     calling.withLock { _ in
-      state.withLock { state in
-        state.peers[node] = nil
-        countPeers(state)
+      let void = state.withLock { state in
+        defer {
+          state.peers[node] = nil
+          countPeers(state)
+        }
+        return state.peers[node]?.waits.popAll() ?? []
       }
+      for completion in void { completion(false) }
       body()
     }
   }
@@ -253,41 +284,87 @@ package final class ClusterLinks: Sendable {
   /// - Returns: how many nodes hear this one.
   @discardableResult
   func send(_ entry: ClusterEntry, to nodes: some Collection<NodeNumber>, mayWait: Bool = false) -> Int {
-    guard !nodes.isEmpty else { return 0 }
-    let (count, flush) = state.withLock { state -> (Int, Flush?) in
-      guard let own = state.own else { return (0, nil) }
-      let bytes = entry.bytes(from: own)
+    guard !nodes.isEmpty, let own = state.withLock({ $0.own }) else { return 0 }
+    // Outside of the lock, which all threads want.
+    let bytes = entry.bytes(from: own)
+    let (count, start, loop) = state.withLock { state -> (Int, FlushSchedule.Start?, EventLoop?) in
+      guard state.own == own else { return (0, nil, nil) }
       let count = nodes.count { state.peers[$0]?.outgoing.append(bytes, mayWait: mayWait) == true }
       state.sentEntries.add(bytes, receivers: count)
-      return (count, count > 0 ? state.scheduleFlush(takesAll: mayWait) : nil)
+      guard count > 0 else { return (0, nil, nil) }
+      let loop = state.loops.first { $0.isCurrent }
+      return (count, state.flushes.schedule(mayWait: mayWait, isInTurn: loop != nil), loop)
     }
-    if let flush { begin(flush) }
+    if let start { begin(start, in: loop) }
     return count
   }
 
-  /// Sends an entry to every node that hears this one.
-  func sendToAll(_ entry: ClusterEntry) { send(entry, to: openNodes) }
+  /// Lets what these loops send in a turn leave together.
+  package func use(_ loops: [EventLoop]) { state.withLock { $0.loops = loops } }
 
-  private func scheduleFlush() {
-    if let flush = state.withLock({ $0.scheduleFlush(takesAll: false) }) { begin(flush) }
+  /// Sends an entry to every node that hears this one.
+  /// - Parameter mayWait: for up to 20 ms, so that it shares frames with others.
+  func sendToAll(_ entry: ClusterEntry, mayWait: Bool = false) { send(entry, to: openNodes, mayWait: mayWait) }
+
+  /// The links that take entries now, each with the number under which it has begun: what is sent from now
+  /// on is heard where the link still has it.
+  var origins: [NodeNumber: UInt64] {
+    state.withLock { $0.peers.filter(\.value.outgoing.takesEntries).mapValues(\.outgoing.origin) }
   }
 
-  private func begin(_ flush: Flush) {
-    switch flush {
-    case .urgent: queue.async { self.flush() }
-    case .full(let due): queue.asyncAfter(deadline: due) { self.flush(takesAll: true) }
+  /// Calls back for each node when it has dealt with all that was sent to it before this call, and all that it
+  /// has sent in return was dealt with here. No entry is spent on it: a node acknowledges a frame at once.
+  /// - Parameters:
+  ///   - nodes: with the origins of the links by which it was sent (`origins`).
+  ///   - completion: called once for each, on any thread, and must not block; false where it is not certain,
+  ///     because the node is not heard, has not answered in time, or a link has begun again since.
+  func whenHeard(
+    by nodes: [NodeNumber: UInt64], timeout: Duration, _ completion: @escaping @Sendable (NodeNumber, _ isHeard: Bool) -> Void
+  ) {
+    let deadline = clocks.monotonic + timeout
+    let (refused, start) = state.withLock { state -> ([NodeNumber], FlushSchedule.Start?) in
+      var refused: [NodeNumber] = []
+      for (node, origin) in nodes {
+        let isTaken =
+          state.peers[node]?.addWait(from: origin, or: deadline) { isHeard in completion(node, isHeard) } == true
+        if !isTaken { refused.append(node) }
+      }
+      return (refused, refused.count < nodes.count ? state.flushes.schedule() : nil)
     }
+    for node in refused { completion(node, false) }
+    if let start { begin(start) }
+  }
+
+  /// Those of the nodes that have dealt with all that was sent to them before (`whenHeard`).
+  func heard(by nodes: [NodeNumber: UInt64], timeout: Duration) async -> Set<NodeNumber> {
+    if nodes.isEmpty { return [] }
+    return await withCheckedContinuation { continuation in
+      let answers = HeardNodes(count: nodes.count) { continuation.resume(returning: $0) }
+      whenHeard(by: nodes, timeout: timeout) { answers.note($0, isHeard: $1) }
+    }
+  }
+
+  private func scheduleFlush() {
+    if let start = state.withLock({ $0.flushes.schedule() }) { begin(start) }
+  }
+
+  /// - Parameter loop: the caller's; nil = it is none.
+  private func begin(_ start: FlushSchedule.Start, in loop: EventLoop? = nil) {
+    switch start {
+    case .now: queue.async { self.flush() }
+    case .endOfTurn: if let loop { loop.enqueue { self.endTurn() } }
+    case .full(let due): queue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: due)) { self.flush(takesAll: true) }
+    }
+  }
+
+  private func endTurn() {
+    if state.withLock({ $0.flushes.endTurn() }) { begin(.now) }
   }
 
   /// Sends all frames that are due. On `queue`.
   private func flush(takesAll: Bool = false) {
     let nodes = state.withLock { state in
-      if takesAll {
-        state.isFullFlushScheduled = false
-        state.lastFullFlush = .now()
-      } else {
-        state.isFlushScheduled = false
-      }
+      state.flushes.begin(takesAll: takesAll, at: DispatchTime.now().uptimeNanoseconds)
       return Array(state.peers.keys)
     }
     for node in nodes {
@@ -303,11 +380,7 @@ package final class ClusterLinks: Sendable {
         state.peers[node]?.mustAsk = false
         return LinkFrame(from: own, to: node, link: number, .open(at: state.peers[node]?.incoming.position))
       }
-      let place = state.peers[node]?.incoming.position
-      let frame = state.peers[node]?.outgoing.nextFrame(
-        from: own, to: node, at: now, acknowledging: place, takesAll: takesAll)
-      if frame != nil { state.peers[node]?.incoming.didAcknowledge() }
-      return frame
+      return state.peers[node]?.nextFrame(from: own, to: node, at: now, takesAll: takesAll)
     }
   }
 
@@ -383,22 +456,29 @@ package final class ClusterLinks: Sendable {
       }
       scheduleFlush()
     case .entries(let origin, let number, let bytes):
-      let (verdict, mustFlush) = state.withLock { state -> (IncomingLink.Verdict, mustFlush: Bool) in
-        let nothing = (IncomingLink.Verdict.ignore, mustFlush: false)
-        guard frame.to == state.own else { return nothing }
-        return state.peers[frame.from]?.receive(frame, origin, number, bytes.count, at: clocks.monotonic) ?? nothing
+      let verdict = state.withLock { state -> IncomingLink.Verdict in
+        guard frame.to == state.own else { return .ignore }
+        return state.peers[frame.from]?.receive(frame, origin, number, bytes.count, at: clocks.monotonic) ?? .ignore
       }
-      if mustFlush { scheduleFlush() }
       switch verdict {
       case .ignore: return
       case .interrupted: return interrupt(frame.from)
       case .accept: break
       case .resume: didResume(frame.from)
       case .begin(let isBehindLoss):
+        // Something that the node has sent in return may be missing.
+        for completion in state.withLock({ $0.peers[frame.from]?.waits.popAll() ?? [] }) { completion(false) }
         if isBehindLoss { tellLoss(of: frame.from) }
         observer?.linkBegan(from: frame.from)
       }
-      guard !bytes.isEmpty, let own = state.withLock({ $0.own }) else { return }
+      try process(frame, bytes)
+    }
+  }
+
+  /// Takes a frame that has come in its turn. It is acknowledged behind that, and only then those hear of
+  /// it who wait for its acknowledgement: what the node has sent before counts by then.
+  private func process(_ frame: LinkFrame, _ bytes: [UInt8]) throws(MalformedMessage) {
+    if !bytes.isEmpty, let own = state.withLock({ $0.own }) {
       do throws(MalformedMessage) {
         observer?.didReceive(try ClusterEntry.all(in: bytes, readBy: own), from: frame.from)
       } catch {
@@ -408,6 +488,9 @@ package final class ClusterLinks: Sendable {
         throw error
       }
     }
+    guard let (heard, mustFlush) = state.withLock({ $0.peers[frame.from]?.didProcess(frame) }) else { return }
+    for completion in heard { completion(true) }
+    if mustFlush { scheduleFlush() }
   }
 
   /// Frames of a node are missing: it is asked to go on behind those that have come.
@@ -453,15 +536,16 @@ package final class ClusterLinks: Sendable {
     scheduleFlush()
   }
 
-  // MARK: Time, on `queue`
+  // MARK: Time, on `clockQueue`
 
   private func tick() {
     let now = clocks.monotonic
     let isConnected = bus.isConnected
-    let lost = state.withLock { state -> [NodeNumber]? in
+    let found = state.withLock { state -> (lost: [NodeNumber], void: [LinkWaits.Completion])? in
       guard state.hasStarted else { return nil }
-      var lost: [NodeNumber] = []
+      var (lost, void): ([NodeNumber], [LinkWaits.Completion]) = ([], [])
       for node in state.peers.keys {
+        void += state.peers[node]?.popVoidWaits(at: now) ?? []
         if isConnected { state.peers[node]?.outgoing.retry(at: now) }
         switch state.peers[node]?.incoming.due(at: now, isBusConnected: isConnected) {
         case .ask: state.peers[node]?.mustAsk = true
@@ -473,19 +557,25 @@ package final class ClusterLinks: Sendable {
         }
       }
       state.noteOutgoing()
-      return lost
+      return (lost, void)
     }
-    guard let lost else { return }
+    guard let (lost, void) = found else { return }
+    for completion in void { completion(false) }
     if !lost.isEmpty { calling.withLock { _ in for node in lost.sorted() { lose(node) } } }
     observer?.tick(at: now)
-    flush()
+    // Whatever else is scheduled: heartbeats wait for nobody. Once, where the bus blocks.
+    guard !isClockFlushQueued.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    queue.async {
+      self.isClockFlushQueued.store(false, ordering: .releasing)
+      self.flush()
+    }
   }
 }
 
 extension ClusterLinks: ChargeReporter {
   package var peerCount: Int { counted.load(ordering: .relaxed) }
 
-  package func report(_ requests: Int, of user: UserID) { sendToAll(.charged(user, requests: requests)) }
+  package func report(_ requests: Int, of user: UserID) { sendToAll(.charged(user, requests: requests), mayWait: true) }
 }
 
 /// Counts the messages that did not open, and lets one line a minute through.
@@ -504,63 +594,5 @@ private struct RefusedFrames {
     nextLine = now + RefusedFrames.pause
     defer { dropped = 0 }
     return dropped
-  }
-}
-
-/// Counts of what has passed between this node and another one.
-public struct LinkStatus: Sendable, Equatable {
-  /// Whether both directions are open.
-  public internal(set) var isOpen = false
-  public internal(set) var sentFrames = 0
-  public internal(set) var sentBytes = 0
-  public internal(set) var receivedFrames = 0
-  public internal(set) var receivedBytes = 0
-  /// For how long nothing has come, or since the node is there: up to half a second as a rule.
-  public internal(set) var silence = Duration.zero
-}
-
-/// Faults of all links since the start.
-public struct LinkCounters: Sendable, Equatable {
-  /// How often frames of a node were missing, or nothing came from it: it was asked for them.
-  public internal(set) var gaps = 0
-  /// How often a link went on behind that, without a loss.
-  public internal(set) var resumes = 0
-  /// How often a link began again, because what was missing could not be had.
-  public internal(set) var losses = 0
-  /// Bytes of frames that other nodes have not acknowledged now.
-  public internal(set) var keptBytes = 0
-  /// Frames that were opened, and could not be read.
-  public internal(set) var malformed = 0
-  /// Messages that did not open, by reason.
-  public internal(set) var refused: [FrameSeal.Refusal: Int] = [:]
-  /// How often a link was closed because too much waited for a node.
-  public internal(set) var overflows = 0
-  /// Entries for other nodes, by kind; one for several nodes counts once for each.
-  public internal(set) var sentEntries: [SentEntries] = []
-}
-
-/// What connects this process with the other nodes. It is made before the groups, which use it.
-package struct ClusterNetwork: Sendable {
-  /// What it is made over.
-  package let ports: ClusterPorts
-  /// The links with all other nodes.
-  package let links: ClusterLinks
-  /// This node's requests to one other.
-  package let requests: RemoteRequests
-  /// This node's questions to all others.
-  package let otherNodes: OtherNodes
-  /// Brings the requests of users to the owners of shards.
-  package let router: ShardRouter
-  /// The sessions of all nodes.
-  package let presence: ClusterPresence
-
-  /// Links over the ports, which `ClusterNode` starts.
-  package init(_ ports: ClusterPorts, clocks: any Clocks, logger: Logger) {
-    self.ports = ports
-    links = ClusterLinks(bus: ports.bus, key: ports.key, clocks: clocks, logger: logger)
-    requests = RemoteRequests(links: links, clocks: clocks)
-    otherNodes = OtherNodes(requests, ports.membership, logger: logger)
-    router = ShardRouter(shards: ports.membership.shards, links: links, requests: requests, clocks: clocks)
-    presence = ClusterPresence(links: links, shards: ports.membership.shards, clocks: clocks)
   }
 }

@@ -1,5 +1,6 @@
 import Cluster
 import DequeModule
+import Dispatch
 import GroupModel
 import GroupRuntime
 import Synchronization
@@ -20,13 +21,19 @@ package final class ClusterPresence: Sendable {
     var snapshots: [NodeNumber: [UserID: [ClusterSession]]] = [:]
     /// Nodes all of whose sessions were told at least once.
     var heard: Set<NodeNumber> = []
+    var gains: RecentGains
     var own: NodeNumber?
+
+    init(gains: RecentGains) { self.gains = gains }
   }
 
   private let links: ClusterLinks
   private let shards: ShardMap
   private let clocks: any Clocks
-  private let state = Mutex(State())
+  private let state: Mutex<State>
+  private let queue = DispatchQueue(label: "throng.cluster.presence")
+  /// How many users are processed per lock: loops wait for it, and a group may have very many.
+  static let batchSize = 1000
   /// nonisolated(unsafe): set before the node starts, and never again.
   nonisolated(unsafe) weak var observer: (any PresenceObserver)?
   /// Hears of the platforms of all users.
@@ -34,10 +41,14 @@ package final class ClusterPresence: Sendable {
   /// nonisolated(unsafe): set before the node starts, and never again.
   package nonisolated(unsafe) weak var statuses: (any SessionObserver)?
 
-  init(links: ClusterLinks, shards: ShardMap, clocks: any Clocks) {
+  /// - Parameter gains: those of this node.
+  init(
+    links: ClusterLinks, shards: ShardMap, clocks: any Clocks, gains: RecentGains = RecentGains(lifetime: .seconds(60))
+  ) {
     self.links = links
     self.shards = shards
     self.clocks = clocks
+    state = Mutex(State(gains: gains))
   }
 
   private func note(_ transition: PresenceTable.Transition?) {
@@ -66,7 +77,14 @@ package final class ClusterPresence: Sendable {
   func isOnline(_ user: UserID) -> Bool { state.withLock { $0.table.isOnline(user) } }
 
   func signedIn(among users: [UserID]) -> [UserID] {
-    state.withLock { state in users.filter { state.table.isPresent($0) } }
+    var found: [UserID] = []
+    var remaining = users[...]
+    while !remaining.isEmpty {
+      let batch = remaining.prefix(ClusterPresence.batchSize)
+      remaining = remaining.dropFirst(batch.count)
+      found += state.withLock { state in batch.filter { state.table.isPresent($0) } }
+    }
+    return found
   }
 
   /// The presence of users in the order given, as far as sessions tell.
@@ -104,7 +122,7 @@ package final class ClusterPresence: Sendable {
   /// Becomes a node, without any session.
   func start(as own: NodeNumber) {
     state.withLock { state in
-      state = State()
+      state = State(gains: state.gains)
       state.own = own
     }
   }
@@ -117,7 +135,9 @@ package final class ClusterPresence: Sendable {
       let session = ClusterSession(
         key: key, platform: platform, deviceID: deviceID, order: state.table.nextOrder(of: user))
       state.table.begin(session, of: user, on: own)
-      links.sendToAll(.sessionBegan(user, session))
+      // The request to the owners of the user's groups takes it along, and so does the wait of the sign-in until
+      // the other nodes have heard it.
+      links.sendToAll(.sessionBegan(user, session), mayWait: true)
     }
   }
 
@@ -158,7 +178,8 @@ package final class ClusterPresence: Sendable {
   func end(_ key: SessionKey, of user: UserID) -> PresenceTable.End? {
     state.withLock { state in
       guard let end = change(user, in: &state, { $0.table.end(key, of: user) }) else { return nil }
-      links.sendToAll(.sessionEnded(user, key))
+      // Thousands may end at once. Answers that say so come behind it.
+      links.sendToAll(.sessionEnded(user, key), mayWait: true)
       note(end.transition)
       return end
     }
@@ -201,7 +222,8 @@ package final class ClusterPresence: Sendable {
         return [begin(session, of: user, on: node, in: &state)].compactMap(\.self)
       case .sessionCompleted(let user, let key): note(change(user, in: &state) { $0.table.complete(key, of: user) })
       case .sessionEnded(let user, let key): return [end(key, of: user, in: &state)].compactMap(\.self)
-      case .replace, .unit, .expectFollow, .missed, .webhooksWait, .charged, .badToken, .statusChanged, .request, .reply:
+      case .replace, .wantsGroups, .unit, .expectFollow, .missed, .webhooksWait, .charged, .badToken, .statusChanged,
+        .request, .reply:
         break
       }
       return []
@@ -241,13 +263,26 @@ package final class ClusterPresence: Sendable {
 
   // MARK: Groups of this node
 
+  /// Whether groups of this node may have looked for sessions before their news was here, though the
+  /// sessions' nodes take others for the owners.
+  var hasGainedShards: Bool {
+    let (count, now) = (shards.gainCount, clocks.monotonic)
+    return state.withLock { $0.gains.isRecent(count, at: now) }
+  }
+
+  /// As if no shard had come for long.
+  func forgetGains() {
+    let count = shards.gainCount
+    state.withLock { $0.gains.forget(count) }
+  }
+
   /// A group attaches a user's sessions.
   /// - Returns: the other nodes with sessions of the user.
-  func attach(_ group: GroupID, to user: UserID) -> [NodeNumber] {
+  func attach(_ group: GroupID, to user: UserID, by topic: TopicNumber) -> [NodeNumber] {
     state.withLock { state in
       let nodes = state.table.nodes(of: user).filter { $0 != state.own }
       if state.table.isPresent(user) {
-        state.table.attach(group, to: user)
+        state.table.attach(group, to: user, by: topic)
       } else {
         state.absent.add(group, user, at: clocks.monotonic)
       }
@@ -255,8 +290,25 @@ package final class ClusterPresence: Sendable {
     }
   }
 
-  func detach(_ group: GroupID, from users: some Sequence<UserID>) {
-    state.withLock { state in for user in users { state.table.detach(group, from: user) } }
+  func detach(_ group: GroupID, from user: UserID, by topic: TopicNumber) {
+    state.withLock { $0.table.detach(group, from: user, by: topic) }
+  }
+
+  /// A topic is closed: of many users it is noted a little later, because the caller's loop must not wait
+  /// for it.
+  func detach(_ group: GroupID, fromAll users: [UserID], by topic: TopicNumber) {
+    if users.count <= ClusterPresence.batchSize { return detach(group, from: users[...], by: topic) }
+    queue.async { [self] in
+      var remaining = users[...]
+      while !remaining.isEmpty {
+        detach(group, from: remaining.prefix(ClusterPresence.batchSize), by: topic)
+        remaining = remaining.dropFirst(ClusterPresence.batchSize)
+      }
+    }
+  }
+
+  private func detach(_ group: GroupID, from users: ArraySlice<UserID>, by topic: TopicNumber) {
+    state.withLock { state in for user in users { state.table.detach(group, from: user, by: topic) } }
   }
 }
 

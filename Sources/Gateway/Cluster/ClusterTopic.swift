@@ -83,6 +83,8 @@ final class ClusterTopic: GroupTopic {
     var telling: Telling?
     /// The first decision was told: that of loading, or of creating the group.
     var hasTold = false
+    /// Another one behind each `close`.
+    let number = TopicNumber()
     /// Nodes that have not confirmed that they follow.
     var unconfirmed: Set<NodeNumber> = []
     var waiting: [@Sendable () -> Void] = []
@@ -193,6 +195,14 @@ final class ClusterTopic: GroupTopic {
     }
   }
 
+  /// The units of this node that are delivered off the group's executor, because they take long: the first
+  /// ones, whose end the group waits for (`whenTold`) before it tells more.
+  private struct OwnDelivery {
+    /// How many deliveries are under way. Units behind them follow in their order.
+    var count = 0
+    var waiting: [@Sendable () -> Void] = []
+  }
+
   /// How long the first unit of a node waits for its answer: the group stores nothing meanwhile.
   private static let confirmationWait = Duration.milliseconds(500)
 
@@ -206,6 +216,7 @@ final class ClusterTopic: GroupTopic {
   private let topics: OwnTopics
   private let tracer: Tracer
   private let state: Mutex<State>
+  private let ownDelivery = Mutex(OwnDelivery())
 
   /// - Parameters:
   ///   - own: this node.
@@ -233,13 +244,14 @@ final class ClusterTopic: GroupTopic {
   }
 
   func didTell(_ stamp: GroupStamp?) {
-    let (unconfirmed, here) = state.withLock { state -> ([(NodeNumber, TopicUnit)], [TopicUnit]) in
+    let (isFirst, unconfirmed, here) = state.withLock { state -> (Bool, [(NodeNumber, TopicUnit)], [TopicUnit]) in
       if state.telling == nil { state.telling = Telling() }
       let isFirst = !state.hasTold
       state.hasTold = true
-      return send(state.endTelling(stamp), isFirst: isFirst, &state)
+      let (unconfirmed, here) = send(state.endTelling(stamp), isFirst: isFirst, &state)
+      return (isFirst, unconfirmed, here)
     }
-    deliver(here)
+    deliver(here, areFirst: isFirst)
     // Behind the lock, because an answer may come at once. Only this executor sends more.
     for (node, unit) in unconfirmed { confirm(unit, by: node) }
   }
@@ -290,8 +302,39 @@ final class ClusterTopic: GroupTopic {
     return (unconfirmed, here)
   }
 
-  private func deliver(_ units: [TopicUnit]) {
-    for unit in units { followed.didReceive(unit, of: group, from: own) }
+  /// Delivers to the sessions of this node.
+  /// - Parameter areFirst: the group tells nothing more before they are delivered. Otherwise frames that
+  ///   loops have queued could be passed by later ones of the executor's loop.
+  private func deliver(_ units: [TopicUnit], areFirst: Bool = false) {
+    if units.isEmpty { return }
+    let isLater = ownDelivery.withLock { delivery in
+      guard delivery.count > 0 || areFirst && units.contains(where: \.isLong) else { return false }
+      delivery.count += 1
+      return true
+    }
+    if isLater {
+      followed.didReceiveLater(units, of: group, from: own) { [self] in didDeliver() }
+    } else {
+      for unit in units { followed.didReceive(unit, of: group, from: own) }
+    }
+  }
+
+  private func didDeliver() {
+    let waiting = ownDelivery.withLock { delivery -> [@Sendable () -> Void] in
+      delivery.count -= 1
+      guard delivery.count == 0 else { return [] }
+      defer { delivery.waiting = [] }
+      return delivery.waiting
+    }
+    for body in waiting { body() }
+  }
+
+  func whenTold(_ body: @escaping @Sendable () -> Void) {
+    let mustWait = ownDelivery.withLock { delivery in
+      if delivery.count > 0 { delivery.waiting.append(body) }
+      return delivery.count > 0
+    }
+    if !mustWait { body() }
   }
 
   /// Collects events; outside of a decision they are told at once.
@@ -345,10 +388,12 @@ final class ClusterTopic: GroupTopic {
 
   func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool {
     // The presence has both kinds of sessions, and tells the group of their end.
-    var nodes = presence.attach(group, to: user)
+    var nodes = presence.attach(group, to: user, by: state.withLock { $0.number })
     if directory.isPresent(user) { nodes.append(own) }
     collect { state in
-      let left = state.followers.filter { !nodes.contains($0.key) && $0.value.users[user] != nil }.keys
+      let left = state.followers.compactMap { node, follower in
+        !nodes.contains(node) && follower.users[user] != nil ? node : nil
+      }
       for node in left { state.detach(user, on: node) }
       // The reply to a join, and each event, comes behind it.
       for node in nodes { state.attach(AttachedUser(user, option), on: node) }
@@ -360,7 +405,7 @@ final class ClusterTopic: GroupTopic {
     collect { state in
       for node in state.followers.keys { state.detach(user, on: node) }
     }
-    presence.detach(group, from: CollectionOfOne(user))
+    presence.detach(group, from: user, by: state.withLock { $0.number })
   }
 
   func resetCompression() { collect { $0.collect(.resetCompression) } }
@@ -395,8 +440,8 @@ final class ClusterTopic: GroupTopic {
 
   func close() {
     topics.remove(self, of: group)
-    let closed = state.withLock { Array($0.followers.values.flatMap(\.users.keys)) }
-    presence.detach(group, from: closed)
+    let (closed, number) = state.withLock { ($0.followers.values.flatMap { Array($0.users.keys) }, $0.number) }
+    presence.detach(group, fromAll: closed, by: number)
     let (here, waiting) = state.withLock { state -> ([TopicUnit], [@Sendable () -> Void]) in
       if state.telling == nil { state.telling = Telling() }
       state.collect(.close)

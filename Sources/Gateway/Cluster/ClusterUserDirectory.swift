@@ -21,11 +21,15 @@ package final class ClusterUserDirectory: UserDirectory {
     var known: Set<NodeNumber> = []
     /// Nodes without which this one began to serve: its groups know none of their sessions.
     var unheard: Set<NodeNumber> = []
+    /// The users of this node's sessions that are signing in.
+    var signIns = PendingSignIns()
     var isReady = false
   }
 
   /// How long a node has for an answer about sessions; a link that is lost ends the wait before.
   private static let replyWait = Duration.seconds(5)
+  /// The part of it for hearing that a session begins.
+  private static let hearingWait = Duration.seconds(2)
 
   private let directory: SessionDirectory
   private let registry: GroupRegistry
@@ -94,39 +98,106 @@ package final class ClusterUserDirectory: UserDirectory {
 
   package func begin(_ entry: SessionEntry, of user: UserID) {
     directory.register(entry, of: user)
+    // Before the news, which a node may answer at once.
+    let origins = links.origins
+    state.withLock { $0.signIns.begin(entry.session.key, of: user, over: origins) }
     presence.begin(entry.session.key, on: entry.platform, deviceID: entry.deviceID, of: user)
   }
 
-  /// The groups of everybody are known to their nodes alone.
+  /// The groups of everybody are known to their nodes alone, and all nodes have to hear of the session.
   package func hasGroups(in memberships: [Membership]) -> Bool { true }
 
+  /// Each owner that this node knows attaches the session to its groups. All other nodes have heard by then
+  /// that the session begins: groups that they load from now on find it, and so does all that they decide.
   package func attachGroups(_ change: Group.Presence, in memberships: [Membership]) async {
-    // Each node gets the whole list: it finds its groups, whatever this one knows of their nodes.
     let nodes = otherNodes.all
-    await withTaskGroup { group in
-      group.addTask { await self.attachOwnGroups(change, in: memberships) }
-      for node in nodes {
-        group.addTask { await self.tell(node, .presence(change, in: memberships), of: change.user) }
+    let owned = OwnedMemberships(memberships, shards: membership.shards)
+    await withTaskGroup(of: Void.self) { group in
+      if hasOwnGroups(in: memberships) { group.addTask { await self.attachOwnGroups(change, in: memberships) } }
+      group.addTask { await self.attachGroups(change, in: memberships, of: nodes.filter { owned.of($0).isEmpty }) }
+      for node in nodes where !owned.of(node).isEmpty {
+        group.addTask { await self.attachGroups(change, in: memberships, owned.of(node), of: node) }
       }
     }
+  }
+
+  /// - Parameter nodes: those that own none of the groups, as far as this one knows.
+  private func attachGroups(_ change: Group.Presence, in all: [Membership], of nodes: [NodeNumber]) async {
+    let user = change.user
+    let origins = state.withLock { $0.signIns.origins(of: nodes, for: user) }
+    let heard = await links.heard(by: origins, timeout: ClusterUserDirectory.hearingWait)
+    // What a node has asked came before the sign that it has heard.
+    let asked = nodes.filter { !heard.contains($0) || wantsGroups(of: user, $0) }
+    if asked.isEmpty { return }
+    await withTaskGroup { group in
+      for node in asked { group.addTask { _ = await self.tell(node, .presence(change, in: all), of: user) } }
+    }
+  }
+
+  /// - Parameter owned: the groups of the node, as far as this one knows.
+  private func attachGroups(
+    _ change: Group.Presence, in all: [Membership], _ owned: [Membership], of node: NodeNumber
+  ) async {
+    if !wantsGroups(of: change.user, node) {
+      let isTold = await tell(node, .presence(change, in: owned), of: change.user)
+      // With an answer that was lost, a wish may be.
+      if isTold ? !wantsGroups(of: change.user, node) : !links.isUp(with: node) { return }
+    }
+    await tell(node, .presence(change, in: all), of: change.user)
+  }
+
+  /// Lets the groups of all nodes look for a user: each node gets the whole list, and finds its groups,
+  /// whatever this one knows of their owners.
+  private func attachGroupsEverywhere(_ change: Group.Presence, in memberships: [Membership]) async {
+    let nodes = otherNodes.all
+    await withTaskGroup(of: Void.self) { group in
+      if hasOwnGroups(in: memberships) { group.addTask { await self.attachOwnGroups(change, in: memberships) } }
+      for node in nodes {
+        group.addTask { _ = await self.tell(node, .presence(change, in: memberships), of: change.user) }
+      }
+    }
+  }
+
+  private func wantsGroups(of user: UserID, _ node: NodeNumber) -> Bool {
+    state.withLock { $0.signIns.wantsGroups(of: user, node) }
+  }
+
+  /// A node asks for the groups of a user of this one who signs in.
+  func didAskForGroups(of user: UserID, _ node: NodeNumber) { state.withLock { $0.signIns.noteWish(of: node, for: user) } }
+
+  /// A session of another node has begun. Groups that this node has got lately may have been loaded without
+  /// it, while the session's node takes others for their owners; and groups of everybody attach it.
+  func didBegin(_ session: ClusterSession, of user: UserID, on node: NodeNumber) {
+    // Part of a snapshot: its groups have attached it.
+    if session.isCompleted { return }
+    guard presence.hasGainedShards || registry.hasGroups(in: []) else { return }
+    links.send(.wantsGroups(user), to: node)
   }
 
   /// Lets the groups of this node attach a user's sessions. Those in memory are told while the lease
   /// pauses, too: it may go on.
   func attachOwnGroups(_ change: Group.Presence, in memberships: [Membership]) async {
-    await registry.presenceChanged(
-      change, in: memberships.filter { router.leads($0.groupID) || registry.resident($0.groupID) != nil })
+    await registry.presenceChanged(change, in: memberships.filter(isOwn))
+  }
+
+  /// Whether `attachOwnGroups` may have somebody to tell.
+  func hasOwnGroups(in memberships: [Membership]) -> Bool { registry.hasGroups(in: memberships.filter(isOwn)) }
+
+  private func isOwn(_ membership: Membership) -> Bool {
+    router.leads(membership.groupID) || registry.resident(membership.groupID) != nil
   }
 
   /// The grace of a user without a session has ended: the nodes of the live rooms let the user leave.
   /// - Returns: false where no node leads a room now.
   func endGrace(_ change: Group.Presence, in rooms: [Membership]) async -> Bool {
-    await attachGroups(change, in: rooms)
+    await attachGroupsEverywhere(change, in: rooms)
     return rooms.allSatisfy { router.isReachable($0.groupID) }
   }
 
   /// Tells a node of a change of a user, and waits for its answer.
-  private func tell(_ node: NodeNumber, _ request: RemoteRequest, of user: UserID) async {
+  /// - Returns: whether it has answered.
+  @discardableResult
+  private func tell(_ node: NodeNumber, _ request: RemoteRequest, of user: UserID) async -> Bool {
     let number = state.withLock { state in
       state.lastRequest += 1
       state.awaited[node, default: [:]][state.lastRequest] = user
@@ -135,11 +206,12 @@ package final class ClusterUserDirectory: UserDirectory {
     let outcome = await requests.outcome(of: request, to: node, timeout: ClusterUserDirectory.replyWait)
     // A node that has gone has no groups, and one that was never heard has none in memory.
     let isThere = membership.view.nodes[node] != nil
-    state.withLock { state in
+    return state.withLock { state in
       // Nil: the link began again meanwhile, and the user is among those of `didOpenLink`.
-      guard state.awaited[node]?.removeValue(forKey: number) != nil else { return }
-      if case .reply = outcome { return }
+      guard state.awaited[node]?.removeValue(forKey: number) != nil else { return false }
+      if case .reply = outcome { return true }
       if isThere, state.known.contains(node) { state.unconfirmed[node, default: []].insert(user) }
+      return false
     }
   }
 
@@ -213,6 +285,7 @@ package final class ClusterUserDirectory: UserDirectory {
   }
 
   package func completeSignIn(of session: Session, by user: UserID, limit: Int) -> Bool {
+    state.withLock { $0.signIns.end(session.key, of: user) }
     guard let replacement = presence.complete(session.key, of: user, limit: limit) else { return false }
     for key in replacement.here { directory.removeReplaced(key, of: user)?.replace() }
     notify(replacement.groups, of: user)
@@ -220,6 +293,7 @@ package final class ClusterUserDirectory: UserDirectory {
   }
 
   package func end(_ session: Session, of user: UserID) {
+    state.withLock { $0.signIns.end(session.key, of: user) }
     // Other nodes first: an answer without the session then reaches them behind the news.
     let everywhere = presence.end(session.key, of: user)
     let here = directory.unregister(session, of: user)
@@ -342,65 +416,5 @@ package final class ClusterUserDirectory: UserDirectory {
   func showHere(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async {
     profiles.didChange(profile, of: user)
     await directory.show(profile, of: user, frame, except: session)
-  }
-}
-
-/// The users of whom a node has been told something that it has not confirmed.
-struct UnconfirmedNews: Sendable {
-  /// Beyond, as in an import, it may be any user.
-  static let maxUsers = 10_000
-
-  private var counts: [UserID: Int] = [:]
-  private var newsCount = 0
-  private var isOverfull = false
-
-  /// None.
-  init() {}
-
-  var isEmpty: Bool { newsCount == 0 }
-
-  /// Nil = it may be any.
-  var users: [UserID]? { isOverfull ? nil : counts.keys.sorted() }
-
-  mutating func add(_ user: UserID) {
-    newsCount += 1
-    guard !isOverfull else { return }
-    counts[user, default: 0] += 1
-    guard counts.count > UnconfirmedNews.maxUsers else { return }
-    isOverfull = true
-    counts = [:]
-  }
-
-  mutating func add(_ news: UnconfirmedNews) {
-    newsCount += news.newsCount
-    isOverfull = isOverfull || news.isOverfull
-    if !isOverfull { counts.merge(news.counts, uniquingKeysWith: +) }
-    guard isOverfull || counts.count > UnconfirmedNews.maxUsers else { return }
-    isOverfull = true
-    counts = [:]
-  }
-
-  /// Nothing, where it was told again meanwhile.
-  mutating func didConfirm(_ user: UserID) {
-    guard newsCount > 0 else { return }
-    if isOverfull { newsCount -= 1 } else { confirm(1, of: user) }
-    if newsCount == 0 { self = UnconfirmedNews() }
-  }
-
-  mutating func didConfirm(_ news: UnconfirmedNews) {
-    if isOverfull {
-      newsCount -= min(newsCount, news.newsCount)
-    } else {
-      // Those of too many users were told again before these were added.
-      for (user, count) in news.counts { confirm(count, of: user) }
-    }
-    if newsCount == 0 { self = UnconfirmedNews() }
-  }
-
-  private mutating func confirm(_ count: Int, of user: UserID) {
-    guard let known = counts[user] else { return }
-    let confirmed = min(known, count)
-    newsCount -= confirmed
-    counts[user] = known > confirmed ? known - confirmed : nil
   }
 }

@@ -39,8 +39,11 @@ package final class PeerEntryHandler: Sendable {
 
   func didReceive(_ entry: ClusterEntry, from node: NodeNumber) {
     switch entry {
-    case .snapshotBegan, .sessionBegan, .sessionCompleted, .sessionEnded:
+    case .sessionBegan(let user, let session):
       users.notify(presence.didReceive(entry, from: node))
+      users.didBegin(session, of: user, on: node)
+    case .wantsGroups(let user): users.didAskForGroups(of: user, node)
+    case .snapshotBegan, .sessionCompleted, .sessionEnded: users.notify(presence.didReceive(entry, from: node))
     case .snapshotEnded:
       users.notify(presence.didReceive(entry, from: node))
       users.tellLate(node)

@@ -17,6 +17,8 @@ package final class PeerRequestHandler: Sendable {
   private let streams: StreamDirectory
   private let methods: MethodTable
   private let clocks: any Clocks
+  /// Reads the texts of requests. They come one at a time.
+  private let parser = Mutex(JSONParser())
   private let metrics = Mutex<@Sendable () async -> [UInt8]>({ [] })
 
   /// A handler that has no metrics to tell of yet.
@@ -59,7 +61,7 @@ package final class PeerRequestHandler: Sendable {
     case .call(let text, let caller, let shard):
       // Before it hears all nodes, a group would not find all sessions of its members.
       guard router.leads(shard) else { return answer(.moved) }
-      switch text.request(methods) {
+      switch parser.withLock({ text.request(methods, $0) }) {
       case .success(let request):
         let mayWait = request.mayWait
         dispatcher.dispatchHere(request, by: charged(caller)) { reply(.reply($0), mayWait) }
@@ -69,6 +71,7 @@ package final class PeerRequestHandler: Sendable {
       Task { answer(.rows(await registry.rows(rows, by: caller, router, clocks))) }
     case .following(let request): follows.answer(request, of: node, answer)
     case .presence(let change, let memberships):
+      guard users.hasOwnGroups(in: memberships) else { return answer(.reply(.empty)) }
       Task {
         await users.attachOwnGroups(change, in: memberships)
         answer(.reply(.empty))

@@ -26,8 +26,8 @@ struct PresenceTable: Sendable {
     var sessions: [(node: NodeNumber, session: ClusterSession)] = []
     /// A session has completed its sign-in.
     var isOnline = false
-    /// The groups of this node that have attached the user's sessions.
-    var groups: Set<GroupID> = []
+    /// The groups of this node that have attached the user's sessions, with the topic that has.
+    var groups: [GroupID: TopicNumber] = [:]
   }
 
   private var users: [UserID: User] = [:]
@@ -124,7 +124,7 @@ struct PresenceTable: Sendable {
     else { return nil }
     sessionCount -= 1
     guard let entry = users[user] else { return nil }
-    var end = End(endsOnNode: !entry.sessions.contains { $0.node == ended.node }, groups: Array(entry.groups))
+    var end = End(endsOnNode: !entry.sessions.contains { $0.node == ended.node }, groups: Array(entry.groups.keys))
     guard entry.sessions.isEmpty else { return end }
     users[user] = nil
     if entry.isOnline { end.transition = Transition(user: user, platform: ended.session.platform, isOnline: false) }
@@ -170,10 +170,13 @@ struct PresenceTable: Sendable {
   // MARK: Groups of this node
 
   /// A group of this node has the user's sessions attached.
-  mutating func attach(_ group: GroupID, to user: UserID) { users[user]?.groups.insert(group) }
+  mutating func attach(_ group: GroupID, to user: UserID, by topic: TopicNumber) { users[user]?.groups[group] = topic }
 
-  mutating func detach(_ group: GroupID, from user: UserID) { users[user]?.groups.remove(group) }
+  /// A topic of the group has the user's sessions no longer attached; a later one may have.
+  mutating func detach(_ group: GroupID, from user: UserID, by topic: TopicNumber) {
+    if users[user]?.groups[group] == topic { users[user]?.groups[group] = nil }
+  }
 
   /// The groups of this node that have a user attached.
-  func groups(of user: UserID) -> [GroupID] { users[user].map { Array($0.groups) } ?? [] }
+  func groups(of user: UserID) -> [GroupID] { users[user].map { Array($0.groups.keys) } ?? [] }
 }

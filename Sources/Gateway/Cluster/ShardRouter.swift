@@ -16,20 +16,22 @@ package final class ShardRouter: GroupLeadership, Sendable {
   }
 
   private struct State {
-    /// The shards with calls that wait, or that other nodes have.
-    var queues: [Shard: CallQueue] = [:]
+    /// By the number of the shard: each request changes one twice, where it stands.
+    private var queues = [CallQueue](repeating: CallQueue(), count: Shard.count)
     var waitingCount = 0
     var lastNumber: UInt64 = 0
     var sends = AwaitedSends()
 
     mutating func withQueue<Result>(of shard: Shard, _ body: (inout CallQueue) -> Result) -> Result {
-      var queue = queues.removeValue(forKey: shard) ?? CallQueue()
-      waitingCount -= queue.waitingCount
-      defer {
-        waitingCount += queue.waitingCount
-        if !queue.isEmpty { queues[shard] = queue }
-      }
-      return body(&queue)
+      waitingCount -= queues[shard.number].waitingCount
+      defer { waitingCount += queues[shard.number].waitingCount }
+      return body(&queues[shard.number])
+    }
+
+    /// The shards with calls that wait.
+    var waitingShards: [Shard] {
+      if waitingCount == 0 { return [] }
+      return Shard.all.filter { queues[$0.number].hasWaiting }
     }
   }
 
@@ -299,7 +301,7 @@ package final class ShardRouter: GroupLeadership, Sendable {
   /// Sends what waits and has an owner now, and refuses what has waited for too long. Called after each
   /// change of owners or links, and with each tick.
   func retry(at now: MonotonicInstant) {
-    for shard in state.withLock({ $0.queues.filter(\.value.hasWaiting).map(\.key) }) { retry(shard, at: now) }
+    for shard in state.withLock({ $0.waitingShards }) { retry(shard, at: now) }
   }
 
   private func retry(_ shard: Shard, at now: MonotonicInstant) {

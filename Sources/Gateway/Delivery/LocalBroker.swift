@@ -32,6 +32,8 @@ package final class LocalBroker: Broker {
 /// the compiler cannot see: hence a mutex, which is never contended.
 final class LocalTopic: GroupTopic {
   private struct State {
+    /// Another one behind each `close`.
+    let number = TopicNumber()
     var loopTopics: [LoopTopic] = []
     var attached: Set<UserID> = []
   }
@@ -49,7 +51,7 @@ final class LocalTopic: GroupTopic {
   }
 
   func attach(_ user: UserID, receiving option: ReceiveOption) -> Bool {
-    let connections = directory.attach(group, to: user)
+    let connections = directory.attach(group, to: user, by: state.withLock { $0.number })
     if connections.isEmpty {
       state.withLock { _ = $0.attached.remove(user) }
       return false
@@ -63,8 +65,11 @@ final class LocalTopic: GroupTopic {
   }
 
   func detach(_ user: UserID) {
-    state.withLock { _ = $0.attached.remove(user) }
-    for connection in directory.detach(group, from: user) {
+    let number = state.withLock { state in
+      state.attached.remove(user)
+      return state.number
+    }
+    for connection in directory.detach(group, from: user, by: number) {
       let loopTopic = loopTopic(of: connection.loop)
       loopTopic.loop.perform { loopTopic.topic().unsubscribe(connection) }
     }
@@ -105,12 +110,12 @@ final class LocalTopic: GroupTopic {
   }
 
   func close() {
-    let (loopTopics, attached) = state.withLock { state in
+    let closed = state.withLock { state in
       defer { state = State() }
-      return (state.loopTopics, state.attached)
+      return state
     }
-    for user in attached { _ = directory.detach(group, from: user) }
-    for loopTopic in loopTopics { loopTopic.loop.perform { loopTopic.close() } }
+    directory.detach(group, fromAll: closed.attached, by: closed.number)
+    for loopTopic in closed.loopTopics { loopTopic.loop.perform { loopTopic.close() } }
   }
 
   func suspend() {

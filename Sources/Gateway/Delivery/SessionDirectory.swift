@@ -1,3 +1,4 @@
+import Dispatch
 import GroupModel
 import GroupRuntime
 import Synchronization
@@ -23,7 +24,8 @@ package final class SessionDirectory: Sendable {
   private final class Presence {
     /// In order of sign-in.
     var sessions: [SessionEntry] = []
-    var groups: Set<GroupID> = []
+    /// With the topic that has attached them.
+    var groups: [GroupID: TopicNumber] = [:]
     /// A session has completed its sign-in, and `presenceChanged` was called.
     var isOnline = false
     /// The user is a member of live rooms that are not in memory.
@@ -46,9 +48,10 @@ package final class SessionDirectory: Sendable {
   }
 
   /// How many users are processed per lock: a live room has very many.
-  private static let batchSize = 1000
+  static let batchSize = 1000
 
   private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "throng.directory")
   /// Called in order when the first session of a user has signed in (true) and when the last has
   /// ended (false).
   private let presenceChanged: @Sendable (UserID, Platform, Bool) -> Void
@@ -129,7 +132,12 @@ package final class SessionDirectory: Sendable {
   }
 
   /// The groups that have the user's sessions attached.
-  func groups(of user: UserID) -> Set<GroupID> { state.withLock { $0.users[user]?.groups ?? [] } }
+  func groups(of user: UserID) -> Set<GroupID> {
+    state.withLock { state in
+      guard let presence = state.users[user] else { return [] }
+      return Set(presence.groups.keys)
+    }
+  }
 
   /// The sessions of all users.
   func allSessions() -> [Session] { state.withLock { $0.users.values.flatMap { $0.sessions.map(\.session) } } }
@@ -163,7 +171,7 @@ package final class SessionDirectory: Sendable {
       defer { note(user, last, presence.platforms) }
       guard presence.sessions.isEmpty else { return LastSessionEnd() }
       if presence.isOnline { presenceChanged(user, platform, false) }
-      return LastSessionEnd(groups: presence.groups, concernsSuspendedRooms: presence.isInSuspendedRooms)
+      return LastSessionEnd(groups: Set(presence.groups.keys), concernsSuspendedRooms: presence.isInSuspendedRooms)
     }
   }
 
@@ -181,20 +189,43 @@ package final class SessionDirectory: Sendable {
 
   /// Notes that a group has the user's sessions attached.
   /// - Returns: their connections; none where the user is not signed in.
-  func attach(_ group: GroupID, to user: UserID) -> [Connection] {
+  func attach(_ group: GroupID, to user: UserID, by topic: TopicNumber) -> [Connection] {
     state.withLock { state in
       guard let sessions = state.users[user]?.sessions else { return [] }
-      state.users[user]?.groups.insert(group)
+      state.users[user]?.groups[group] = topic
       return sessions.map(\.connection)
     }
   }
 
   /// Notes that a group has the user's sessions no longer attached.
   /// - Returns: their connections.
-  func detach(_ group: GroupID, from user: UserID) -> [Connection] {
+  func detach(_ group: GroupID, from user: UserID, by topic: TopicNumber) -> [Connection] {
     state.withLock { state in
-      state.users[user]?.groups.remove(group)
-      return state.users[user]?.sessions.map(\.connection) ?? []
+      guard let presence = state.users[user] else { return [] }
+      if presence.groups[group] == topic { presence.groups[group] = nil }
+      return presence.sessions.map(\.connection)
+    }
+  }
+
+  /// A topic is closed: notes that the group has the sessions of all its users no longer attached. Of many
+  /// it is noted a little later, because the caller's loop must not wait for it.
+  func detach(_ group: GroupID, fromAll users: Set<UserID>, by topic: TopicNumber) {
+    if users.count <= SessionDirectory.batchSize { return detach(group, from: users, by: topic) }
+    queue.async { [self] in
+      var remaining = Array(users)[...]
+      while !remaining.isEmpty {
+        let batch = remaining.prefix(SessionDirectory.batchSize)
+        remaining = remaining.dropFirst(batch.count)
+        detach(group, from: batch, by: topic)
+      }
+    }
+  }
+
+  private func detach(_ group: GroupID, from users: some Sequence<UserID>, by topic: TopicNumber) {
+    state.withLock { state in
+      for user in users {
+        if let presence = state.users[user], presence.groups[group] == topic { presence.groups[group] = nil }
+      }
     }
   }
 

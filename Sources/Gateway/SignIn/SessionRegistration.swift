@@ -38,7 +38,9 @@ package final class SessionRegistration: Sendable {
   func admit(_ user: UserID) { users.remember([user]) }
 
   /// Whether all nodes know a user who was admitted, and `makeKnown` has nothing to wait for.
-  func knowsAtOnce(_ record: SignInRecord) -> Bool { sessions.knowsAtOnce && !record.hasDeletion }
+  func knowsAtOnce(_ record: SignInRecord) -> Bool {
+    (sessions.knowsAtOnce || record.isKnown) && !record.hasDeletion
+  }
 
   /// Returns when all nodes know a user who was admitted, as a new one where the former was deleted.
   /// - Returns: false = the store has failed.

@@ -23,7 +23,8 @@ extension Group {
   }
 
   func runDueWork() {
-    guard let box else { return }
+    // Behind attaching it is run again.
+    guard case .loaded(let box) = phase else { return }
     guard !isBackingOff else { return scheduleWake() }
     submit(box.state.wake(at: services.clocks.now, usersSignedIn: usersSignedIn(for: box))) { _ in }
     commitCounters()

@@ -21,7 +21,7 @@ extension Group {
     if !missing.isEmpty { readProfiles(of: missing, for: number) }
     if disbands {
       commitCounters(isLast: true)
-      phase = .absent
+      leaveState(for: .absent)
     } else {
       scheduleWake()
     }
@@ -67,7 +67,8 @@ extension Group {
     case .failure(let error):
       // Durable decisions are delivered, though their profiles are not there yet.
       if pipeline.stopAwaitingProfiles() { deliverPending() }
-      if counterCommits.noneInFlight, pipeline.returnFailedCorrections(to: box) {
+      // While users are attached, durable decisions may wait before the one that has failed.
+      if !isAttaching, counterCommits.noneInFlight, pipeline.returnFailedCorrections(to: box) {
         beginBackoff(after: error)
         deliverPending()
         forgetChanges()
@@ -79,15 +80,19 @@ extension Group {
 
   /// Discards everything that depends on a failed commit.
   func discard(after error: StoreError) {
-    // Durable decisions are delivered, though their profiles are not there yet.
-    if pipeline.stopAwaitingProfiles() { deliverPending() }
-    // These depend on no commit. Commits that their completions begin are discarded below.
-    deliverPending()
+    // Durable decisions are delivered, though their profiles are not there yet, and those that
+    // depend on no commit. Commits that their completions begin are discarded below.
+    _ = pipeline.stopAwaitingProfiles()
+    repeat {
+      finishAttaching()
+      deliverPending()
+    } while isAttaching
     reload(after: error)
   }
 
-  private func deliverPending() {
-    while var pending = pipeline.popDeliverable(from: box, at: services.clocks) {
+  func deliverPending() {
+    // A decision may begin to attach users, who get the events of later ones.
+    while !isAttaching, var pending = pipeline.popDeliverable(from: box, at: services.clocks) {
       if pending.movesNextWake { scheduleWake() }
       // Moved out: to perform the effects of a second decision would copy them.
       deliver(exchange(&pending.decision, with: Decision()), pending.completion)

@@ -47,7 +47,8 @@ extension Group {
   /// and its rate counts from here.
   /// - Parameter writeTime: of the write that has just become durable.
   func publishCounters(of writeTime: WallInstant? = nil) {
-    guard let event = box?.state.popCounterEvent(of: writeTime, at: services.clocks.now) else { return }
+    // It is due behind attaching, too.
+    guard !isAttaching, let event = box?.state.popCounterEvent(of: writeTime, at: services.clocks.now) else { return }
     tell { openTopic().publish(event.frame, .control, except: nil) }
   }
 

@@ -37,7 +37,7 @@ extension Group {
       if box?.state.record.policy.joinMode != .any { openTopic().resetCompression() }
       setOnline(user, openTopic().attach(user, receiving: option))
     case .setReceiveOption(let user, let option): setOnline(user, openTopic().attach(user, receiving: option))
-    case .attachSignedInUsers: for user in services.broker.signedInUsers() { refreshPresence(of: user) }
+    case .attachSignedInUsers: attachSignedInUsers()
     case .detach(let user): openTopic().detach(user)
     case .publish(let event, let kind, let session):
       let frame = if let recentRoom { rememberedFrame(of: event, in: recentRoom) } else { event.frame }

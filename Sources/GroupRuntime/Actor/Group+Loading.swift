@@ -9,7 +9,7 @@ extension Group {
 
   /// - Parameter requester: the user in whose turn the store reads; nil = the server itself.
   func load(for requester: Requester?) {
-    phase = .loading
+    leaveState(for: .loading)
     Task {
       do throws(StoreError) {
         finishLoading(try await read(for: requester))
@@ -48,7 +48,7 @@ extension Group {
     guard case .loading = phase else { return }
     if let loaded {
       openRecentRoom(for: loaded.box)
-      phase = .loaded(loaded.box)
+      phase = .attaching(loaded.box)
       resumeSlowMode()
       republishAttributes()
       resumeCounters()
@@ -57,17 +57,23 @@ extension Group {
       announceLostChanges()
       let isOfEverybody = loaded.box.type.everyoneIsMember
       if isOfEverybody { registry?.noteEveryoneIsMember(of: self) }
-      tell { for user in isOfEverybody ? services.broker.signedInUsers() : loaded.present { refreshPresence(of: user) } }
-      waitForFollowers(in: loaded.box)
-      noteFootprint()
       isOnlyRead = true
       registry?.noteLoaded(self, bytes: loaded.box.state.estimatedBytes)
+      // All who are attached are told together.
+      beginTelling()
+      attach(isOfEverybody ? services.broker.signedInUsers() : loaded.present)
     } else {
       phase = .absent
       told.end()
       forgetRecentRoom()
       _ = registry?.slowModes.pop(id)
+      processBacklog()
     }
+  }
+
+  /// Performs what has waited for loading and attaching.
+  func processBacklog() {
+    noteFootprint()
     // Members whose grace has ended leave before the backlog.
     runDueWork()
     drainBacklog()
@@ -75,11 +81,13 @@ extension Group {
     retireIfAbsent()
   }
 
-  /// Processes the inputs that waited, unless the group has to be loaded once more.
+  /// Processes the inputs that waited, unless the group has to be loaded or attached once more.
   private func drainBacklog() {
     while let input = backlog.first {
-      if case .loading = phase { return }
-      process(input)
+      switch phase {
+      case .loading, .attaching: return
+      case .unloaded, .absent, .loaded, .retired: process(input)
+      }
       backlog.removeFirst()
     }
   }
@@ -156,7 +164,7 @@ extension Group {
     switch phase {
     case .loaded(let box) where box.state.isBusy(at: services.clocks.monotonic): return
     case .loaded, .absent, .unloaded: retire()
-    case .loading, .retired: return
+    case .loading, .attaching, .retired: return
     }
   }
 
@@ -172,10 +180,11 @@ extension Group {
 
   func retire() {
     if box?.type == .avChatRoom { topic?.suspend() } else { topic?.close() }
+    stopAttaching()
     topic = nil
     closeRecentRoom()
     keepSlowMode()
-    phase = .retired
+    leaveState(for: .retired)
     footprint.note(0, owner: nil)
     registry?.forget(self)
   }

@@ -55,7 +55,7 @@ extension Group {
     case .unloaded:
       load(for: nil)
       receiptNotices.repeatRound(seqs, at: now.monotonic + Group.backoffTime)
-    case .absent, .loading: receiptNotices.repeatRound(seqs, at: now.monotonic + Group.backoffTime)
+    case .absent, .loading, .attaching: receiptNotices.repeatRound(seqs, at: now.monotonic + Group.backoffTime)
     }
   }
 

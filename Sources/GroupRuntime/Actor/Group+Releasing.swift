@@ -34,7 +34,10 @@ extension Group {
   }
 
   private var isLoading: Bool {
-    if case .loading = phase { true } else { false }
+    switch phase {
+    case .loading, .attaching: true
+    case .unloaded, .loaded, .absent, .retired: false
+    }
   }
 
   /// Drops everything: another node decides for the group. This one's commits fail from some instant

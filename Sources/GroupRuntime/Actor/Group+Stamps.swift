@@ -82,13 +82,26 @@ extension Group {
   /// told.
   func tell(_ body: () -> Void) {
     guard services.keepsStamps, !isTelling else { return body() }
-    isTelling = true
     let before = topic
-    before?.beginTelling()
+    beginTelling()
     body()
+    endTelling(begunBy: before)
+  }
+
+  /// Begins to tell what belongs together, also over several turns.
+  func beginTelling() {
+    guard services.keepsStamps else { return }
+    isTelling = true
+    topic?.beginTelling()
+  }
+
+  /// All of it was told; nothing where nothing was begun.
+  /// - Parameter earlier: the topic that there was at the beginning.
+  func endTelling(begunBy earlier: (any GroupTopic)? = nil) {
+    guard isTelling else { return }
     isTelling = false
     // Its last events wait for the end of the call, too.
-    if let before, topic !== before { before.didTell(nil) }
+    if let earlier, topic !== earlier { earlier.didTell(nil) }
     if let box, box.type.isStamped, !isBoardPending(in: box) { told.didTellBoard(of: &box.state) }
     topic?.didTell(told.known)
   }

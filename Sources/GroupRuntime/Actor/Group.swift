@@ -13,9 +13,13 @@ public actor Group {
   enum Phase {
     /// The store was not read yet. → loading
     case unloaded
-    /// The store is being read; the backlog waits. → loaded, absent, unloaded (the store failed)
+    /// The store is being read; the backlog waits. → attaching, absent, unloaded (the store failed)
     case loading
-    /// The group exists. → absent (disbanded), loading (a commit failed), retired
+    /// The group exists, and the sessions of its members are being attached; the backlog waits.
+    /// → loaded, loading (a commit failed), retired (another node decides)
+    case attaching(StateBox)
+    /// The group exists. → attaching (one of everybody), absent (disbanded), loading (a commit failed),
+    /// retired
     case loaded(StateBox)
     /// The store has no such group. → loaded (created), retired
     case absent
@@ -41,8 +45,13 @@ public actor Group {
   /// The owner of this actor; nil where the server has ended while the group still had work.
   weak var registry: GroupRegistry?
   var phase = Phase.unloaded
-  /// Inputs that wait for loading. The first is being processed, unless the group is loading.
+  /// Inputs that wait for loading. The first is being processed, unless the group is loading or
+  /// attaching.
   var backlog: Deque<GroupInput> = []
+  /// The users whose sessions are still to be attached.
+  var unattached: ArraySlice<UserID> = []
+  /// How often attaching has begun: what is left of an earlier time does nothing.
+  var attachings = 0
   var pipeline = CommitPipeline()
   var counterCommits = CounterCommits()
   var generation = CommitGeneration()
@@ -110,7 +119,10 @@ public actor Group {
 
   /// The state of a loaded group.
   var box: StateBox? {
-    if case .loaded(let box) = phase { box } else { nil }
+    switch phase {
+    case .loaded(let box), .attaching(let box): box
+    case .unloaded, .loading, .absent, .retired: nil
+    }
   }
 
   /// Processes an input on the group's executor: at once where the caller is on it and no backlog
@@ -177,7 +189,7 @@ public actor Group {
       case .replay(from: _, through: _, let completion): completion(.impossible(.noGroup))
       case .refresh(let completion): completion(nil)
       }
-    case .loading: backlog.append(input)
+    case .loading, .attaching: backlog.append(input)
     case .unloaded: loadState(for: input)
     case .retired:
       if isLed, let successor = registry?.group(id) { successor.enqueue(input) } else { input.fail() }

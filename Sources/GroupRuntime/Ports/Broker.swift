@@ -72,6 +72,10 @@ public protocol GroupTopic: AnyObject, Sendable {
   /// Calls back once, on any thread, when all who have members of the group attached know the stamp of
   /// the last `didTell`. At once where there is nobody to tell.
   func whenFollowed(_ body: @escaping @Sendable () -> Void)
+
+  /// Calls back once, on any thread, when this node's sessions are attached as the last `didTell` says. At
+  /// once where they are.
+  func whenTold(_ body: @escaping @Sendable () -> Void)
 }
 
 /// A topic whose sessions are all on this node.
@@ -80,6 +84,7 @@ extension GroupTopic {
   public func didTell(_ stamp: GroupStamp?) {}
   public func hears(_ users: [UserID], except: SessionKey?) -> Bool { true }
   public func whenFollowed(_ body: @escaping @Sendable () -> Void) { body() }
+  public func whenTold(_ body: @escaping @Sendable () -> Void) { body() }
 }
 
 /// Carries frames from groups to sessions: in memory on one node, by a bus between several.

@@ -7,6 +7,10 @@ public protocol GroupExecutor: SerialExecutor, WorkQueue {
 
   /// Runs `body` behind the queued jobs.
   func enqueue(_ body: @escaping @Sendable () -> Void)
+
+  /// Runs `body` behind all other work: few such bodies run before sockets and other work have their
+  /// turn. On this executor only.
+  func enqueueInBackground(_ body: @escaping @Sendable () -> Void)
 }
 
 extension GroupExecutor {

@@ -103,17 +103,20 @@ public struct SignInRecord: Sendable, Equatable {
   public let access: UserAccess
   /// Whether there is a deletion of the user's data, done or not.
   public let hasDeletion: Bool
+  /// Whether every node finds the user in the store; false also where the store does not say it.
+  public let isKnown: Bool
 
   /// A record with everything given.
   public init(
     memberships: [Membership], offlineSince: WallInstant?, profile: UserProfile? = nil, access: UserAccess = .unlimited,
-    hasDeletion: Bool = false
+    hasDeletion: Bool = false, isKnown: Bool = false
   ) {
     self.memberships = memberships
     self.offlineSince = offlineSince
     self.profile = profile
     self.access = access
     self.hasDeletion = hasDeletion
+    self.isKnown = isKnown
   }
 }
 

@@ -1,4 +1,5 @@
 import GroupModel
+import GroupPermissions
 import WireProtocol
 
 /// The attributes and the counters of a group at an instant, to tell them again.
@@ -35,6 +36,7 @@ extension GroupState {
     var events = found.messages.compactMap { event(again: $0) }
     events += found.changes.compactMap { event(again: $0, at: opTime) }
     if let board { events += self.events(again: board, at: opTime) }
+    if board != nil, record.type.mergesMemberInfo { events += recentRights(at: now, opTime) }
     events += receiptEvents(found.receipts, at: now).compactMap(\.replayed)
     return events
   }
@@ -72,12 +74,45 @@ extension GroupState {
     return ReplayedContent(event: GroupEvent(groupID: record.id, opTime: now, content), kind: .control, users: users)
   }
 
-  /// A group that stores messages may have lost its last attribute; a live room tells what there is.
+  /// A group may have lost its last attribute: that there is none is told, too. An event of counters names
+  /// those that there are.
   private func events(again board: ReplayedBoard, at now: WallInstant) -> [ReplayedContent] {
     var contents: [GroupEvent.Content] = []
-    if board.attributes.count > 0 || record.type.isStamped { contents.append(.attributesChanged(to: board.attributes)) }
+    let hasAttributes = rules.permissions.requirement(for: .useAttributes, in: record.type) != .nobody
+    if board.attributes.count > 0 || record.type.isStamped || hasAttributes {
+      contents.append(.attributesChanged(to: board.attributes))
+    }
     if board.counters.count > 0 { contents.append(.onGroupCounterChanged(CounterMap(board.counters.entries))) }
     return contents.map { ReplayedContent(event: GroupEvent(groupID: record.id, opTime: now, $0), kind: .control) }
+  }
+
+  /// How far back changes of mutes and roles in a live room may not have been told: its owner was lost
+  /// since, and somebody has used it again.
+  private static let untoldMilliseconds: Int64 = 60_000
+  /// The most members of whom that is told.
+  private static let maxUntold = 200
+
+  /// The mutes and roles of members that were changed lately: nobody knows which of them the former owner of
+  /// a live room has told. Managers are told by events of their own.
+  private func recentRights(at now: WallInstant, _ opTime: WallInstant) -> [ReplayedContent] {
+    let since = now.advanced(byMilliseconds: -GroupState.untoldMilliseconds)
+    let changed = roster.all.filter { $0.infoTime >= since && $0.infoTime > $0.joinTime && !$0.role.isManager }
+    let latest = changed.sorted { ($0.infoTime, $0.ordinal) > ($1.infoTime, $1.ordinal) }.prefix(GroupState.maxUntold)
+    let changes = latest.map { member in
+      var change = MemberChange(userID: member.userID)
+      change.muteTime = member.muteUntil > now ? (member.muteUntil.milliseconds(since: now) + 999) / 1000 : 0
+      change.role = member.role
+      return change
+    }
+    let opUser = EventOperator(.administrator, on: .restAPI)
+    func event(_ changes: some Sequence<MemberChange>, to users: [UserID]?) -> ReplayedContent {
+      let content = GroupEvent.Content.onGroupMemberInfoChanged(Array(changes), by: opUser, nil)
+      return ReplayedContent(event: GroupEvent(groupID: record.id, opTime: opTime, content), kind: .control, users: users)
+    }
+    guard record.policy.memberChangeNotification else { return changes.map { event([$0], to: [$0.userID]) } }
+    return stride(from: 0, to: changes.count, by: MemberInfoNotices.maxNamed).map { start in
+      event(changes[start...].prefix(MemberInfoNotices.maxNamed), to: nil)
+    }
   }
 }
 

@@ -24,6 +24,9 @@ struct CommitFence: CommitAdmission {
     }
   }
 
+  /// Whether other nodes write to the database, too.
+  var hasOtherNodes: Bool { engine.view.nodes.count > 1 }
+
   /// The database has refused a transaction: the lease must be looked at.
   func wasRefused() { engine.wake() }
 }

@@ -59,6 +59,8 @@ public final class PostgreSQLBus: Bus, Sendable {
 
   public func publish(_ message: [UInt8], to subject: BusSubject) throws(BusError) { try queue.add(message, to: subject) }
 
+  public var sendingQueue: DispatchQueue? { queue.queue }
+
   public func subscribe(
     to subject: BusSubject, _ receive: @escaping @Sendable (BusDelivery) -> Void
   ) async throws(BusError) -> any BusSubscription {

@@ -25,12 +25,9 @@ extension PostgreSQLStore: PresenceStore {
   package func makeKnown(_ users: [UserID]) async throws(StoreError) {
     let unsure = durableUsers.withLock { known in users.filter { !known.contains($0) } }
     if unsure.isEmpty { return }
-    let stored = try await read(.singleStatement) { try $0.known(among: unsure) }
-    let missing = unsure.filter { !stored.contains($0) }
-    if !missing.isEmpty {
-      writer.queue.markKnown(missing)
-      guard await flushUsers() else { throw StoreError(.unavailable, "users cannot be made known") }
-    }
+    // Not read before: the sign-in has found no row (`SignInRecord.isKnown`).
+    writer.queue.markKnown(unsure)
+    guard await flushUsers() else { throw StoreError(.unavailable, "users cannot be made known") }
     durableUsers.withLock { known in
       if known.count + unsure.count > PostgreSQLStore.maxDurableUsers { known = [] }
       known.formUnion(unsure)

@@ -3,7 +3,19 @@ import GroupRuntime
 import StoreEngine
 import StoreTables
 
-// `userAccess` rows: users about whose sign-ins something was decided. They need not be known.
+/// Statements of `userAccess` rows: users about whose sign-ins something was decided. They need not be
+/// known.
+enum AccessRows {
+  static let selectSQL = """
+    SELECT coalesce(a.isBlocked, false), coalesce(a.blockedUntil, 0), coalesce(a.blockReason, ''),
+    coalesce(a.tokensBefore, 0), d.userID IS NOT NULL AND d.endTime IS NULL, d.userID IS NOT NULL
+    FROM (SELECT 1) AS one LEFT JOIN userAccess AS a ON a.userID = $1 LEFT JOIN userDeletion AS d ON d.userID = $1
+    """
+
+  static func read(_ row: inout RowReader) throws -> (access: UserAccess, hasDeletion: Bool) {
+    (access: try UserAccess.read(&row), hasDeletion: try row.flag())
+  }
+}
 
 extension WriteTransaction {
   func put(_ block: UserAccess.Block?, of user: UserID, at time: WallInstant) throws {
@@ -36,15 +48,7 @@ extension WriteTransaction {
 
 extension PostgreSQLConnection {
   package func access(of user: UserID) throws -> (access: UserAccess, hasDeletion: Bool) {
-    try rows(
-      """
-      SELECT coalesce(a.isBlocked, false), coalesce(a.blockedUntil, 0), coalesce(a.blockReason, ''),
-      coalesce(a.tokensBefore, 0), d.userID IS NOT NULL AND d.endTime IS NULL, d.userID IS NOT NULL
-      FROM (SELECT 1) AS one LEFT JOIN userAccess AS a ON a.userID = $1 LEFT JOIN userDeletion AS d ON d.userID = $1
-      """, [user.rawValue]
-    ) { row in
-      (access: try UserAccess.read(&row), hasDeletion: try row.flag())
-    }.first ?? (access: .unlimited, hasDeletion: false)
+    try rows(AccessRows.selectSQL, [user.rawValue], AccessRows.read).first ?? (access: .unlimited, hasDeletion: false)
   }
 
   package func decidedUser(number: Int64) throws -> String? {

@@ -78,12 +78,16 @@ extension PostgreSQLConnection {
   }
 
   package func memberships(of user: UserID) throws -> [Membership] {
-    try rows(
-      """
-      SELECT g.groupID, g.type, m.number FROM member AS m JOIN groupRecord AS g ON g.number = m.number
-      WHERE m.userID = $1 ORDER BY m.number
-      """, [user.rawValue], Membership.read)
+    try rows(MembershipRows.selectSQL, [user.rawValue], Membership.read)
   }
+}
+
+/// Statements of the groups of a user.
+enum MembershipRows {
+  static let selectSQL = """
+    SELECT g.groupID, g.type, m.number FROM member AS m JOIN groupRecord AS g ON g.number = m.number
+    WHERE m.userID = $1 ORDER BY m.number
+    """
 }
 
 /// Statements of `formerMember` rows.

@@ -24,9 +24,10 @@ final class Writer: StoreWriter, @unchecked Sendable {
   let connections = WriterConnections()
   /// Nil = this process has the database alone.
   private let fence = Mutex<CommitFence?>(nil)
-  /// @unchecked: used on `worker` only, like the number of the last batch.
+  /// @unchecked: used on `worker` only, like the number of the last batch and the window.
   private var connection: PostgreSQLConnection?
   private var lastBatch: Int64 = 0
+  private var window = CommitWindow()
 
   init(
     _ connection: PostgreSQLConnection, node: Int64?,
@@ -132,13 +133,25 @@ final class Writer: StoreWriter, @unchecked Sendable {
   /// before that.
   func waitForFates() async throws(StoreError) { try await inDoubt.wait() }
 
-  // A block for each batch: background work gets its turn however many commits wait.
   func wake() {
-    worker.async {
-      guard !self.core.hasHalted, let batch = self.queue.nextBatch() else { return }
-      self.perform(batch, ())
-      self.wake()
-    }
+    worker.async { self.writeNext() }
+  }
+
+  // A block for each batch: background work gets its turn however many commits wait.
+  private func writeNext() {
+    waitForCommits()
+    guard !core.hasHalted, let batch = queue.nextBatch() else { return }
+    let start = options.clocks.monotonic.nanoseconds
+    perform(batch, ())
+    window.note(
+      from: start, to: options.clocks.monotonic.nanoseconds, commits: batch.commits.count, waiting: queue.pendingCommits)
+    worker.async { self.writeNext() }
+  }
+
+  private func waitForCommits() {
+    guard !queue.isClosed, fence.withLock({ $0 })?.hasOtherNodes == true else { return }
+    let wait = window.wait(for: queue.pendingCommits, at: options.clocks.monotonic.nanoseconds)
+    if wait > 0 { Thread.sleep(forTimeInterval: Double(wait) / 1e9) }
   }
 }
 

@@ -119,16 +119,6 @@ extension StoreQueries {
     head.lastMessage = shown > 0 ? try messages(of: group, number: number, seqs: [shown]).first : nil
     return head
   }
-
-  /// By a query for each.
-  package func signInRecord(of user: UserID, _ update: PresenceUpdate?) throws -> SignInRecord {
-    let memberships = try memberships(of: user)
-    let offlineSince = try update.offlineSince { try self.offlineSince(of: user) }
-    let (access, hasDeletion) = try access(of: user)
-    return SignInRecord(
-      memberships: memberships, offlineSince: offlineSince, profile: try profiles(of: [user])[user], access: access,
-      hasDeletion: hasDeletion)
-  }
 }
 
 extension PresenceUpdate? {

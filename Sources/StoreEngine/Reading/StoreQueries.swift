@@ -74,8 +74,7 @@ package protocol StoreQueries: SharedQueries {
 
   // MARK: Users, and what is kept for them
 
-  /// The groups, presence, profile and decisions that a sign-in needs, as of one instant: by default by
-  /// several queries of a snapshot.
+  /// The groups, presence, profile and decisions that a sign-in needs, as of one instant.
   /// - Parameter update: the user's that was not durable before.
   func signInRecord(of user: UserID, _ update: PresenceUpdate?) throws -> SignInRecord
   /// The end of a user's last session; nil = there is one, or never was.

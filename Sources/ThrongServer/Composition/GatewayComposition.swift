@@ -28,6 +28,8 @@ struct GatewayComposition: Sendable {
   let node: ClusterNode?
   /// What all of these keep in memory, for the metrics.
   let tables: [MemoryTable]
+  /// Nil = this process is alone.
+  private let links: ClusterLinks?
   private let clocks: any Clocks
   private let logger: Logger
 
@@ -89,6 +91,7 @@ struct GatewayComposition: Sendable {
       connections: limits.connections, dispatcher: dispatcher, streams: streams, eventStreams: eventStreams,
       refusals: telemetry.refusals, observation: telemetry.observation)
     self.tables = tables + (node?.tables ?? [])
+    links = network?.links
     (self.clocks, self.logger) = (clocks, logger)
   }
 
@@ -103,6 +106,7 @@ struct GatewayComposition: Sendable {
 
   /// Distributes groups over loops, which are made after the gateway.
   func use(_ loops: [EventLoop]) {
+    links?.use(loops)
     delivery.registry.use(loops.map(\.executor))
     telemetry.activeGroups.use(loops)
   }

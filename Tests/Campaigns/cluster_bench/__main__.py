@@ -25,6 +25,8 @@ def parse():
         prog="Scripts/bench-cluster", description="Measures one node and three behind HAProxy, and prints Markdown.",
         epilog="THRONG_BINARY names a server and skips the build.")
     parser.add_argument("--only", metavar="NAME,…", help=f"only these: {', '.join(ALL)}")
+    parser.add_argument("--floor", action="store_true",
+                        help="also what NATS and PostgreSQL allow without Throng (Tests/Bench/bus-floor.c)")
     parser.add_argument("--setups", metavar="N,…", help="only these: 0 one node, 1 three on NATS, 2 three on PostgreSQL alone")
     parser.add_argument("--seconds", type=int, default=8, help="of each measurement (8)")
     parser.add_argument("--members", type=numbers, default=[3000], metavar="N,…", help="of the live room (3000)")
@@ -33,7 +35,9 @@ def parse():
     parser.add_argument("--joiners", type=int, default=900, help="that join a live room at once (900)")
     parser.add_argument("--connections", type=int, default=2000, help="that sign in at once (2000)")
     options = parser.parse_args()
-    options.works = options.only.split(",") if options.only else list(ALL)
+    options.works = options.only.split(",") if options.only else [name for name in ALL if name != "floor"]
+    if options.floor and "floor" not in options.works:
+        options.works.append("floor")
     for name in options.works:
         if name not in ALL:
             parser.error(f"there is no work {name!r}")

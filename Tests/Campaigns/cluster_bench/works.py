@@ -1,10 +1,12 @@
 """What is measured; each gives rows of figures."""
 import asyncio
 import json
+import subprocess
 import time
 
 from chaos.engines import shard_of
 from harness.footprint import metric_now
+from harness.server import REPOSITORY
 from harness.tokens import make_token
 from websockets.asyncio.client import connect
 
@@ -152,6 +154,45 @@ async def sign_ins(setup, options):
              f"{(after['entries'] - before['entries']) / options.connections:.2f}" if after["entries"] else "–"]]
 
 
+def build_floor(directory):
+    """The program of Tests/Bench/bus-floor.c."""
+    program = directory / "bus-floor"
+    headers = subprocess.run(["pg_config", "--includedir"], check=True, capture_output=True, text=True).stdout.strip()
+    subprocess.run(["cc", "-std=gnu11", "-O2", "-pthread", f"-I{headers}", "-o", program, REPOSITORY / "Tests/Bench/bus-floor.c",
+                    "-lpq", "-lnats"], check=True)
+    return program
+
+
+async def floor(setup, options):
+    """What NATS and PostgreSQL allow without Throng: the calls of stored messages, all of which cross; the nodes rest."""
+    cluster = setup.cluster
+    if cluster.nats is None or len(cluster.nodes) < 2:
+        return []
+    program = await asyncio.to_thread(build_floor, setup.directory)
+    for number in range(max(options.senders)):
+        answer = await cluster.nodes[0].call(
+            "createGroup", groupID=f"floor-{number}", groupName="g", groupType="Public", ownerUserID=f"floor{number}")
+        if "result" not in answer:
+            raise RuntimeError(f"createGroup: {answer}")
+    place = f"host={cluster.primary.directory} port={cluster.primary.port} user=throng dbname=throng"
+    rows = []
+    for senders in options.senders:
+        command = [program, f"nats://127.0.0.1:{cluster.nats.port}", place, len(cluster.nodes), senders, options.seconds]
+        before = setup.usage()
+        process = await asyncio.create_subprocess_exec(*map(str, command), stdout=asyncio.subprocess.PIPE)
+        output, _ = await process.communicate()
+        after = setup.usage()
+        if process.returncode:
+            raise RuntimeError(f"bus-floor has ended with {process.returncode}")
+        figures = json.loads(output)
+        latency = figures["latencyMs"]
+        rows.append([setup.name, senders, f"{figures['messagesPerSecond']:,.0f}", f"{latency['p50']:.1f}", f"{latency['p99']:.1f}",
+                     f"{figures['cpuEachUs']:.0f}"]
+                    + [f"{1e6 * (after[part] - before[part]) / figures['allMessages']:.0f}" for part in ("postgresql", "nats")]
+                    + [f"{figures['framesEach']:.2f}", f"{figures['messagesPerTransaction']:.1f}"])
+    return rows
+
+
 # The title, the head of the table, and the work.
 ALL = {
     "latency": (["setup", "message", "the group's", "p50, ms", "p99, ms"], send_latency),
@@ -159,6 +200,8 @@ ALL = {
               "bus messages per event", "bus bytes per event", "lost"], live_room),
     "durable": (["setup", "senders", "messages a second", "p50, ms", "p99, ms", "CPU of Throng each, µs",
                  "of PostgreSQL, µs", "of NATS, µs", "bus messages each"], durable),
+    "floor": (["setup", "senders", "messages a second", "p50, ms", "p99, ms", "CPU of the calls each, µs",
+               "of PostgreSQL, µs", "of NATS, µs", "bus messages each", "messages a transaction"], floor),
     "joins": (["setup", "joins", "a second", "CPU of Throng each, µs", "bus messages each"], joins),
     "signIns": (["setup", "sign-ins", "a second", "CPU of Throng each, µs", "bus messages each", "entries each"], sign_ins),
 }

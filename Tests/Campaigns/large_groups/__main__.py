@@ -16,7 +16,8 @@ from pathlib import Path
 from harness.campaigns import run_campaign
 from harness.server import BINARY
 
-from .works import HEAD, measure
+from .growth import is_faster, power
+from .works import CPU, HEAD, measure
 
 
 def numbers(text):
@@ -41,6 +42,22 @@ def parse():
     return options
 
 
+def growth(members, figures):
+    """The power of the members by which the CPU of a request grows."""
+    return power(members, [float(cells[CPU]) for cells in figures])
+
+
+def table(members, found):
+    """Rows with the figures of all sizes in a cell."""
+    head = [*HEAD, "CPU grows by the power of"]
+    rows = [head, ["---"] * len(head)]
+    for name, figures in found.items():
+        grows = growth(members, figures)
+        cells = [" / ".join(cells) for cells in zip(*figures)]
+        rows.append([name, *cells, "–" if grows is None else f"{grows:.2f}"])
+    return rows
+
+
 async def run(options, scratch):
     for store in options.stores:
         found = {}
@@ -50,9 +67,10 @@ async def run(options, scratch):
             for name, figures in (await measure(directory, store, members, options)).items():
                 found.setdefault(name, []).append(figures)
         print(f"\n{store}: {', '.join(f'{count:,}' for count in options.members)} members\n")
-        for row in [HEAD, ["---"] * len(HEAD)] + [[name, *(" / ".join(cells) for cells in zip(*figures))]
-                                                 for name, figures in found.items()]:
+        for row in table(options.members, found):
             print("| " + " | ".join(row) + " |", flush=True)
+        faster = [name for name, figures in found.items() if is_faster(growth(options.members, figures))]
+        print(f"\nFaster than the members grows: {', '.join(faster) or 'nothing'}.", flush=True)
 
 
 def main():

@@ -19,6 +19,8 @@ SETTINGS = {
     "limits.strangersPerDay": 0, "auth.failureDelay": 0}
 HEAD = ["request", "p50, ms", "longest, ms", "CPU each, ms", "a bystander's longest wait, ms",
         "longest turn of the loop, at most, ms"]
+# The column by which growth is told.
+CPU = HEAD.index("CPU each, ms") - 1
 
 
 class Community:

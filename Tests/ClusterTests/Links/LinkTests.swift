@@ -27,6 +27,15 @@ import ThrongTestKit
     #expect(try header.with(entries: frame.entries) == frame)
   }
 
+  @Test func aFrameThatIsAwaitedSaysSo() throws {
+    let frame = LinkFrame(from: own, to: other, link: 300, isAwaited: true, .entries(origin: 9, number: 7, [1]))
+    var writer = ByteWriter()
+    frame.writeHeader(to: &writer)
+    var reader = ByteReader(writer.bytes)
+    let read = try LinkFrame(header: &reader).with(entries: frame.entries)
+    #expect(read == frame && read.isAwaited)
+  }
+
   @Test func aRequestForALinkHasNoEntries() {
     #expect(throws: MalformedMessage.self) { try LinkFrame(from: own, to: other, link: 1, .open(at: nil)).with(entries: [1]) }
   }
@@ -240,6 +249,117 @@ import ThrongTestKit
     let frame = link.nextFrame(from: own, to: other, at: at(0), acknowledging: place, takesAll: false)
     #expect(frame?.acknowledged == place && frame?.content == .entries(origin: 5, number: 5, []))
     #expect(link.nextFrame(from: own, to: other, at: at(0)) == nil)
+  }
+
+  /// A frame by its number, and the places that it may acknowledge.
+  private func place(_ acknowledgements: inout Acknowledgements, in frame: UInt64, of origin: UInt64 = 5) -> UInt64? {
+    acknowledgements.place(in: LinkPosition(origin: origin, next: frame + 1))?.next
+  }
+
+  /// The place before so many frames of the other direction.
+  private func dealt(with number: UInt64) -> LinkPosition { LinkPosition(origin: 8, next: number) }
+
+  @Test func nothingIsAcknowledgedBeforeWhatWasSentInReturn() {
+    var acknowledgements = Acknowledgements()
+    let nothing = place(&acknowledgements, in: 1)
+    #expect(nothing == nil && !acknowledgements.isPending)
+    acknowledgements.note(dealt(with: 70), behind: LinkPosition(origin: 5, next: 4))
+    #expect(acknowledgements.isPending)
+    let places = (1...4).map { place(&acknowledgements, in: $0) }
+    #expect(places == [nil, nil, 70, 70])
+    #expect(!acknowledgements.isPending)
+    // One that is sent again.
+    let again = (2...3).map { place(&acknowledgements, in: $0) }
+    #expect(again == [nil, 70])
+  }
+
+  @Test func theLastOfMoreIsAcknowledgedAsSoonAsItMayBe() {
+    var acknowledgements = Acknowledgements()
+    for (number, end): (UInt64, UInt64) in [(70, 3), (71, 4), (72, 6)] {
+      acknowledgements.note(dealt(with: number), behind: LinkPosition(origin: 5, next: end))
+    }
+    let places = (1...5).map { place(&acknowledgements, in: $0) }
+    #expect(places == [nil, 70, 70, 70, 72])
+  }
+
+  @Test func aLinkThatBeginsAnewAcknowledgesAtOnce() {
+    var acknowledgements = Acknowledgements()
+    acknowledgements.note(dealt(with: 70), behind: LinkPosition(origin: 5, next: 100))
+    let first = place(&acknowledgements, in: 1, of: 6)
+    #expect(first == 70)
+  }
+
+  @Test func theEndIsBehindAllThatWaits() {
+    var link = linkOfFourFrames()
+    #expect(link.end == LinkPosition(origin: 5, next: 5) && link.nextFrameEnd == LinkPosition(origin: 5, next: 6))
+    let long = [UInt8](repeating: 1, count: OutgoingLink.frameBytes)
+    for entry in [long, [2]] { _ = link.append(entry) }
+    #expect(link.end == LinkPosition(origin: 5, next: 7) && link.nextFrameEnd == LinkPosition(origin: 5, next: 6))
+    for _ in 0..<2 { _ = link.nextFrame(from: own, to: other, at: at(0)) }
+    #expect(link.end == LinkPosition(origin: 5, next: 7))
+    // The first one that the receiver has not got comes again.
+    _ = link.open(9, resumingAt: LinkPosition(origin: 5, next: 5), at: at(0))
+    #expect(link.end == LinkPosition(origin: 5, next: 7) && link.nextFrameEnd == LinkPosition(origin: 5, next: 6))
+  }
+
+  // MARK: Waiting for the receiver
+
+  @Test func theFrameWithTheLastAwaitedEntryAsksForAnAnswer() {
+    var link = linkOfFourFrames()
+    _ = link.append([5])
+    let place = link.awaitAcknowledgement()
+    #expect(place == LinkPosition(origin: 5, next: 6))
+    let sent = frames(of: &link, at: at(1))
+    #expect(sent.map(\.content) == [.entries(origin: 5, number: 5, [5])] && sent.map(\.isAwaited) == [true])
+    // What follows asks, too, until the answer is there: the first may be lost.
+    _ = link.append([6])
+    #expect(frames(of: &link, at: at(2)).map(\.isAwaited) == [true])
+    link.acknowledge(LinkPosition(origin: 5, next: 5))
+    #expect(place.map(link.hasAcknowledged) == false)
+    link.acknowledge(LinkPosition(origin: 5, next: 6))
+    #expect(place.map(link.hasAcknowledged) == true)
+    _ = link.append([7])
+    #expect(frames(of: &link, at: at(3)).map(\.isAwaited) == [false])
+  }
+
+  @Test func anEmptyFrameAsksForWhatHasLeftBefore() {
+    var link = linkOfFourFrames()
+    #expect(link.awaitAcknowledgement() == LinkPosition(origin: 5, next: 6))
+    let sent = link.nextFrame(from: own, to: other, at: at(1), takesAll: false)
+    #expect(sent?.content == .entries(origin: 5, number: 5, []) && sent?.isAwaited == true)
+  }
+
+  @Test func entriesThatMayWaitLeaveWithAnAwaitedOne() {
+    var link = linkOfFourFrames()
+    _ = link.append([5], mayWait: true)
+    #expect(link.nextFrame(from: own, to: other, at: at(1), takesAll: false) == nil)
+    _ = link.awaitAcknowledgement()
+    #expect(link.nextFrame(from: own, to: other, at: at(1), takesAll: false)?.content == .entries(origin: 5, number: 5, [5]))
+  }
+
+  /// What the receiver has got it may not have dealt with.
+  @Test func aLinkThatGoesOnIsStillAwaited() {
+    var link = linkOfFourFrames()
+    let place = link.awaitAcknowledgement()
+    _ = frames(of: &link, at: at(1))
+    #expect(link.open(6, resumingAt: LinkPosition(origin: 5, next: 6), at: at(2)) == .resumed)
+    #expect(place.map(link.hasAcknowledged) == false && place.map(link.mayAcknowledge) == true)
+    #expect(frames(of: &link, at: at(2)).map(\.isAwaited) == [true])
+    link.acknowledge(LinkPosition(origin: 5, next: 7))
+    #expect(place.map(link.hasAcknowledged) == true)
+  }
+
+  @Test func aLinkThatBeginsOrIsClosedAwaitsNothing() {
+    var link = linkOfFourFrames()
+    let place = link.awaitAcknowledgement()
+    #expect(link.open(6, at: at(1)) == .began)
+    link.acknowledge(LinkPosition(origin: 6, next: 9))
+    #expect(place.map(link.hasAcknowledged) == false && place.map(link.mayAcknowledge) == false)
+    #expect(frames(of: &link, at: at(1)).map(\.isAwaited) == [false])
+    let next = link.awaitAcknowledgement()
+    link.close()
+    #expect(next.map(link.mayAcknowledge) == false)
+    #expect(link.awaitAcknowledgement() == nil)
   }
 
   // MARK: The receiving end

@@ -48,7 +48,7 @@ import WireProtocol
   private static let samples: [ClusterEntry] = [
     .snapshotBegan, .snapshotEnded, .sessionBegan("mary", session),
     .sessionBegan("mary", ClusterSession(key: foreignKey, platform: .unknown, deviceID: nil, order: 0)),
-    .sessionCompleted("mary", ownKey), .sessionEnded("mary", ownKey), .replace("mary", foreignKey),
+    .sessionCompleted("mary", ownKey), .sessionEnded("mary", ownKey), .replace("mary", foreignKey), .wantsGroups("mary"),
     .unit("g", TopicUnit()), .unit("g", TopicUnit(.change(StampChange(seq: 8)))),
     .unit("g", TopicUnit(.change(StampChange(seq: -1, changeSeq: 3, revision: .max, board: 1 << 40)), [.resetCompression])),
     .unit(

@@ -63,13 +63,13 @@ import ThrongTestKit
   @Test func groupsHearOfASessionThatIsReplacedOnAnotherNode() async throws {
     let scene = try await Scene()
     scene.snapshot("mary")
-    #expect(scene.presence.attach("g", to: "mary") == [scene.other.number])
+    #expect(scene.presence.attach("g", to: "mary", by: TopicNumber()) == [scene.other.number])
     let later = SessionKey(loop: 0, connection: 7)
     scene.presence.begin(later, on: .iOS, deviceID: nil, of: "mary")
     let replacement = scene.presence.complete(later, of: "mary", limit: 1)
     #expect(replacement == ClusterPresence.Replacement(here: [], groups: ["g"]))
     #expect(scene.presence.otherNodes(of: "mary").isEmpty)
-    #expect(scene.presence.attach("g", to: "mary").isEmpty)
+    #expect(scene.presence.attach("g", to: "mary", by: TopicNumber()).isEmpty)
   }
 
   /// The frames of a group are compressed on each node with members: who joins on one of them reads the

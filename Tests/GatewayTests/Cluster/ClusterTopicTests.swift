@@ -13,6 +13,9 @@ import ThrongTestKit
   private struct Scene {
     let own, other, third: LinkPeer
     let presence: ClusterPresence
+    /// Of the topic. What is delivered has another one, without sessions.
+    let directory = SessionDirectory()
+    let followed: FollowedTopics
     let topic: ClusterTopic
     let topics = OwnTopics()
     let clocks = ManualClocks()
@@ -33,9 +36,8 @@ import ThrongTestKit
       let requests = RemoteRequests(links: own.links, clocks: clocks)
       waiting.requests.withLock { $0 = requests }
       presence = ClusterPresence(links: own.links, shards: shards, clocks: clocks)
-      let directory = SessionDirectory()
-      let followed = FollowedTopics(
-        directory: directory, shards: shards, links: own.links, requests: requests,
+      followed = FollowedTopics(
+        directory: SessionDirectory(), shards: shards, links: own.links, requests: requests,
         router: ShardRouter(shards: shards, links: own.links, requests: requests, clocks: clocks), clocks: clocks,
         logger: Logger(label: "own") { _ in SwiftLogNoOpLogHandler() }, isOnBus: { true })
       topic = ClusterTopic(
@@ -259,6 +261,45 @@ import ThrongTestKit
     try await waitUntil("it has come") { Self.units(scene.other).count == 2 }
     #expect(Self.units(scene.other).last == TopicUnit(nil, [Self.event, .close]))
     #expect(!scene.topics.isFollowed("g", by: scene.other.number))
+  }
+
+  /// A loop would be kept too long by it.
+  @Test func aListOfManyUsersIsDeliveredOffTheLoop() {
+    func list(_ count: Int) -> TopicUnit {
+      let users = (0..<count).map { AttachedUser(UserID(stringLiteral: "user\($0)"), .receive) }
+      return TopicUnit(.whole(Self.stamp(1)), [.follow(users, term: 1), Self.event])
+    }
+    #expect(!list(TopicUnit.attachedAtOnce).isLong && list(TopicUnit.attachedAtOnce + 1).isLong)
+  }
+
+  @Test func aGroupWaitsForAListOfMany() async throws {
+    let scene = try await Scene()
+    let sessions = try await BareSessions(1)
+    let users = (0...TopicUnit.attachedAtOnce).map { UserID(stringLiteral: "user\($0)") }
+    for user in users { scene.directory.register(sessions.entry(0), of: user) }
+    scene.decide(Self.stamp(5)) { for user in users { _ = scene.topic.attach(user, receiving: .receive) } }
+    let (followed, counts) = (scene.followed, Counts())
+    scene.topic.whenTold { counts.add(followed.count) }
+    try await waitUntil("the list is delivered") { counts.all.count == 1 }
+    scene.topic.whenTold { counts.add(followed.count) }
+    #expect(counts.all == [1, 1], "at once where nothing is under way")
+  }
+
+  private final class Counts: Sendable {
+    private let state = Mutex<[Int]>([])
+
+    var all: [Int] { state.withLock { $0 } }
+
+    func add(_ count: Int) { state.withLock { $0.append(count) } }
+  }
+
+  @Test func nobodyWaitsForAListOfFew() async throws {
+    let scene = try await Scene()
+    scene.snapshot(of: scene.other, "mary")
+    scene.decide(Self.stamp(5)) { _ = scene.topic.attach("mary", receiving: .receive) }
+    let told = Mutex(0)
+    scene.topic.whenTold { told.withLock { $0 += 1 } }
+    #expect(told.withLock { $0 } == 1)
   }
 
   @Test func onlyWhoHasAnotherSessionHears() async throws {

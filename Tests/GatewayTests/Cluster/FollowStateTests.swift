@@ -234,6 +234,15 @@ import ThrongTestKit
     }
   }
 
+  /// So metrics have every reason but that one.
+  @Test func aStoreThatFailsForTooLongIsLate() {
+    var state = catchingUp()
+    #expect(state.replayed(.impossible(.storeFailed), by: Self.two, from: Self.stamp(5), through: Self.stamp(7), at: 400) == [])
+    #expect(state.tick(at: 20_400, canBeAsked: true) == [.loseTouch(.late, also: [])])
+    #expect(FollowLoss.allCases.count == 5 + GroupReplay.Reason.allCases.count - 1)
+    #expect(!FollowLoss.allCases.contains(.replay(.storeFailed)))
+  }
+
   @Test(arguments: GroupReplay.Reason.allCases.filter { $0 != .storeFailed })
   func aReplayThatCannotBeClosesWhoWasAttachedAndBeginsAnew(reason: GroupReplay.Reason) {
     var state = catchingUp()

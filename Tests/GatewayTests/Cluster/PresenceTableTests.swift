@@ -129,10 +129,15 @@ import ThrongTestKit
   @Test func groupsHearOfTheEndOnANode() {
     var table = PresenceTable()
     table.begin(session(1, on: one), of: "mary", on: one)
-    table.attach("g", to: "mary")
-    #expect(table.groups(of: "mary") == ["g"])
+    let (first, second) = (TopicNumber(), TopicNumber())
+    table.attach("g", to: "mary", by: first)
+    table.detach("g", from: "mary", by: first)
+    #expect(table.groups(of: "mary") == [])
+    table.attach("g", to: "mary", by: second)
+    table.detach("g", from: "mary", by: first)
+    #expect(table.groups(of: "mary") == ["g"], "a later topic has attached her")
     #expect(table.end(session(1, on: one).key, of: "mary")?.groups == ["g"])
-    table.attach("g", to: "mary")
+    table.attach("g", to: "mary", by: second)
     #expect(table.groups(of: "mary") == [], "a user without a session has none attached")
   }
 
@@ -145,16 +150,48 @@ import ThrongTestKit
     let presence = ClusterPresence(links: links, shards: ShardMap(), clocks: clocks)
     presence.start(as: one)
     presence.begin(session(1, on: one).key, on: .iOS, deviceID: nil, of: "mary")
-    #expect(presence.attach("g", to: "mary") == [])
+    let topic = TopicNumber()
+    #expect(presence.attach("g", to: "mary", by: topic) == [])
     func begin(_ connection: UInt64, on node: NodeNumber) -> [ClusterPresence.Change] {
       presence.didReceive(.sessionBegan("mary", session(connection, on: node, .web)), from: node)
     }
     #expect(begin(2, on: two) == [ClusterPresence.Change(user: "mary", groups: ["g"])])
     #expect(begin(3, on: two) == [])
     #expect(begin(4, on: three) == [ClusterPresence.Change(user: "mary", groups: ["g"])])
-    presence.detach("g", from: ["mary"])
+    presence.detach("g", from: "mary", by: topic)
     _ = presence.didReceive(.sessionEnded("mary", session(4, on: three).key), from: three)
     #expect(begin(5, on: three) == [])
+  }
+
+  /// They are looked up in several steps.
+  @Test func manyUsersAreLookedUpAndDetached() async throws {
+    let links = ClusterLinks(
+      bus: InProcessNetwork().bus("one"), key: .ofTests, clocks: ManualClocks(),
+      logger: Logger(label: "links") { _ in SwiftLogNoOpLogHandler() })
+    let presence = ClusterPresence(links: links, shards: ShardMap(), clocks: ManualClocks())
+    presence.start(as: one)
+    let users = (0..<2 * ClusterPresence.batchSize + 1).map { UserID(stringLiteral: "user\($0)") }
+    let present = users.indices.filter { $0 % 3 == 0 }.map { users[$0] }
+    let (first, second) = (TopicNumber(), TopicNumber())
+    for (number, user) in present.enumerated() {
+      presence.begin(SessionKey(loop: 0, connection: UInt64(number)), on: .iOS, deviceID: nil, of: user)
+      _ = presence.attach("g", to: user, by: user == present[0] ? second : first)
+    }
+    #expect(presence.signedIn(among: users) == present)
+    presence.detach("g", fromAll: users, by: first)
+    // Of a user who signs in on another node the groups that have attached this one hear.
+    func hearing(_ user: UserID, _ connection: UInt64) -> [GroupID] {
+      presence.didReceive(.sessionBegan(user, session(connection, on: two, .web)), from: two).flatMap(\.groups)
+    }
+    let last = present[present.count - 1]
+    var connection: UInt64 = 10_000
+    try await waitUntil("the last one is detached") {
+      connection += 1
+      let groups = hearing(last, connection)
+      _ = presence.didReceive(.sessionEnded(last, session(connection, on: two).key), from: two)
+      return groups.isEmpty
+    }
+    #expect(hearing(present[0], 9_000) == ["g"], "a later topic has attached that user")
   }
 
   @Test func theLargestNumberOfASessionIsNoFault() {

@@ -44,6 +44,7 @@ struct LiveCluster {
     let result: Result<Void, any Error>
     do {
       try await cluster.settled()
+      try await cluster.forgetGains()
       result = .success(try await body(cluster))
     } catch {
       result = .failure(error)
@@ -156,6 +157,19 @@ struct LiveCluster {
   /// A name of a user whose shard is a node's.
   func userID(on index: Int, _ prefix: String = "u") -> UserID {
     (0..<10_000).lazy.compactMap { UserID("\(prefix)\($0)") }.first { owns(Shard(of: $0), index) } ?? "none"
+  }
+
+  /// As if each node had had its shards for long. With shards that it has just got, it asks for all groups of
+  /// each user who signs in elsewhere.
+  func forgetGains() async throws {
+    let (members, clocks) = (nodes, world.clocks)
+    try await waitUntil("each node leads its shards") {
+      members.allSatisfy { node in
+        guard let own = node.engine.node else { return false }
+        return node.engine.view.shards(of: own).allSatisfy { node.engine.shards.term(of: $0, at: clocks.monotonic) != nil }
+      }
+    }
+    for node in members { node.services.cluster?.network.presence.forgetGains() }
   }
 
   /// Ends a node as by a crash: the others take over its shards at once.

@@ -237,12 +237,45 @@ import ThrongTestKit
     let scene = ActorScene(keepsStamps: true)
     try await scene.makeGroup("AVChatRoom")
     #expect(try await scene.ask("setGroupAttributes", #"{"attributes":{"k":"a"}}"#, by: "olga").code == 0)
+    let events = try await lastState(of: scene)
+    #expect(events.map { $0["method"].string } == ["onGroupAttributeChanged"])
+    #expect(events.first?["params"]["groupAttributeMap"] == ["k": "a"] as JSON)
+  }
+
+  private func lastState(of scene: ActorScene) async throws -> [JSON] {
     let epoch = try #require(try await scene.store.stamps(of: ["g"])["g"])
     let replay: GroupReplay = await withCheckedContinuation { continuation in
       scene.registry.group("g").enqueue(.replay(from: nil, through: epoch) { continuation.resume(returning: $0) })
     }
     guard case .events(let events) = replay else { throw StoreError(.inconsistent, "\(replay)") }
-    #expect(try events.map { try JSON($0.frame)["method"].string } == ["onGroupAttributeChanged"])
+    return try events.map { try JSON($0.frame) }
+  }
+
+  /// Otherwise members would keep a seat that somebody has left in the former owner's last moment.
+  @Test func aLiveRoomTellsThatItHasNoAttributeLeft() async throws {
+    let scene = ActorScene(keepsStamps: true)
+    try await scene.makeGroup("AVChatRoom")
+    #expect(try await scene.ask("setGroupAttributes", #"{"attributes":{"k":"a"}}"#, by: "olga").code == 0)
+    #expect(try await scene.ask("deleteGroupAttributes", #"{"keys":["k"]}"#, by: "olga").code == 0)
+    let events = try await lastState(of: scene)
+    #expect(events.map { $0["method"].string } == ["onGroupAttributeChanged"])
+    #expect(events.first?["params"]["groupAttributeMap"] == [:] as JSON)
+  }
+
+  @Test func aLiveRoomTellsWhoWasMutedLately() async throws {
+    let scene = ActorScene(keepsStamps: true)
+    try await scene.makeGroup("AVChatRoom")
+    for name in ["mary", "oscar"] { try await scene.ask("joinGroup", by: name) }
+    scene.advance(by: 1000)
+    #expect(try await scene.ask("muteGroupMember", #"{"userID":"mary","muteTime":300}"#, by: "olga").code == 0)
+    scene.advance(by: 30_000)
+    let events = try await lastState(of: scene)
+    #expect(events.map { $0["method"].string } == ["onGroupAttributeChanged", "onGroupMemberInfoChanged"])
+    let told: JSON = [["userID": "mary", "muteTime": 270, "role": "Member"]]
+    #expect(events.last?["params"]["changeInfoList"] == told)
+    scene.advance(by: 31_000)
+    let later = try await lastState(of: scene)
+    #expect(later.map { $0["method"].string } == ["onGroupAttributeChanged"], "it is too long ago")
   }
 
   // MARK: What cannot be told

@@ -327,4 +327,71 @@ import ThrongTestKit
     population.leave("zoe")
     #expect(population.order.managers.map(\.userID) == ["u5", "adam"])
   }
+
+  // MARK: Large groups
+
+  private static func members(_ count: Int) -> [Member] {
+    (1...Int64(count)).map { number in
+      Member(userID: UserID(stringLiteral: "user\(number)"), role: .member, joinTime: 1, ordinal: number, receiveOption: .receive)
+    }
+  }
+
+  /// Otherwise the first list of a large group would sort all of its members on a loop.
+  @Test func largeGroupsHaveTheirListsBeforeTheyAreAsked() {
+    let members = Self.members(MemberOrder.keptFrom)
+    let kept = MemberOrder(members, keeping: .all)
+    #expect(kept.hasPlaces && kept.hasArrivals)
+    let unkept = MemberOrder(members)
+    #expect(!unkept.hasPlaces && !unkept.hasArrivals)
+    var order = MemberOrder(members.dropLast(), keeping: .all)
+    #expect(!order.hasPlaces && !order.hasArrivals)
+    var byID = Dictionary(uniqueKeysWithValues: members.map { ($0.userID, $0) })
+    order.update(members.last, was: nil, among: byID)
+    #expect(order.hasPlaces && order.hasArrivals, "it has grown so far")
+    let first = order.page(of: byID, rank: nil, after: 0, count: 3).members.map(\.userID)
+    #expect(first == members.map(\.userID).sorted().prefix(3).map(\.self))
+    byID[members[0].userID] = nil
+    order.update(nil, was: members[0], among: byID)
+    let second = order.page(of: byID, rank: nil, after: 0, count: 2)
+    #expect(second.members.map(\.userID) == ["user10", "user100"])
+    // The list goes on behind a member who has left.
+    byID["user100"] = nil
+    order.update(nil, was: second.members[1], among: byID)
+    let third = order.page(of: byID, rank: nil, after: second.nextSeq, count: 1).members.map(\.userID)
+    #expect(third == ["user1000"])
+  }
+
+  /// A live room lists its newest members alone.
+  @Test func largeLiveRoomsHaveTheirJoinsInOrder() {
+    let members = Self.members(MemberOrder.keptFrom)
+    let loaded = MemberOrder(members, keeping: .arrivals)
+    #expect(loaded.hasArrivals && !loaded.hasPlaces)
+    var order = MemberOrder(members.dropLast(), keeping: .arrivals)
+    #expect(!order.hasArrivals)
+    var byID = Dictionary(uniqueKeysWithValues: members.map { ($0.userID, $0) })
+    order.update(members.last, was: nil, among: byID)
+    #expect(order.hasArrivals && !order.hasPlaces, "it has grown so far")
+    byID["user1000"] = nil
+    order.update(nil, was: members[999], among: byID)
+    let first = order.newestPage(of: byID, rank: nil, after: 0, count: 2)
+    #expect(first.members.map(\.userID) == ["user999", "user998"])
+    byID["user998"] = nil
+    order.update(nil, was: members[997], among: byID)
+    let second = order.newestPage(of: byID, rank: nil, after: first.nextSeq, count: 1)
+    #expect(second.members.map(\.userID) == ["user997"])
+  }
+
+  @Test func aPageLooksAtSoManyMembersOnly() {
+    var members = Self.members(2 * MemberOrder.maxScanned + 1)
+    members[2 * MemberOrder.maxScanned].infoTime = 5
+    let byID = Dictionary(uniqueKeysWithValues: members.map { ($0.userID, $0) })
+    var order = MemberOrder(members, keeping: .all)
+    var (pages, listed, nextSeq) = (0, [UserID](), Int64(0))
+    repeat {
+      let page = order.page(of: byID, rank: nil, changedSince: 5, after: nextSeq, count: 10)
+      (pages, nextSeq) = (pages + 1, page.nextSeq)
+      listed += page.members.map(\.userID)
+    } while nextSeq != 0
+    #expect(pages == 3 && listed == [members[2 * MemberOrder.maxScanned].userID])
+  }
 }

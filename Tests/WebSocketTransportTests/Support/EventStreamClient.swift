@@ -9,8 +9,8 @@ final class EventStreamClient: FrameReceiver {
   private(set) var comments = 0
 
   /// - Parameter receiveBuffer: bytes; nil = the system's choice.
-  convenience init(port: Int, query: String = "", receiveBuffer: Int? = nil) throws {
-    try self.init(SocketClient(port: port, receiveBuffer: receiveBuffer), query: query)
+  convenience init(port: Int, query: String = "", receiveBuffer: Int? = nil, isTLS: Bool = false) throws {
+    try self.init(SocketClient(port: port, receiveBuffer: receiveBuffer, isTLS: isTLS), query: query)
   }
 
   init(_ socket: SocketClient, query: String = "") throws {
@@ -77,7 +77,7 @@ extension TestServer.Behaviour {
 extension TestServer.Running {
   /// An event stream, and the server's end of it.
   func openStream(query: String = "", receiveBuffer: Int? = nil) throws -> (EventStreamClient, Connection) {
-    let client = try EventStreamClient(port: port, query: query, receiveBuffer: receiveBuffer)
+    let client = try EventStreamClient(port: port, query: query, receiveBuffer: receiveBuffer, isTLS: isTLS)
     return (client, try server.opened.next().connection)
   }
 }

@@ -107,6 +107,8 @@ extension TestServer {
   struct Running {
     let server: TestServer
     let transport: Transport
+    /// Whether the public listener has TLS, which its clients then use.
+    let isTLS: Bool
     /// Nil = the loops go by the system's.
     fileprivate let clock: ManualClock?
 
@@ -118,7 +120,8 @@ extension TestServer {
     func connect(
       _ path: String = "/ws", headers: [String] = [], receiveBuffer: Int? = nil
     ) throws -> (WebSocketClient, Connection) {
-      let client = try WebSocketClient(port: port, path: path, headers: headers, receiveBuffer: receiveBuffer)
+      let client = try WebSocketClient(
+        port: port, path: path, headers: headers, receiveBuffer: receiveBuffer, isTLS: isTLS)
       return (client, try server.opened.next().connection)
     }
 
@@ -153,7 +156,7 @@ extension TestServer {
     let server = TestServer(behaviour)
     let transport = try Transport(configuration, delegate: server)
     transport.start()
-    let running = Running(server: server, transport: transport, clock: clock)
+    let running = Running(server: server, transport: transport, isTLS: configuration.tls != nil, clock: clock)
     if let clock { for loop in transport.loops { try running.on(loop) { ManualClock.use(clock) } } }
     let result: Result<Void, any Error>
     do { result = .success(try await body(running)) } catch { result = .failure(error) }

@@ -24,8 +24,10 @@ final class WebSocketClient {
   /// The status line and headers of the server's answer.
   let answer: String
 
-  convenience init(port: Int, path: String = "/ws", headers: [String] = [], receiveBuffer: Int? = nil) throws {
-    try self.init(SocketClient(port: port, receiveBuffer: receiveBuffer), path: path, headers: headers)
+  convenience init(
+    port: Int, path: String = "/ws", headers: [String] = [], receiveBuffer: Int? = nil, isTLS: Bool = false
+  ) throws {
+    try self.init(SocketClient(port: port, receiveBuffer: receiveBuffer, isTLS: isTLS), path: path, headers: headers)
   }
 
   init(_ socket: SocketClient, path: String = "/ws", headers: [String] = []) throws {

@@ -17,8 +17,10 @@ enum FollowLoss: Sendable, Hashable, CaseIterable {
   case unplaced
   case replay(GroupReplay.Reason)
 
+  /// A store that fails is asked again, until it is too late.
   static let allCases: [FollowLoss] =
-    [.late, .gone, .overflow, .expected, .unplaced] + GroupReplay.Reason.allCases.map { FollowLoss.replay($0) }
+    [.late, .gone, .overflow, .expected, .unplaced]
+    + GroupReplay.Reason.allCases.filter { $0 != .storeFailed }.map { FollowLoss.replay($0) }
 
   /// For metrics and logs.
   var name: String {

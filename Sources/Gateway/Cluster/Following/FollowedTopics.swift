@@ -124,6 +124,16 @@ package final class FollowedTopics: Sendable {
     }
   }
 
+  /// Applies units of this node off the caller's loop, in the order of the calls.
+  func didReceiveLater(
+    _ units: [TopicUnit], of group: GroupID, from node: NodeNumber, _ completion: @escaping @Sendable () -> Void
+  ) {
+    queue.async { [self] in
+      for unit in units { didReceive(unit, of: group, from: node) }
+      completion()
+    }
+  }
+
   private func topic(
     of group: GroupID, for unit: TopicUnit, from node: NodeNumber, at now: MonotonicInstant
   ) -> FollowedTopic? {

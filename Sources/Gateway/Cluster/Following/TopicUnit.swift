@@ -35,6 +35,12 @@ struct TopicUnit: Sendable, Equatable {
     return []
   }
 
+  /// Whether it attaches so many users that a loop must not do that itself.
+  var isLong: Bool { followedUsers.count > TopicUnit.attachedAtOnce }
+
+  /// How many users a loop attaches at once.
+  static let attachedAtOnce = 1000
+
   /// Whether it may wait for a frame of many: nobody waits for news of members.
   var mayWait: Bool { events.allSatisfy(\.mayWait) }
 }

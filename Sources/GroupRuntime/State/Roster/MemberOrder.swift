@@ -12,8 +12,22 @@ struct MemberOrder: Sendable {
     let nextSeq: Int64
   }
 
+  /// The lists that a large group has before the first is asked for.
+  enum KeptLists: Sendable {
+    case none
+    /// That of the joins, which the newest members are taken from.
+    case arrivals
+    case all
+  }
+
   /// How many members besides the owner and the admins a live room lists.
   static let newestListed = 300
+  /// How many members a page looks at, whether it lists them or not: a loop must not look at a whole large
+  /// group. Such a page is short, and still has a `nextSeq`.
+  static let maxScanned = 10_000
+  /// The lists of a group of so many members are made when it is loaded, or has grown so far: later, to
+  /// sort all of them would keep a loop for too long.
+  static let keptFrom = 1000
   /// How many departed members a list can still continue after.
   private static let departuresKept = 1000
 
@@ -23,6 +37,8 @@ struct MemberOrder: Sendable {
     let ordinal: Int64
 
     init(_ member: Member) { (rank, ordinal) = (MemberPlace.rank(of: member.role), member.ordinal) }
+
+    init(_ place: MemberPlace) { (rank, ordinal) = (place.rank, place.ordinal) }
 
     init?(_ nextSeq: Int64) {
       guard nextSeq != 0 else { return nil }
@@ -40,6 +56,7 @@ struct MemberOrder: Sendable {
 
   /// The owner and the admins, sorted.
   private(set) var managers: [MemberPlace]
+  private let kept: KeptLists
   /// All members, sorted; nil until the first list.
   private var places: [MemberPlace]?
   /// The members with a mute of their own, ended ones included.
@@ -53,9 +70,27 @@ struct MemberOrder: Sendable {
   private var departures: [Int64] = []
 
   /// The orders of a group that is being loaded.
-  init(_ members: some Collection<Member>) {
+  init(_ members: some Collection<Member>, keeping kept: KeptLists = .none) {
+    self.kept = kept
     managers = members.compactMap { MemberOrder.placeOfManager($0) }.sorted()
     muted = members.compactMap { MemberOrder.placeOfMuted($0) }.sorted()
+    if members.count >= MemberOrder.keptFrom { makeKeptLists(of: members) }
+  }
+
+  /// Whether the list of all members is made.
+  var hasPlaces: Bool { places != nil }
+
+  /// Whether the list of the joins is made.
+  var hasArrivals: Bool { arrivals != nil }
+
+  private mutating func makeKeptLists(of members: some Collection<Member>) {
+    if kept == .none { return }
+    if arrivals == nil { arrivals = MemberOrder.arrivals(of: members) }
+    if kept == .all, places == nil { places = members.map { MemberPlace($0) }.sorted() }
+  }
+
+  private static func arrivals(of members: some Collection<Member>) -> [Arrival] {
+    members.map { Arrival(userID: $0.userID, ordinal: $0.ordinal) }.sorted { $0.ordinal < $1.ordinal }
   }
 
   private static func placeOfManager(_ member: Member) -> MemberPlace? { member.role.isManager ? MemberPlace(member) : nil }
@@ -72,12 +107,23 @@ struct MemberOrder: Sendable {
     places?.replace(previous.map { MemberPlace($0) }, with: member.map { MemberPlace($0) })
     muted.replace(previous.flatMap { MemberOrder.placeOfMuted($0) }, with: member.flatMap { MemberOrder.placeOfMuted($0) })
     if let member, previous == nil { addArrival(of: member, among: members) }
-    if let previous, member == nil { addDeparture(of: previous) }
+    if let previous, member == nil {
+      addDeparture(of: previous)
+      if kept != .none { removeArrival(of: previous) }
+    }
+    if members.count >= MemberOrder.keptFrom { makeKeptLists(of: members.values) }
   }
 
   private mutating func addArrival(of member: Member, among members: [UserID: Member]) {
     arrivals?.append(Arrival(userID: member.userID, ordinal: member.ordinal))
     if let count = arrivals?.count, count > 2 * members.count + MemberOrder.newestListed { forgetArrivals(except: members) }
+  }
+
+  /// Many departed members of a large group would have to be forgotten at once otherwise.
+  private mutating func removeArrival(of member: Member) {
+    guard let index = arrivals?.firstIndexInOrder(where: { $0.ordinal >= member.ordinal }) else { return }
+    let isFound = arrivals.map { index < $0.endIndex && $0[index].ordinal == member.ordinal } ?? false
+    if isFound { arrivals?.remove(at: index) }
   }
 
   private mutating func forgetArrivals(except members: [UserID: Member]) {
@@ -137,12 +183,14 @@ struct MemberOrder: Sendable {
     where isListed: (Member) -> Bool = { _ in true }
   ) -> Page {
     var listed: [Member] = []
-    for place in places {
+    let scanned = places.prefix(MemberOrder.maxScanned)
+    for place in scanned {
       guard let member = members[place.userID], isListed(member) else { continue }
       if listed.count == count { return Page(members: listed, nextSeq: listed.last.map { Cursor($0).nextSeq } ?? 0) }
       listed.append(member)
     }
-    return Page(members: listed, nextSeq: 0)
+    let last = scanned.count < places.count ? scanned.last : nil
+    return Page(members: listed, nextSeq: last.map { Cursor($0).nextSeq } ?? 0)
   }
 
   /// The places after the last member of the previous page, who may have left or changed role
@@ -166,9 +214,7 @@ struct MemberOrder: Sendable {
   }
 
   private mutating func inOrderOfArrival(_ members: [UserID: Member]) -> [Arrival] {
-    let arrivals =
-      arrivals
-      ?? members.values.map { Arrival(userID: $0.userID, ordinal: $0.ordinal) }.sorted { $0.ordinal < $1.ordinal }
+    let arrivals = arrivals ?? MemberOrder.arrivals(of: members.values)
     self.arrivals = arrivals
     return arrivals
   }

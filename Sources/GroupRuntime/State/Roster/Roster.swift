@@ -34,7 +34,8 @@ struct Roster: Sendable {
   init(_ stored: StoredGroup, at now: ClockReading) {
     type = stored.record.type
     members = Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
-    order = MemberOrder(stored.members)
+    order = MemberOrder(
+      stored.members, keeping: type.everyoneIsMember ? .none : type.listsNewestMembers ? .arrivals : .all)
     clearedMax = stored.members.map(\.clearedSeq).max() ?? 0
     former = FormerMembers(
       stored.former, at: now.wall,
@@ -101,7 +102,7 @@ struct Roster: Sendable {
   /// The member who becomes owner when the owner quits: "the earliest-joined member (ties: the
   /// order of memberList)".
   var successor: Member? {
-    members.values.filter { $0.role != .owner }.min { ($0.joinTime, $0.ordinal) < ($1.joinTime, $1.ordinal) }
+    members.values.lazy.filter { $0.role != .owner }.min { ($0.joinTime, $0.ordinal) < ($1.joinTime, $1.ordinal) }
   }
 
   /// The role that a user would have as a member, where roles outlive leaving.
@@ -259,6 +260,8 @@ struct Roster: Sendable {
 
   /// Members of whom no absence is known are absent since an instant, unless they are present.
   mutating func setAbsent(except present: Set<UserID>, since instant: MonotonicInstant) {
+    // They come online on a loop.
+    online.reserveCapacity(present.count)
     guard type.removesAbsentMembers else { return }
     for member in members.values where member.role != .owner && !present.contains(member.userID) {
       absent.add(member.userID, since: instant)

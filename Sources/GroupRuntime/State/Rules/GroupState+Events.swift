@@ -149,7 +149,7 @@ extension GroupState {
     let mentioned = Set(message.atUserIDList)
     let everybody = mentioned.contains(MessageOptions.everybody)
     let named = message.extras.map { Set($0.toUserIDList) } ?? []
-    return roster.all.filter { member in
+    func isPushed(_ member: Member) -> Bool {
       guard named.isEmpty || named.contains(member.userID) else { return false }
       guard member.userID != message.sender, !roster.isOnline(member.userID) else { return false }
       if everybody || mentioned.contains(member.userID.rawValue) { return true }
@@ -158,6 +158,10 @@ extension GroupState {
       case .receiveFromManagers, .notifyFromManagers: return message.isFromManager
       case .notReceive, .receiveNotNotify: return false
       }
-    }.map(\.userID).sorted()
+    }
+    var users: [UserID] = []
+    for member in roster.all where isPushed(member) { users.append(member.userID) }
+    // Their order means nothing, and to sort very many would keep the loop.
+    return users.count > GroupState.pushedUsersPerRequest ? users : users.sorted()
   }
 }
