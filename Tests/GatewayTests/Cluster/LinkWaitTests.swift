@@ -30,7 +30,8 @@ import ThrongTestKit
     let outcomes = Outcomes()
     for name in ["a", "b"] {
       _ = link.append([1])
-      let place = try #require(link.awaitAcknowledgement())
+      let awaited = link.awaitAcknowledgement()
+      let place = try #require(awaited)
       #expect(waits.add(outcomes.note(name), until: place, or: 1000) == true)
       _ = link.nextFrame(from: NodeNumber(1), to: NodeNumber(2), at: 0)
     }
@@ -46,7 +47,8 @@ import ThrongTestKit
   @Test func aLinkThatBeginsAnewIsWaitedForInVain() throws {
     var link = openLink()
     var waits = LinkWaits()
-    let place = try #require(link.awaitAcknowledgement())
+    let awaited = link.awaitAcknowledgement()
+    let place = try #require(awaited)
     #expect(waits.add({ _ in }, until: place, or: 1000) == true)
     _ = link.open(6, at: 0)
     #expect(waits.popVoid(of: link, at: 0).count == 1)
@@ -57,7 +59,8 @@ import ThrongTestKit
   @Test func onlySoManyWait() throws {
     var link = openLink()
     var waits = LinkWaits()
-    let place = try #require(link.awaitAcknowledgement())
+    let awaited = link.awaitAcknowledgement()
+    let place = try #require(awaited)
     for _ in 0..<LinkWaits.maxCount { _ = waits.add({ _ in }, until: place, or: 1000) }
     #expect(waits.add({ _ in }, until: place, or: 1000) == false)
   }

@@ -121,16 +121,21 @@ final class SocketClient {
   /// Everything up to and including the mark.
   func receive(through mark: String) throws -> String {
     let mark = Array(mark.utf8)
+    guard let last = mark.last.map(Int32.init) else { return "" }
     var searched = 0
     while true {
       // By the C library: a loop over the bytes of a build without optimisation takes seconds for a megabyte.
       let found = buffer.withUnsafeBytes { bytes -> Int? in
         guard let start = bytes.baseAddress else { return nil }
-        return memmem(start + searched, bytes.count - searched, mark, mark.count).map { start.distance(to: $0) }
+        return memchr(start + searched, last, bytes.count - searched).map { start.distance(to: $0) + 1 }
       }
-      if let found { return String(decoding: try receive(found + mark.count), as: UTF8.self) }
-      searched = max(0, buffer.count - mark.count + 1)
-      guard try fill() else { throw Failed(description: "the stream ended") }
+      if let end = found {
+        if buffer[..<end].suffix(mark.count).elementsEqual(mark) { return String(decoding: try receive(end), as: UTF8.self) }
+        searched = end
+      } else {
+        searched = buffer.count
+        guard try fill() else { throw Failed(description: "the stream ended") }
+      }
     }
   }
 
