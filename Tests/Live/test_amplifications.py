@@ -1,9 +1,12 @@
 """The arithmetic behind the table of amplifications: rows between two snapshots, bounds, the
 printed table."""
-from amplifications import report
+import re
+
+from amplifications import TABLE, report
 
 from harness.amplification import BURST, RATE, Bounds, Measurement
 from harness.footprint import MEBIBYTE, Table, rows_between
+from harness.server import REPOSITORY
 
 
 def found(**values):
@@ -62,3 +65,8 @@ def test_figures_are_written_where_a_page_awaits_them():
     expected = page.replace(
         "| `one` | to be measured | to be measured | to be measured |", "| `one` | to be measured | 2.5 | 4.0 |")
     assert report.fill(page, {"one": run}) == expected
+
+
+def test_the_page_has_a_row_for_each_amplification():
+    page = (REPOSITORY / "Sources/ThrongServer/Documentation.docc/Benchmarks.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(TABLE)
