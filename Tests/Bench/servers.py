@@ -4,7 +4,9 @@ from __future__ import annotations
 import contextlib
 import json
 import pathlib
+import random
 import re
+import string
 import subprocess
 import urllib.request
 from dataclasses import dataclass, field
@@ -70,6 +72,16 @@ def certificate(directory: pathlib.Path) -> tuple[str, str]:
     return files
 
 
+def word_list(directory: pathlib.Path, count: int) -> str:
+    """A file with so many terms of random letters, for moderation.wordsFile."""
+    chance, words = random.Random(1), set()
+    while len(words) < count:
+        words.add("".join(chance.choices(string.ascii_lowercase, k=chance.randint(6, 15))))
+    path = directory / "words.txt"
+    path.write_text("\n".join(sorted(words)) + "\n")
+    return str(path)
+
+
 def _url(tls: bool, address: str) -> list[str]:
     """The generator's arguments for an address; over TLS it accepts the self-signed certificate."""
     return ["--url", f"wss://{address}", "--insecure"] if tls else ["--url", f"ws://{address}"]
@@ -90,6 +102,8 @@ class Throng:
     skips: bool = False
     senders_receive: bool = False
     receiver: str = ""
+    # Texts are compared with so many words.
+    words: int = 0
 
     @contextlib.contextmanager
     def start(self, setup: Setup) -> Iterator[Running]:
@@ -113,6 +127,8 @@ class Throng:
             settings["loops"] = 1
         if self.tls:
             settings["tls.certificateFile"], settings["tls.keyFile"] = certificate(setup.directory)
+        if self.words:
+            settings["moderation.wordsFile"] = word_list(setup.directory, self.words)
         command = [setup.throng, "serve", "--listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0", "--data-dir", data]
         for key, value in settings.items():
             command += ["--set", f"{key}={value}"]

@@ -1,5 +1,7 @@
 """The targets themselves: each can be judged."""
-from servers import RawServer
+import pathlib
+
+from servers import RawServer, word_list
 from works import RISES, WORKS
 
 
@@ -59,3 +61,12 @@ def test_compression_is_compared_with_the_same_server_and_load_without_it():
         for run in work.runs.values():
             assert run.has_texts and "--compress" in run.scenario, work.name
             assert getattr(run.system, "tls", False) is work.throng.system.tls, work.name
+
+
+def test_what_words_cost_is_compared_with_the_same_texts_without_them(tmp_path):
+    (work,) = [work for work in WORKS if getattr(work.throng.system, "words", 0)]
+    assert work.baseline.scenario == work.throng.scenario and work.baseline.has_texts and work.throng.has_texts
+    assert work.baseline.system.settings == work.throng.system.settings and not work.baseline.system.words
+    lines = pathlib.Path(word_list(tmp_path, work.throng.system.words)).read_text().split("\n")
+    # A line that begins with # or = would mean something else.
+    assert len(set(lines[:-1])) == work.throng.system.words and all(line.isalpha() for line in lines[:-1])

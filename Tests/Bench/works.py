@@ -178,6 +178,20 @@ def _one_message() -> Work:
         _room(1, RawServer("batch", ", to sender and receiver"), **options), connections=2)
 
 
+def _compared_with_words() -> Work:
+    # Terms of 6 to 15 random letters: sentences hold the beginnings of many, and none of them.
+    options = {"publishers": 1, "inflight": 32}
+
+    def run(system: System) -> Run:
+        return Run(system, _room(1, system, **options).scenario, has_texts=True)
+
+    return Work(
+        "words", "one message to a room of 1 (sentences of the corpus, 32 in flight), compared with 10,000 words",
+        run(Throng(words=10_000)),
+        (Check("CPU-µs per message, parse to send", "server.cpuMicrosecondsPerMessage"),),
+        run(Throng(label="Throng without words")), connections=2)
+
+
 def _rare_message() -> Work:
     options = {"groups": 8, "members": 2, "rate": 2000}
     return Work(
@@ -314,6 +328,7 @@ WORKS = (
     _flush_window(),
     _groups(),
     _one_message(),
+    _compared_with_words(),
     _rare_message(),
     _stored(),
     _stored_apart(),

@@ -125,3 +125,6 @@ def pytest_terminal_summary(terminalreporter):
             cheaper = 0 < bound.counted and counts[name] < bound.counted * CHEAPER
             mark = "  OVER" if counts[name] > bound.most else "  lower it" if cheaper else ""
             terminalreporter.write_line(f"{name:30}{counts[name]:12,.2f}{bound.most:12,.2f}{bound.counted:12,.2f}{mark}")
+    for key, value in (pair for report in reports if report.when == "call" for pair in report.user_properties):
+        if key == "compared":
+            terminalreporter.write_line(value)

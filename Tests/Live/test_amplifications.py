@@ -1,9 +1,12 @@
 """The arithmetic behind the table of amplifications: rows between two snapshots, bounds, the
 printed table."""
-from amplifications import report
+import re
+
+from amplifications import TABLE, report
 
 from harness.amplification import BURST, RATE, Bounds, Measurement
 from harness.footprint import MEBIBYTE, Table, rows_between
+from harness.server import REPOSITORY
 
 
 def found(**values):
@@ -51,3 +54,19 @@ def test_the_table_shows_before_and_now():
     head, rule, line = report.table([("one", "what is done", [old, new])]).splitlines()
     assert head.count("|") == rule.count("|") == line.count("|")
     assert "| `one` | what is done |" in line and "| 52.0 → 1.0 |" in line and "| 4.0 → 4.0 |" in line
+
+
+def test_figures_are_written_where_a_page_awaits_them():
+    run = found(accepted=10, sent=10, rows=25).as_json()
+    page = "\n".join([
+        "`one` is to be measured.", "", "| amplification | bound | rows | p99 of others' sends, ms |", "| --- | --- | ---: | ---: |",
+        "| `one` | to be measured | to be measured | to be measured |", "| `two` | 3 | to be measured | to be measured |", "",
+        "| amplification | seconds |", "| --- | ---: |", "| `one` | to be measured |"])
+    expected = page.replace(
+        "| `one` | to be measured | to be measured | to be measured |", "| `one` | to be measured | 2.5 | 4.0 |")
+    assert report.fill(page, {"one": run}) == expected
+
+
+def test_the_page_has_a_row_for_each_amplification():
+    page = (REPOSITORY / "Sources/ThrongServer/Documentation.docc/Benchmarks.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(TABLE)

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from amplifications.report import number
+from crowds.__main__ import known
 
 from harness.campaigns import run_script
 from harness.limits import can_start_clusters
@@ -94,6 +95,10 @@ def test_a_crowd_that_joins():
     assert 0 < found["CPU seconds"] <= found["CPU seconds, notices included"] and found["seconds"] > 0
     # Each hears at least of itself, and not of each.
     assert 1 <= found["notices per member"] < 30 and not any("refused" in name or "closed" in name for name in found)
+
+
+def test_a_baseline_is_given_the_settings_that_it_has():
+    assert known({"limits.signInsPerSecond": 0, "limits.ofTheFuture": 0}, BINARY) == {"limits.signInsPerSecond": 0}
 
 
 @pytest.mark.parametrize("flagged, unread", [((), 10 * 20), (("--flagged",), 10 * 10)])

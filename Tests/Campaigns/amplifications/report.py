@@ -5,6 +5,7 @@ import statistics
 MEBIBYTE, KIBIBYTE = 1 << 20, 1 << 10
 PHASES = ("during", "after")
 AFTER = 1  # seconds that a run goes on when the server is idle again
+PENDING = "to be measured"  # in a row of a page
 
 
 def percentile(values, share):
@@ -74,6 +75,24 @@ def table(rows):
     for name, request, runs in rows:
         cells = [cell(column, runs) for _, column in COLUMNS]
         lines.append("| " + " | ".join([f"`{name}`", request, *cells]) + " |")
+    return "\n".join(lines)
+
+
+def fill(page, runs):
+    """A page's text, with the figures of these runs, by name, where a row of it says that they are to be measured."""
+    lines, titles, figures = [], [], dict(COLUMNS)
+    for line in page.split("\n"):
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        run = runs.get(cells[0].strip("`")) if cells else None
+        if not cells:
+            titles = []
+        elif not titles:
+            titles = cells
+        elif run and PENDING in cells:
+            cells = [number(figures[title](run)) if value == PENDING and title in figures else value
+                     for title, value in zip(titles, cells)]
+            line = "| " + " | ".join(cells) + " |"
+        lines.append(line)
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import json
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -16,8 +17,8 @@ from pathlib import Path
 from harness.amplification import ATTACKER, Attack, idle
 from harness.flood import FloodSocket, Tally
 from harness.footprint import Process
-from harness.server import BINARY, Server
-from harness.tokens import make_token
+from harness.server import BINARY, Server, clean_environment
+from harness.tokens import SECRET, make_token
 
 # Nobody but the crowd itself slows it down.
 SETTINGS = {"limits.signInsPerSecond": 0, "limits.requestsPerSecond": 100_000, "limits.requestBurst": 100_000,
@@ -167,10 +168,21 @@ async def unread(server, arguments):
     return found
 
 
+def known(settings, binary):
+    """Those that the server has: a baseline may be older than some of them."""
+    def accepts(key):
+        command = [str(binary), "config", "check", "--set", f"auth.secret={SECRET}", "--set", f"{key}={settings[key]}"]
+        return subprocess.run(command, env=clean_environment(), capture_output=True).returncode == 0
+
+    return {key: value for key, value in settings.items() if accepts(key)}
+
+
 async def measured(binary, arguments):
     settings = dict(SETTINGS)
     if arguments.work == "joins":
         settings["limits.avChatRoom.messagesPerSecond"] = arguments.limit
+    if binary != BINARY:
+        settings = known(settings, binary)
     with tempfile.TemporaryDirectory(dir=arguments.directory, ignore_cleanup_errors=True) as directory:
         server = Server(Path(directory) / "data", settings, binary=binary).start()
         try:
