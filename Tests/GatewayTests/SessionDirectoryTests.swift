@@ -1,3 +1,4 @@
+import Cluster
 import GroupModel
 import Testing
 import ThrongTestKit
@@ -117,6 +118,35 @@ import ThrongTestKit
     #expect(directory.unregister(made[1], of: user).groups == [groups[0]])
     #expect(directory.attach(groups[0], to: user, by: topic).isEmpty)
     #expect(directory.userCount == 0 && directory.sessionCount == 0, "attaching made no entry")
+  }
+
+  @Test func sessionsSignInBeforeOrBehindTheLossOfANode() {
+    let (first, second) = (NodeNumber(1), NodeNumber(2))
+    func before(_ node: NodeNumber) -> [String] { directory.sessions(of: "u", before: node).map(\.sessionID) }
+    register(0)
+    #expect(before(first) == [], "its client reads later")
+    directory.noteSignIn(made[0].key, of: "u")
+    #expect(before(first) == ["0"])
+    register(1)
+    directory.noteLoss(of: first)
+    #expect(before(first) == ["0"])
+    directory.noteSignIn(made[1].key, of: "u")
+    #expect(before(first) == ["0"] && before(second) == ["0", "1"])
+    directory.noteLoss(of: second)
+    #expect(before(first) == ["0"] && before(second) == ["0", "1"])
+    #expect(directory.sessions(of: "v", before: first).isEmpty)
+  }
+
+  @Test func lossesOfNodesAreKeptInTheirOrder() {
+    var losses = NodeLosses()
+    let count = NodeLosses.maxNodes + 1
+    for number in 1...count { losses.add(NodeNumber(Int64(number))) }
+    #expect(losses.count == count)
+    #expect(losses.includes(NodeNumber(2), amongFirst: 2) && !losses.includes(NodeNumber(2), amongFirst: 1))
+    #expect(losses.includes(NodeNumber(Int64(count)), amongFirst: count))
+    #expect(!losses.includes(NodeNumber(Int64(count)), amongFirst: count - 1))
+    #expect(!losses.includes(NodeNumber(1), amongFirst: count), "it is forgotten")
+    #expect(!losses.includes(NodeNumber(Int64(count + 1)), amongFirst: count), "it has not gone")
   }
 
   /// Of many users it is noted a little later, when another topic may have attached some of them.

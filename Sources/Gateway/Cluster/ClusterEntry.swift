@@ -115,6 +115,7 @@ extension ClusterEntry {
         writer.text(expected.group.rawValue)
         writer.text(expected.user.rawValue)
         writer.signed(expected.term)
+        writer.signed(expected.lastOwner.rawValue)
       }
     case .missed(let users):
       writer.bytes.byte(Tag.missed.rawValue)
@@ -161,7 +162,8 @@ extension ClusterEntry {
         guard let group = GroupID(try reader.text()), let user = UserID(stored: try reader.text()) else {
           throw MalformedMessage("no member")
         }
-        return ExpectedFollow(group: group, user: user, term: try reader.signed())
+        return ExpectedFollow(
+          group: group, user: user, term: try reader.signed(), lastOwner: NodeNumber(try reader.signed()))
       }
       self = .expectFollow(expected, before: instant)
     case .missed: self = .missed(try reader.users())

@@ -48,15 +48,16 @@ public final class ClusterNode: Sendable {
     var lastOwners: [NodeNumber?] = []
 
     /// Takes the owners of a view.
-    /// - Returns: the shards among those claimed whose last owner was lost.
-    mutating func noteOwners(_ view: ClusterView, claimed: [Shard]) -> Set<Shard> {
+    /// - Returns: the shards among those claimed whose last owner was lost, with that.
+    mutating func noteOwners(_ view: ClusterView, claimed: [Shard]) -> [Shard: NodeNumber] {
       defer { lastOwners = view.owners.map(\.node) }
-      guard !lastOwners.isEmpty else { return [] }
-      return Set(
-        claimed.filter { shard in
-          guard let last = lastOwners[shard.number], last != view.ownNode else { return false }
-          return view.nodes[last] == nil
-        })
+      guard !lastOwners.isEmpty else { return [:] }
+      var lost: [Shard: NodeNumber] = [:]
+      for shard in claimed {
+        guard let last = lastOwners[shard.number], last != view.ownNode, view.nodes[last] == nil else { continue }
+        lost[shard] = last
+      }
+      return lost
     }
   }
 
@@ -198,6 +199,8 @@ public final class ClusterNode: Sendable {
   }
 
   private func didGo(_ node: NodeNumber) {
+    // Before the sign-ins that wait for it are answered.
+    directory.noteLoss(of: node)
     network.links.remove(node) {
       network.requests.didLose(node)
       users.didGo(node)

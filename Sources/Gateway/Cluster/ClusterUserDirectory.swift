@@ -287,6 +287,7 @@ package final class ClusterUserDirectory: UserDirectory {
   package func completeSignIn(of session: Session, by user: UserID, limit: Int) -> Bool {
     state.withLock { $0.signIns.end(session.key, of: user) }
     guard let replacement = presence.complete(session.key, of: user, limit: limit) else { return false }
+    directory.noteSignIn(session.key, of: user)
     for key in replacement.here { directory.removeReplaced(key, of: user)?.replace() }
     notify(replacement.groups, of: user)
     return true

@@ -1,3 +1,4 @@
+import Cluster
 import Dispatch
 import GroupModel
 import GroupRuntime
@@ -15,6 +16,8 @@ package struct SessionEntry: Sendable {
   let loginTime: WallInstant
   /// Its sign-in has been answered. Among several nodes `ClusterPresence` knows that.
   var isCompleted = false
+  /// How many nodes had gone when its sign-in was answered; nil = it is not yet. Among several nodes only.
+  var lossCount: Int?
 }
 
 /// The signed-in users, their sessions, and the groups that have these attached. Shared by all
@@ -45,6 +48,7 @@ package final class SessionDirectory: Sendable {
   private struct State {
     var users: [UserID: Presence] = [:]
     var sessionCount = 0
+    var losses = NodeLosses()
   }
 
   /// How many users are processed per lock: a live room has very many.
@@ -115,6 +119,33 @@ package final class SessionDirectory: Sendable {
       old.platform == entry.platform && !sameDevice.contains { $0.session === old.session }
     }
     return (sameDevice + samePlatform.prefix(max(0, samePlatform.count + 1 - limit))).map(\.session)
+  }
+
+  // MARK: Among several nodes
+
+  /// Another node has gone: it stores nothing any more.
+  func noteLoss(of node: NodeNumber) { state.withLock { $0.losses.add(node) } }
+
+  /// A session has signed in, and is about to be told so.
+  func noteSignIn(_ key: SessionKey, of user: UserID) {
+    state.withLock { state in
+      guard let presence = state.users[user], let index = presence.sessions.firstIndex(where: { $0.session.key == key }) else {
+        return
+      }
+      presence.sessions[index].lossCount = state.losses.count
+    }
+  }
+
+  /// The sessions of a user that had signed in before a node went. The clients of all others read what it has
+  /// stored behind its end.
+  func sessions(of user: UserID, before node: NodeNumber) -> [SessionEntry] {
+    state.withLock { state in
+      guard let presence = state.users[user] else { return [] }
+      return presence.sessions.filter { entry in
+        guard let count = entry.lossCount else { return false }
+        return !state.losses.includes(node, amongFirst: count)
+      }
+    }
   }
 
   /// Removes a session for which another one has come (`ClusterPresence.complete`).

@@ -85,7 +85,8 @@ import WireProtocol
           ])))), .reply(number: 53, .following(.replayed(.impossible(.unknownChange)))),
     .expectFollow(
       [
-        ExpectedFollow(group: "g", user: "mary", term: 0), ExpectedFollow(group: "h", user: "olga", term: .max),
+        ExpectedFollow(group: "g", user: "mary", term: 0, lastOwner: NodeNumber(0)),
+        ExpectedFollow(group: "h", user: "olga", term: .max, lastOwner: NodeNumber(.max)),
       ], before: 5), .expectFollow([], before: 0), .missed(["mary"]), .webhooksWait,
     .charged("mary", requests: 12), .charged("mary", requests: Int.max),
     .badToken(address: "2001:db8::1"), .badToken(address: ""), .statusChanged("mary", "at lunch"), .statusChanged("mary", ""),

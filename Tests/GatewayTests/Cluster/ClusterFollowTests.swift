@@ -169,6 +169,31 @@ import ThrongTestKit
     }
   }
 
+  /// Her client reads what is stored behind the answer, which waits for the owner's end.
+  @Test func whoSignsInWhileTheOwnerIsSilentStays() async throws {
+    try await LiveCluster.with { cluster in
+      let ids = (0..<12).map { cluster.groupID(on: 0, "g\($0)x") }
+      for id in ids { try await cluster[1].backend.create(id, "Public", memberList("mary")) }
+      cluster.network.hold(.init(from: cluster[0].name))
+      let signIn = Task { try await cluster[1].signIn("mary") }
+      try await waitUntil("the sign-in waits for the owner") {
+        cluster[1].services.cluster.map { $0.users.unconfirmedCount > 0 } == true
+      }
+      cluster.world.clocks.moveWall(by: 1_000)
+      try await cluster.kill(0)
+      let mary = try await signIn.value
+      // The news of the last moments comes before what the next owner says.
+      try await waitUntil("new members are named") {
+        cluster[2].services.cluster?.linkCounters.sentEntries.contains { $0.kind == "expectFollow" && $0.count > 0 } == true
+      }
+      let moved = ids.filter { id in
+        GroupID(id).map { cluster[2].services.cluster?.network.router.leads($0) == true } == true
+      }
+      try #require(!moved.isEmpty)
+      for id in moved { try await hear("after \(id)", in: id, at: cluster[2], [mary]) }
+    }
+  }
+
   /// They are new, too, and the next owner has the group in memory: but the last one had told them all.
   @Test func whoHasHeardOfTheMembershipStays() async throws {
     try await LiveCluster.with { cluster in

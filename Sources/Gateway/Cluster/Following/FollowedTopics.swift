@@ -190,13 +190,14 @@ package final class FollowedTopics: Sendable {
     queue.async { [directory] in directory.loseTouch(users) }
   }
 
-  /// Closes the sessions of members whom nobody has told of their groups.
+  /// Closes the sessions of members whom nobody has told of their groups, but for those that have signed in
+  /// behind the last owner's end.
   /// - Parameter instant: a later sign-in has read what is stored.
   func expect(_ expected: [ExpectedFollow], before instant: WallInstant) {
     for member in expected {
       let topic = state.withLock { $0.topics[member.group] }
       if topic?.hadAttached(member.user, before: member.term) == true { continue }
-      let sessions = directory.sessions(of: member.user).filter { $0.loginTime < instant }
+      let sessions = directory.sessions(of: member.user, before: member.lastOwner).filter { $0.loginTime < instant }
       guard !sessions.isEmpty else { continue }
       state.withLock { $0.counters.lost[.expected, default: 0] += 1 }
       for entry in sessions { entry.session.loseTouch() }

@@ -9,6 +9,7 @@ struct ExpectedFollow: Sendable, Hashable {
   let user: UserID
   /// The one of the group's shard in which its next owner decides: a `follow` of it is not the last owner's.
   let term: Int64
+  let lastOwner: NodeNumber
 }
 
 /// Users who were made members in the last moments of an owner that was lost: their nodes do not follow the
@@ -41,8 +42,9 @@ package final class RecentAdditions: Sendable {
     self.logger = logger
   }
 
-  /// Tells the nodes of such members, where the owners of shards were lost that this node has claimed.
-  func tell(of shards: Set<Shard>) async {
+  /// Tells the nodes of such members.
+  /// - Parameter shards: that this node has claimed, with their last owners, which were lost.
+  func tell(of shards: [Shard: NodeNumber]) async {
     let now = clocks.wall
     let recent: [(GroupID, UserID)]
     do throws(StoreError) {
@@ -59,8 +61,9 @@ package final class RecentAdditions: Sendable {
     var (here, elsewhere): ([ExpectedFollow], [NodeNumber: [ExpectedFollow]]) = ([], [:])
     for (group, user) in recent {
       let shard = Shard(of: group)
-      guard shards.contains(shard) else { continue }
-      let expected = ExpectedFollow(group: group, user: user, term: network.ports.membership.shards.term(of: shard))
+      guard let lastOwner = shards[shard] else { continue }
+      let term = network.ports.membership.shards.term(of: shard)
+      let expected = ExpectedFollow(group: group, user: user, term: term, lastOwner: lastOwner)
       if directory.isPresent(user) { here.append(expected) }
       for node in network.presence.otherNodes(of: user) { elsewhere[node, default: []].append(expected) }
     }
