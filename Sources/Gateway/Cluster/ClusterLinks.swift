@@ -48,10 +48,14 @@ package final class ClusterLinks: Sendable {
     ) -> IncomingLink.Verdict {
       status.receivedFrames += 1
       status.receivedBytes += bytes
-      if let place = frame.acknowledged { outgoing.acknowledge(place) }
       let verdict = incoming.receive(link: frame.link, origin: origin, frame: number, bytes: bytes, at: now)
       // An old one may be a stranger's, who has kept it.
       if verdict != .ignore { heard = now }
+      switch verdict {
+      case .accept, .resume, .begin: if let place = frame.acknowledged { outgoing.acknowledge(place) }
+      // What was sent in return stands in frames before it, or in this one: it comes again with them.
+      case .ignore, .interrupted: break
+      }
       return verdict
     }
 

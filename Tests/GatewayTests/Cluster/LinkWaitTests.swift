@@ -123,6 +123,35 @@ import ThrongTestKit
     }
   }
 
+  /// The node acknowledges in a frame that comes before a lost one is sent again.
+  @Test func anAnswerBehindALostFrameComesFirst() async throws {
+    let network = InProcessNetwork()
+    let clocks = ManualClocks()
+    let answering = Mutex<ClusterLinks?>(nil)
+    let own = LinkPeer(NodeNumber(1), on: network, clocks)
+    let other = LinkPeer(NodeNumber(2), on: network, clocks) { entry, node in
+      if case .missed = entry { answering.withLock { $0 }?.send(.webhooksWait, to: node) }
+    }
+    answering.withLock { $0 = other.links }
+    try await LinkPeer.connect([own, other])
+    let origin = try #require(own.links.origins[other.number])
+    let sent = other.links.statuses[own.number]?.sentFrames ?? 0
+    network.drop(next: 1, .init(from: "node2", to: "node1"))
+    other.links.send(.statusChanged("mary", "lost"), to: own.number)
+    try await waitUntil("a frame is lost") { (other.links.statuses[own.number]?.sentFrames ?? 0) > sent }
+    own.links.send(.missed(["mary"]), to: other.number)
+    let answers = Mutex<Int?>(nil)
+    own.links.whenHeard(by: [other.number: origin], timeout: .seconds(60)) { _, isHeard in
+      let count = own.entries.count { if case .webhooksWait = $0.entry { true } else { false } }
+      answers.withLock { $0 = isHeard ? count : nil }
+    }
+    try await waitUntil("it is heard") {
+      other.links.send(.statusChanged("mary", "next"), to: own.number)
+      return answers.withLock { $0 != nil }
+    }
+    #expect(answers.withLock { $0 } == 1)
+  }
+
   /// One that fills more than a frame.
   @Test func aLongAnswerThatLeavesMeanwhileComesFirst() async throws {
     let network = InProcessNetwork()
