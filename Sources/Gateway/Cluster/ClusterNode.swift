@@ -203,7 +203,7 @@ public final class ClusterNode: Sendable {
     directory.noteLoss(of: node)
     network.links.remove(node) {
       network.requests.didLose(node)
-      users.didGo(node)
+      directory.loseTouch(users.didGo(node), before: node)
       users.forgetProfiles()
       observation.didGo(node)
       topics.ownerIsGone(node)

@@ -273,14 +273,17 @@ package final class ClusterUserDirectory: UserDirectory {
     }
   }
 
-  func didGo(_ node: NodeNumber) {
+  /// A node has gone, with the news that it did not hear.
+  /// - Returns: the users whose sessions it was not told of. Its groups may have stored something since, and
+  ///   have told it to none of these.
+  func didGo(_ node: NodeNumber) -> Set<UserID> {
     state.withLock { state in
       state.known.remove(node)
       state.unheard.remove(node)
       state.unheardNews[node] = nil
       state.lateNews[node] = nil
-      state.unconfirmed[node] = nil
       state.awaited[node] = nil
+      return state.unconfirmed.removeValue(forKey: node) ?? []
     }
   }
 

@@ -148,6 +148,13 @@ package final class SessionDirectory: Sendable {
     }
   }
 
+  /// Closes those sessions of users that had signed in before a node went.
+  func loseTouch(_ users: some Collection<UserID>, before node: NodeNumber) {
+    for user in users {
+      for entry in sessions(of: user, before: node) { entry.session.loseTouch() }
+    }
+  }
+
   /// Removes a session for which another one has come (`ClusterPresence.complete`).
   /// - Returns: nil where it has ended.
   func removeReplaced(_ key: SessionKey, of user: UserID) -> Session? {

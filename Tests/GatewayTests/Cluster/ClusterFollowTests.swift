@@ -194,6 +194,23 @@ import ThrongTestKit
     }
   }
 
+  /// An owner that is not heard goes on for its own sessions. A sign-in does not wait for it for ever.
+  @Test func whoHasSignedInWithoutTheOwnerLosesTouchWhenItGoes() async throws {
+    try await LiveCluster.with { cluster in
+      let id = cluster.groupID(on: 0)
+      try await cluster[0].backend.create(id, "Public", memberList("mary"))
+      // She is no new member.
+      cluster.world.clocks.moveWall(by: 60_000)
+      let vera = try await cluster[1].signIn("vera")
+      cluster.network.hold(.init(from: cluster[0].name, to: cluster[1].name))
+      let mary = try await cluster.answer(unheard: 1) { try await cluster[1].signIn("mary") }
+      try await say("unheard", in: id, at: cluster[0])
+      try await cluster.kill(0)
+      #expect(try await mary.closed() == (4008, "lost touch"))
+      #expect(try await vera.call("ping")["error"] == .null)
+    }
+  }
+
   /// They are new, too, and the next owner has the group in memory: but the last one had told them all.
   @Test func whoHasHeardOfTheMembershipStays() async throws {
     try await LiveCluster.with { cluster in
