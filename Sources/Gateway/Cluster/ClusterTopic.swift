@@ -307,8 +307,10 @@ final class ClusterTopic: GroupTopic {
   ///   loops have queued could be passed by later ones of the executor's loop.
   private func deliver(_ units: [TopicUnit], areFirst: Bool = false) {
     if units.isEmpty { return }
+    // An earlier topic of the group may have ended while its list was delivered.
+    let areSlow = areFirst && (units.contains(where: \.isLong) || followed.isDelivering(group))
     let isLater = ownDelivery.withLock { delivery in
-      guard delivery.count > 0 || areFirst && units.contains(where: \.isLong) else { return false }
+      guard delivery.count > 0 || areSlow else { return false }
       delivery.count += 1
       return true
     }

@@ -16,6 +16,7 @@ import ThrongTestKit
     /// Of the topic. What is delivered has another one, without sessions.
     let directory = SessionDirectory()
     let followed: FollowedTopics
+    let requests: RemoteRequests
     let topic: ClusterTopic
     let topics = OwnTopics()
     let clocks = ManualClocks()
@@ -35,6 +36,7 @@ import ThrongTestKit
       third = LinkPeer(NodeNumber(3), on: network, clocks)
       let requests = RemoteRequests(links: own.links, clocks: clocks)
       waiting.requests.withLock { $0 = requests }
+      self.requests = requests
       presence = ClusterPresence(links: own.links, shards: shards, clocks: clocks)
       followed = FollowedTopics(
         directory: SessionDirectory(), shards: shards, links: own.links, requests: requests,
@@ -46,6 +48,15 @@ import ThrongTestKit
       topics.add(topic, of: "g")
       presence.start(as: own.number)
       try await LinkPeer.connect([own, other, third])
+    }
+
+    /// The group has left memory, and is there again.
+    func nextTopic() -> ClusterTopic {
+      let next = ClusterTopic(
+        "g", on: own.number, in: 5, directory: directory, presence: presence, links: own.links, requests: requests,
+        followed: followed, topics: topics, tracer: Tracer(clocks: clocks))
+      topics.add(next, of: "g")
+      return next
     }
 
     /// Tells the own node that another has these users.
@@ -283,6 +294,24 @@ import ThrongTestKit
     try await waitUntil("the list is delivered") { counts.all.count == 1 }
     scene.topic.whenTold { counts.add(followed.count) }
     #expect(counts.all == [1, 1], "at once where nothing is under way")
+  }
+
+  /// A failed commit ends a topic while its list is delivered, and the group is loaded again.
+  @Test func theNextTopicComesBehindAListOfMany() async throws {
+    let scene = try await Scene()
+    let sessions = try await BareSessions(1)
+    let users = (0...TopicUnit.attachedAtOnce).map { UserID(stringLiteral: "user\($0)") }
+    for user in users { scene.directory.register(sessions.entry(0), of: user) }
+    scene.decide(Self.stamp(5)) { for user in users { _ = scene.topic.attach(user, receiving: .receive) } }
+    scene.topic.close()
+    let next = scene.nextTopic()
+    next.beginTelling()
+    _ = next.attach(users[0], receiving: .receive)
+    next.didTell(Self.stamp(5))
+    let (followed, counts) = (scene.followed, Counts())
+    for topic in [scene.topic, next] { topic.whenTold { counts.add(followed.count) } }
+    try await waitUntil("both are delivered") { counts.all.count == 2 }
+    #expect(followed.count == 1 && !followed.isDelivering("g"))
   }
 
   private final class Counts: Sendable {

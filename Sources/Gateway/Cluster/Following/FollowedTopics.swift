@@ -45,6 +45,8 @@ package final class FollowedTopics: Sendable {
     var counters = Counters()
     var wave = Wave()
     var isTickQueued = false
+    /// How many deliveries of each group wait on `queue`.
+    var later: [GroupID: Int] = [:]
     var nextSweep = MonotonicInstant.distantPast
   }
 
@@ -128,11 +130,19 @@ package final class FollowedTopics: Sendable {
   func didReceiveLater(
     _ units: [TopicUnit], of group: GroupID, from node: NodeNumber, _ completion: @escaping @Sendable () -> Void
   ) {
+    state.withLock { $0.later[group, default: 0] += 1 }
     queue.async { [self] in
       for unit in units { didReceive(unit, of: group, from: node) }
+      state.withLock { state in
+        let count = state.later[group] ?? 0
+        state.later[group] = count > 1 ? count - 1 : nil
+      }
       completion()
     }
   }
+
+  /// Whether units of this node wait that were to be delivered later: the next ones come behind them.
+  func isDelivering(_ group: GroupID) -> Bool { state.withLock { $0.later[group] != nil } }
 
   private func topic(
     of group: GroupID, for unit: TopicUnit, from node: NodeNumber, at now: MonotonicInstant
