@@ -303,3 +303,19 @@ def test_closes_are_counted_on_the_nodes_that_were_spared():
     assert closed_elsewhere(record) == Closes(3, 1, 0)
     record.sacrificed = {"node1"}
     assert closed_elsewhere(record) + Closes(1, 1, 1) == Closes(2, 1, 1)
+
+
+def test_closes_of_sessions_that_came_later_are_counted():
+    record = good()
+    close_for_nothing(record)
+    bob = record.sessions[1]
+    assert closed_elsewhere(record).came == 0
+    bob.asked = bob.welcomed = record.fault_began + 1
+    assert closed_elsewhere(record).came == 1
+    bob.pending = [Request("joinGroup", "g")]
+    assert closed_elsewhere(record).came == 0
+    # Its sign-in was not answered.
+    bob.welcomed = None
+    assert closed_elsewhere(record).came == 1
+    record.sacrificed = {"node1"}
+    assert closed_elsewhere(record) == Closes(0, 0, 0, 0)

@@ -301,14 +301,15 @@ UNHEARD = 4.5
 @dataclass(frozen=True)
 class Closes:
     """Of the sessions on nodes that a fault spares: how many there were when it began, how many of them were closed with
-    4008, and how many of these without a reason."""
+    4008, and how many of these without a reason; and how many that came later were, too."""
 
     there: int = 0
     closed: int = 0
     needless: int = 0
+    came: int = 0
 
     def __add__(self, other):
-        return Closes(self.there + other.there, self.closed + other.closed, self.needless + other.needless)
+        return Closes(self.there + other.there, self.closed + other.closed, self.needless + other.needless, self.came + other.came)
 
 
 def closed_elsewhere(record):
@@ -316,7 +317,10 @@ def closed_elsewhere(record):
     for session in spared(record):
         isClosed = session.code == 4008
         found += Closes(1, int(isClosed), int(isClosed and not reason_to_close(record, session)))
-    return found
+    return found + Closes(came=sum(
+        session.code == 4008 and session.node not in record.sacrificed and session.asked > record.fault_began
+        # One that was not answered has missed nothing.
+        and (session.welcomed is None or not reason_to_close(record, session)) for session in record.sessions))
 
 
 def spared(record):

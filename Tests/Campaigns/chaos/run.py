@@ -113,7 +113,7 @@ class Run:
 def table(rounds):
     """Markdown: a row for each fault."""
     head = ["fault", "rounds", "claimed, s after the lease", "served, s after the lease", "closes by code", "refused by code",
-            "longest wait, s", "closed elsewhere", "without a reason", "acknowledged"]
+            "longest wait, s", "closed elsewhere", "without a reason", "came later, closed without one", "acknowledged"]
     rows = [head, ["---"] * len(head)]
     for name in dict.fromkeys(one.fault for one in rounds):
         same = [one for one in rounds if one.fault == name]
@@ -126,9 +126,10 @@ def table(rounds):
 
 
 def shares(rounds):
-    """Of the sessions on nodes that were spared: those that were closed with 4008 of all; and how many of them for nothing."""
+    """Of the sessions on nodes that were spared: those that were closed with 4008 of all, how many of them for nothing, and
+    how many that came later."""
     closes = sum((one.closes for one in rounds), Closes())
-    return [f"{closes.closed} of {closes.there}" if closes.there else "–", closes.needless]
+    return [f"{closes.closed} of {closes.there}" if closes.there else "–", closes.needless, closes.came]
 
 
 def spread(values):
