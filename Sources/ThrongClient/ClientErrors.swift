@@ -71,8 +71,27 @@ public struct ClientError: Error, Hashable, Sendable {
 }
 
 extension ClientError: CustomStringConvertible, LocalizedError {
-  /// For developers: the reason, with the words of the server or the system.
-  public var description: String { detail.map { "\(reason.rawValue): \($0)" } ?? reason.rawValue }
+  /// For developers: the reason, with the words of the server or the system, or else with ours.
+  public var description: String { "\(reason.rawValue): \(detail ?? reason.words)" }
   /// The description: without it `localizedDescription` would be the name of the type and a number.
   public var errorDescription: String? { description }
+}
+
+extension ClientError.Reason {
+  /// What it means, for developers.
+  fileprivate var words: String {
+    switch self {
+    case .notConnected: "there is no connection to the server"
+    case .connectionLost: "the connection ended before the answer came: whether the request was carried out is not known"
+    case .outcomeUnknown:
+      "the connection ended before the answer came, and the server cannot tell any more what became of the message"
+    case .conversationEnded: "the user is in the group no more"
+    case .expired: "the message was for those who were there then"
+    case .tokenTimeout: "the token function has not answered in time"
+    case .queueFull: "too much waits for the connection already"
+    case .tooLarge: "the request is larger than the server takes"
+    case .badAnswer: "the server has answered what no server of this protocol does"
+    case .closed: "the client is closed, and connects no more: make another one"
+    }
+  }
 }

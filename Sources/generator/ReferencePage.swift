@@ -10,6 +10,9 @@ extension MethodTable {
     page.paragraph(
       "Generated from the method table; `Scripts/generate` rewrites it. A question mark behind a name says that the "
         + "member may be absent. The rules are in <doc:Protocol>; who may call a method in which group is in <doc:Permissions>.")
+    page.paragraph(
+      "The parts: <doc:Reference#Methods>, <doc:Reference#Only-for-the-application's-backend>, <doc:Reference#Types>, "
+        + "<doc:Reference#Events>, <doc:Reference#Errors>, <doc:Reference#Close-codes>.")
     page.paragraph("## Methods")
     page.paragraph(
       "Besides the errors it lists, a method can answer those of JSON-RPC (-32700 to -32600), 6014 before sign-in, 7008 when "

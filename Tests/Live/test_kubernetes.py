@@ -64,7 +64,17 @@ def test_the_monitor_finds_the_service_and_the_job_is_that_of_the_alerts():
     assert not monitor["spec"]["selector"]["matchLabels"].items() <= resources()["Service", "throng"]["metadata"]["labels"].items()
     assert labels[monitor["spec"]["jobLabel"]] == "throng" and 'job="throng"' in (DEPLOY / "alerts.yaml").read_text()
     (endpoint,) = monitor["spec"]["endpoints"]
-    assert endpoint["port"] in {port["name"] for port in service["spec"]["ports"]} and endpoint["path"] == "/metrics"
+    assert set(endpoint) == {"port", "path", "interval"} and endpoint["path"] == "/metrics"
+    assert endpoint["port"] in {port["name"] for port in service["spec"]["ports"]}
+
+
+def test_kustomize_knows_every_word():
+    """No package of PyPI has its schema; these are its words for what the file does."""
+    made = kustomization()
+    assert (made["apiVersion"], made["kind"]) == ("kustomize.config.k8s.io/v1beta1", "Kustomization")
+    assert set(made) == {"apiVersion", "kind", "resources", "configMapGenerator", "images"}
+    assert [set(generator) for generator in made["configMapGenerator"]] == [{"name", "files"}]
+    assert [set(image) for image in made["images"]] == [{"name", "newName", "newTag"}]
 
 
 def test_everything_selects_the_pods():

@@ -3,6 +3,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -147,6 +148,14 @@ async def test_a_call_that_is_given_up_leaves_its_place(silent_url):
     await within_patience(client.close())
     with pytest.raises(ClientError):
         await connecting
+
+
+def test_a_reason_has_the_words_that_it_has_in_javascript():
+    script = (REPOSITORY / "Sources/Clients/js/throng.js").read_text()
+    (rows,) = re.findall(r"^const clientErrors = \{\n(.*?)^\};", script, re.M | re.S)
+    words = dict(re.findall(r'^  (\w+): "([^"]+)",$', rows, re.M))
+    assert len(words) == rows.count("\n") and {reason: str(ClientError(reason)) for reason in words} == words
+    assert str(ClientError("BadAnswer", "no object")) == "no object"
 
 
 async def test_options_that_do_not_go_together_are_told(url):

@@ -89,7 +89,8 @@ import Testing
       method: "joinGroup", code: .noSuchGroup, message: "There is no such group", isTemporary: false, field: nil,
       retryAfter: .zero)
     #expect("\(error)" == "joinGroup: There is no such group (10010)")
-    #expect("\(ClientError(.queueFull))" == "QueueFull")
+    #expect("\(ClientError(.queueFull))" == "QueueFull: too much waits for the connection already")
+    #expect("\(ClientError(.closed))" == "Closed: the client is closed, and connects no more: make another one")
     #expect("\(TransportError.badAddress("http://chat.test"))" == "not a WebSocket's address: http://chat.test")
     #expect("\(TransportError.closed(code: 4502, reason: "replaced"))" == "replaced (4502)")
     #expect("\(ClientError(.badAnswer, detail: "no object"))" == "BadAnswer: no object")

@@ -739,7 +739,7 @@ export interface Methods {
     };
     result: {
       groupID: string;
-      groupType: string;
+      groupType: "Work" | "Public" | "Meeting" | "AVChatRoom" | "BChatRoom";
       memberList: { userID: string; result: "Fail" | "Success" | "Invalid" | "Pending" | "OverLimit" }[];
     };
   };
@@ -1796,7 +1796,7 @@ export interface ServerEvents {
     opReason: string;
     attach: string;
     groupName: string;
-    groupType: string;
+    groupType: "Work" | "Public" | "Meeting" | "AVChatRoom" | "BChatRoom";
     faceURL: string;
     memberCount: number;
   };

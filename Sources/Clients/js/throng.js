@@ -66,7 +66,7 @@ const clientErrors = {
   QueueFull: "Too much waits for the connection already.",
   TooLarge: "The request is larger than the server takes.",
   BadAnswer: "The server has answered what no server of this protocol does.",
-  Closed: "The client is closed.",
+  Closed: "The client is closed, and connects no more: make another one.",
 };
 
 /** What a browser tells of a WebSocket that does not open. */

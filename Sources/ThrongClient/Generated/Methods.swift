@@ -238,7 +238,7 @@ extension Methods {
     /// The answer.
     public struct Result: Codable, Hashable, Sendable {
       public var groupID: String
-      public var groupType: String
+      public var groupType: GroupType
       public var memberList: [MemberRow]
 
       /// A row of memberList.
@@ -254,7 +254,7 @@ extension Methods {
       }
 
       /// All members; those that may be absent are nil.
-      public init(groupID: String, groupType: String, memberList: [MemberRow]) {
+      public init(groupID: String, groupType: GroupType, memberList: [MemberRow]) {
         self.groupID = groupID
         self.groupType = groupType
         self.memberList = memberList

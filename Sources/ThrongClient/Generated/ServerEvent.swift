@@ -315,12 +315,12 @@ public enum ServerEvent: Hashable, Sendable {
     public var opReason: String
     public var attach: String
     public var groupName: String
-    public var groupType: String
+    public var groupType: GroupType
     public var faceURL: String
     public var memberCount: Int
 
     /// All members; those that may be absent are nil.
-    public init(groupID: String, opTime: Int, opUser: MemberInfo, platform: String, applicationID: String, opReason: String, attach: String, groupName: String, groupType: String, faceURL: String, memberCount: Int) {
+    public init(groupID: String, opTime: Int, opUser: MemberInfo, platform: String, applicationID: String, opReason: String, attach: String, groupName: String, groupType: GroupType, faceURL: String, memberCount: Int) {
       self.groupID = groupID
       self.opTime = opTime
       self.opUser = opUser

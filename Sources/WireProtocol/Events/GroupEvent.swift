@@ -277,7 +277,7 @@ public struct InvitedGroup: FieldEncodable, Equatable {
 
   public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
     writer.member("groupName", groupName)
-    writer.member("groupType", groupType.rawValue)
+    writer.member("groupType", word: groupType)
     writer.member("faceURL", faceURL)
     writer.member("memberCount", memberCount)
   }

@@ -148,7 +148,7 @@ public struct CreateGroup: ServerMethod {
 
     public func encodeFields<Writer: FieldWriter & ~Copyable>(into writer: inout Writer) {
       writer.member("groupID", groupID.rawValue)
-      writer.member("groupType", groupType.rawValue)
+      writer.member("groupType", word: groupType)
       writer.member("memberList", memberList)
     }
   }

@@ -475,7 +475,7 @@ class CreateGroupResult(TypedDict):
     """The answer of createGroup."""
 
     groupID: str
-    groupType: str
+    groupType: Literal["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"]
     memberList: list[CreateGroupResultMemberRow]
 
 
@@ -1880,7 +1880,7 @@ class ReceiveGroupInvitationEvent(TypedDict):
     opReason: str
     attach: str
     groupName: str
-    groupType: str
+    groupType: Literal["Work", "Public", "Meeting", "AVChatRoom", "BChatRoom"]
     faceURL: str
     memberCount: int
 

@@ -20,6 +20,22 @@ class ThrongError(Exception):
         self.retry_after: float = data.get("retryAfterMs", 0) / 1000
 
 
+# What a reason means, where neither the server nor the system has said more.
+WORDS = {
+    "NotConnected": "There is no connection to the server.",
+    "ConnectionLost": "The connection ended before the answer came: whether the request was carried out is not known.",
+    "OutcomeUnknown":
+        "The connection ended before the answer came, and the server cannot tell any more what became of the message.",
+    "ConversationEnded": "The user is in the group no more.",
+    "Expired": "The message was for those who were there then.",
+    "TokenTimeout": "The token function has not answered in time.",
+    "QueueFull": "Too much waits for the connection already.",
+    "TooLarge": "The request is larger than the server takes.",
+    "BadAnswer": "The server has answered what no server of this protocol does.",
+    "Closed": "The client is closed, and connects no more: make another one.",
+}
+
+
 class ClientError(Exception):
     """A request or message without an answer. `reason` is one of these.
 
@@ -29,7 +45,7 @@ class ClientError(Exception):
     the message waited for too long to be sent to a live room. TokenTimeout: the token function did not answer."""
 
     def __init__(self, reason: str, detail: str | None = None) -> None:
-        super().__init__(detail or reason)
+        super().__init__(detail or WORDS.get(reason, reason))
         self.reason = reason
 
 
