@@ -345,12 +345,12 @@ function causeOf({ code, reason, error }) {
 function reporter(url, log) {
   const address = oneLine(shownAddress(url));
   let [wasOnline, isAway] = [false, false];
-  return ({ state, retryInMs, ...loss }) => {
+  return ({ state, transport, retryInMs, ...loss }) => {
     if (state === "waiting") {
       isAway = true;
       log(`throng: not connected to ${address}: ${causeOf(loss)}; next try in ${(retryInMs / 1000).toFixed(1)} s`);
     } else if (state === "online") {
-      if (isAway) log(`throng: connected to ${address}`);
+      if (isAway) log(`throng: connected to ${address}${transport === "stream" ? " over an event stream" : ""}`);
       [wasOnline, isAway] = [true, false];
     } else if (state === "closed" && wasOnline && loss.error?.reason !== "Closed") {
       // Before the first sign-in `connect` rejects with the reason.
@@ -1270,10 +1270,12 @@ export class ThrongClient {
       platform: undefined, queueLimit: 1000, random: Math.random, WebSocket: globalThis.WebSocket, transport: "auto",
       tokenTimeoutMs: 30_000, ...options,
     };
-    const { storage, userID, storageLimits, transport } = this.#options;
+    const { token, storage, userID, storageLimits, transport } = this.#options;
     if (!this.#options.WebSocket && transport !== "stream") {
-      throw new TypeError("There is no global WebSocket: Node has one from 22 on, others need a class as the option WebSocket.");
+      const ways = "Node has one from 22 on, or with --experimental-websocket; others need a class as the option WebSocket.";
+      throw new TypeError(`There is no global WebSocket: ${ways}`);
     }
+    if (!isText(token) && typeof token !== "function") throw new TypeError("The option token is a text or a function.");
     if (storage?.isDurable && !userID) throw new TypeError("A storage needs the option userID.");
     this.#choice = new TransportChoice(transport);
     this.#store = storage?.makeStore(storeName(options.url, userID), storageLimits, {
@@ -1745,7 +1747,10 @@ export class ThrongClient {
   #askForToken(ask, limit) {
     const answer = new Promise((resolve, reject) => {
       this.#tokenTimer = after(limit, () => reject(new ClientError("TokenTimeout")));
-      Promise.resolve(ask()).then(resolve, reject);
+      Promise.resolve(ask()).then((token) => {
+        if (!isText(token)) throw new TypeError("the token function has not given a text");
+        resolve(token);
+      }).catch(reject);
     });
     // One that was given up is not waited for.
     const isCurrent = () => this.#tokenInReading === reading;

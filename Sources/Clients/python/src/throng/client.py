@@ -55,7 +55,7 @@ class ThrongClient(ServerMethods, TypedEvents):
     an earlier client, where no store has any. `queue_limit`: the most messages, and the most calls, that wait for a
     connection. `random`: gives numbers from 0 to 1, which spread the delays. `storage`: where the client remembers groups,
     messages and what was not sent; then `user_id` says whose store it is. `transport`: "auto" falls back to streams where
-    no WebSocket passes, which needs `pip install throng-client[stream]`. `proxy`: True = that of the environment
+    no WebSocket passes, which needs `httpx`, the extra `stream`. `proxy`: True = that of the environment
     (http_proxy, https_proxy, no_proxy), None = none, or an address. Other options are those of `websockets.connect`."""
 
     def __init__(
@@ -69,7 +69,10 @@ class ThrongClient(ServerMethods, TypedEvents):
         if transport not in ("auto", "websocket", "stream"):
             raise ValueError(f"transport is auto, websocket or stream, not {transport!r}")
         if transport == "stream" and not has_streams():
-            raise ImportError('streams need httpx: pip install "throng-client[stream]"')
+            raise ImportError('streams need httpx: pip install "httpx>=0.27", or this package\'s file with the extra [stream]')
+        if not isinstance(token, str) and not callable(token):
+            # As a variable of the environment that is not set.
+            raise TypeError(f"token is a text or a function, not {token!r}")
         self.url, self.platform, self.device_id = url, platform, device_id
         self._positions, self._queue_limit = [*positions], queue_limit
         self._proxy, self._connecting = proxy, connecting

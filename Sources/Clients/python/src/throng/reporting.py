@@ -20,8 +20,10 @@ def shown_address(url: str) -> str:
 def cause_of(code: int, reason: str | None, error: Exception | None) -> str:
     """Why a connection has ended."""
     words_of_error = error.message if isinstance(error, ThrongError) else str(error or "")
-    # A refused sign-in has the same words twice.
-    text = ": ".join(dict.fromkeys(filter(None, (reason, words_of_error)))) or "the connection has ended"
+    # A refused sign-in has the same words twice, and a server without streams at the end of the reason.
+    if reason and words_of_error and reason.endswith(words_of_error):
+        words_of_error = ""
+    text = ": ".join(filter(None, (reason, words_of_error))) or "the connection has ended"
     return one_line(f"{text} ({code})" if code not in (0, 1006) else text)
 
 
@@ -41,7 +43,8 @@ class Reporter:
             logger.warning("throng: not connected to %s: %s; next try in %.1f s", self._address, cause, delay)
         elif state == "online":
             if self._is_away:
-                logger.warning("throng: connected to %s", self._address)
+                way = " over an event stream" if news.get("transport") == "stream" else ""
+                logger.warning("throng: connected to %s%s", self._address, way)
             self._was_online, self._is_away = True, False
         elif state == "closed" and self._was_online and not (isinstance(error, ClientError) and error.reason == "Closed"):
             # Before the first sign-in `connect` raises the reason.
