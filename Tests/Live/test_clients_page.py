@@ -62,7 +62,8 @@ async def test_without_a_websocket_the_library_says_which_node_has_one(node):
         'try { new ThrongClient({ url: "ws://127.0.0.1/ws", token: "a token" }); } catch (error) { console.log(`${error}`); }\n')
     status, said = await run(*NODE, "old.mjs", cwd=node)
     assert (status, said) == (
-        0, "TypeError: There is no global WebSocket: Node has one from 22 on, others need a class as the option WebSocket.\n")
+        0, "TypeError: There is no global WebSocket: Node has one from 22 on, or with --experimental-websocket; others need a class as "
+        "the option WebSocket.\n")
 
 
 @pytest.fixture
