@@ -144,8 +144,8 @@ class Server:
         await self.clock.advance(seconds, may_end=self._is_draining)
 
     def resume(self):
-        """Lets the server's time pass by itself from now on, for example so that a drain ends."""
-        self.clock.run()
+        """Lets the server's time pass by itself from now on, for example so that a drain ends: if it has not yet."""
+        self.clock.run(may_end=self._is_draining)
 
     def _read(self, process):
         with process.stdout as pipe:
