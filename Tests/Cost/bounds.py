@@ -59,8 +59,8 @@ BOUNDS = {
     "coalesced.sends": Bound(0.06, 0.04),
     # A sign-in by ?token= of a known user, from accept to onConnectSuccess, and the user's row in
     # the store.
-    "signin.instructions": Bound(267_100, 232_300),
-    "signin.allocations": Bound(93, 90),
+    "signin.instructions": Bound(209_200, 181_900),
+    "signin.allocations": Bound(80, 77.5),
     # Joining an AVChatRoom of 1000, durably, without an event. growth: the instructions that each
     # member adds to the function that grows most; storegrowth: the same for SQLite, where reading a
     # row takes 290.
@@ -71,7 +71,7 @@ BOUNDS = {
     "join.storegrowth": Bound(30, 0),
     # A connection that is lost by a member of that room, and the user's row in the store.
     "loss.instructions": Bound(96_600, 84_000),
-    "loss.allocations": Bound(15, 13),
+    "loss.allocations": Bound(12.5, 11.1),
     "loss.growth": Bound(3, 0),
     "loss.storegrowth": Bound(30, 0),
     # An increment of a counter in an AVChatRoom, alone in its commit, and where 40 come at once and
