@@ -101,15 +101,24 @@ public final class Gateway: TransportDelegate {
     absenceTimers.fireDue(at: now)
   }
 
-  /// Tells the sessions of a loop of the statuses that they watch, each once a second.
+  /// Brings a loop's table of statuses up to date, and tells its sessions of those that they watch.
   private func tellStatuses(on loop: EventLoop, at now: MonotonicInstant) {
     let context = context(of: loop)
     guard !context.statuses.isEmpty else { return }
     statuses.update(&context.statuses, of: loop.index)
-    let due = context.statuses.popDue(at: now) { session in
+    context.statuses.beginTick(at: now)
+    if !context.isTellingStatuses { tellNext(on: loop, context) }
+  }
+
+  /// Some sessions, then the next ones: ten thousand may watch one user, and no one's change delays the
+  /// loop's other work for longer than a turn.
+  private func tellNext(on loop: EventLoop, _ context: LoopContext) {
+    let due = context.statuses.popDue(at: clocks.monotonic) { session in
       context.open[session]?.assumeIsolated { $0.hearsStatuses } ?? true
     }
     for (session, rows) in due { context.open[session]?.assumeIsolated { $0.tell(rows) } }
+    context.isTellingStatuses = context.statuses.hasDue
+    if context.isTellingStatuses { loop.enqueueInBackground { self.tellNext(on: loop, context) } }
   }
 
   /// The state that the sessions of a loop share. On its thread only.

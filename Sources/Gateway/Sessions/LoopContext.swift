@@ -15,6 +15,8 @@ final class LoopContext: @unchecked Sendable {
   var signIns = SignInQueue()
   /// The users whose statuses sessions watch.
   var statuses = StatusTable()
+  /// A later turn of the loop tells the next sessions of statuses.
+  var isTellingStatuses = false
   /// When the drain ends; nil while the server does not drain.
   var drainEnd: MonotonicInstant?
 

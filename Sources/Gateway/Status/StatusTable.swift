@@ -10,8 +10,10 @@ struct StatusTable: Sendable {
   static let interval = Duration.seconds(1)
   /// The most rows of an event.
   static let maxRows = 100
-  /// The rows after which a tick ends: about 3 ms of a loop.
-  static let maxRowsAtOnce = 20_000
+  /// The most sessions that are told in one turn of the loop: about 1 ms.
+  static let maxEventsAtOnce = 64
+  /// The rows after which a turn tells no further session: about 1 ms.
+  static let maxRowsAtOnce = 2000
 
   /// A user whom sessions of the loop watch.
   private struct Slot: Sendable {
@@ -48,7 +50,7 @@ struct StatusTable: Sendable {
     enum Phase: Sendable {
       /// → ready
       case idle
-      /// Stands in `ready`. → pausing, idle
+      /// Stands in `ready` or in `waiting`. → pausing, idle
       case ready
       /// Stands in `pauses`: an event has left less than a second ago. → ready, idle
       case pausing
@@ -75,13 +77,18 @@ struct StatusTable: Sendable {
   private var subscriberNumbers: [ObjectIdentifier: Int] = [:]
   /// Those that may get an event now.
   private var ready: Deque<Int> = []
+  /// Those whose event has to wait: they are looked at again with the next tick.
+  private var waiting: [Int] = []
   /// By their ends: all are equally long.
   private var pauses: Deque<Pause> = []
   /// How many users all sessions watch, added up.
   private(set) var watchCount = 0
 
   /// Whether no session watches anybody, and none has just been told.
-  var isEmpty: Bool { subscriberNumbers.isEmpty && ready.isEmpty && pauses.isEmpty }
+  var isEmpty: Bool { subscriberNumbers.isEmpty && !hasDue && waiting.isEmpty && pauses.isEmpty }
+
+  /// Whether sessions may be told now.
+  var hasDue: Bool { !ready.isEmpty }
 
   /// How many users are watched.
   var userCount: Int { slotNumbers.count }
@@ -202,19 +209,25 @@ struct StatusTable: Sendable {
     }
   }
 
-  /// The events that are due: of each session one in a second, with the oldest of its changes.
-  /// - Parameter mayTell: false = the session's event has to wait.
-  mutating func popDue(
-    at now: MonotonicInstant, where mayTell: (ObjectIdentifier) -> Bool = { _ in true }
-  ) -> [(session: ObjectIdentifier, rows: [StatusRow])] {
+  /// A tick: sessions whose second is over, and those that had to wait, may be told.
+  mutating func beginTick(at now: MonotonicInstant) {
     while let first = pauses.first, first.end <= now {
       pauses.removeFirst()
       endPause(of: first.subscriber)
     }
+    ready.append(contentsOf: waiting)
+    waiting.removeAll(keepingCapacity: true)
+  }
+
+  /// The events that are due, as many as a turn may tell: of each session one in a second, with the
+  /// oldest of its changes.
+  /// - Parameter mayTell: false = the session's event has to wait.
+  mutating func popDue(
+    at now: MonotonicInstant, where mayTell: (ObjectIdentifier) -> Bool = { _ in true }
+  ) -> [(session: ObjectIdentifier, rows: [StatusRow])] {
     var due: [(session: ObjectIdentifier, rows: [StatusRow])] = []
     var rowCount = 0
-    var waiting: [Int] = []
-    while rowCount < StatusTable.maxRowsAtOnce, let number = ready.popFirst() {
+    while due.count < StatusTable.maxEventsAtOnce, rowCount < StatusTable.maxRowsAtOnce, let number = ready.popFirst() {
       if let session = subscribers[number].session, !mayTell(session) {
         waiting.append(number)
         continue
@@ -230,7 +243,6 @@ struct StatusTable: Sendable {
       due.append((session, rows))
       rowCount += rows.count
     }
-    ready.append(contentsOf: waiting)
     return due
   }
 

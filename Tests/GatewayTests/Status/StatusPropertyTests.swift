@@ -183,7 +183,7 @@ import WireProtocol
       now += milliseconds
       let monotonic = MonotonicInstant(milliseconds: now)
       post(book.popEnds(at: monotonic))
-      for (id, rows) in table.popDue(at: monotonic) {
+      for (id, rows) in table.tick(at: monotonic) {
         guard let session = tokens.firstIndex(where: { ObjectIdentifier($0) == id }) else {
           Issue.record("an event for nobody")
           continue
@@ -245,7 +245,7 @@ import WireProtocol
         : book.sessionsChanged(of: "mary", from: [], to: web, at: now)
       #expect(change == nil)
       for change in book.popEnds(at: now.monotonic) { table.change(change.user, to: change.row) }
-      #expect(table.popDue(at: now.monotonic).isEmpty)
+      #expect(table.tick(at: now.monotonic).isEmpty)
     }
     withExtendedLifetime(token) {}
   }

@@ -61,13 +61,13 @@ import WireProtocol
     _ = table.watch(["a", "b", "c"], by: session(0), limit: 300)
     table.change("a", to: row("a", 1))
     table.change("a", to: row("a", 2))
-    #expect(table.popDue(at: 0).isEmpty, "an event would overtake the answer")
+    #expect(table.tick(at: 0).isEmpty, "an event would overtake the answer")
     _ = table.unwatch(["c"], by: session(0))
     let rows = table.answer(["a", "b", "c"], to: session(0))
     #expect(rows.mapValues(\.version) == ["a": 2], "b is unknown, and c is watched no longer")
-    #expect(table.popDue(at: 0).isEmpty, "the answer has told it")
+    #expect(table.tick(at: 0).isEmpty, "the answer has told it")
     table.change("b", to: row("b", 3))
-    #expect(table.popDue(at: 0).map { $0.rows.map(\.version) } == [[3]], "from the first session on")
+    #expect(table.tick(at: 0).map { $0.rows.map(\.version) } == [[3]], "from the first session on")
   }
 
   /// Events may overtake the answer of an event stream, and count there: what is newer than the last
@@ -80,8 +80,8 @@ import WireProtocol
       table.change("b", to: row("b", 6))
       let rows = table.answer(["a", "b"], to: session(0), mayRepeat: mayRepeat)
       #expect(rows.mapValues(\.version) == ["a": 5, "b": 6])
-      #expect(table.popDue(at: 0).map { $0.rows.map(\.info.userID) } == events, "b was not told of before")
-      #expect(table.popDue(at: 10).isEmpty)
+      #expect(table.tick(at: 0).map { $0.rows.map(\.info.userID) } == events, "b was not told of before")
+      #expect(table.tick(at: 10).isEmpty)
     }
   }
 
@@ -91,7 +91,7 @@ import WireProtocol
     #expect(table.fail(["a", "b"], by: session(0)) == ["b"], "a was watched before")
     #expect(table.watchCount(of: session(0)) == 1)
     table.change("a", to: row("a", 9))
-    #expect(table.popDue(at: 0).count == 1)
+    #expect(table.tick(at: 0).count == 1)
   }
 
   @Test func oneOfTwoSubscriptionsMayFail() {
@@ -127,16 +127,16 @@ import WireProtocol
     _ = table.answer(["b"], to: session(1))
     table.change("a", to: row("a", 9))
     table.change("x", to: row("x", 10))
-    #expect(table.popDue(at: 0).map(\.session) == [session(0)])
+    #expect(table.tick(at: 0).map(\.session) == [session(0)])
     _ = table.unwatch(["a"], by: session(0))
     table.change("a", to: row("a", 11))
     table.change("b", to: row("b", 12))
-    #expect(table.popDue(at: 1000).map { $0.rows.map(\.version) } == [[12], [12]])
+    #expect(table.tick(at: 1000).map { $0.rows.map(\.version) } == [[12], [12]])
   }
 
   @Test func oneEventASecondWithTheLatestRow() {
     var table = table(["a"])
-    func pop(_ now: MonotonicInstant) -> [[UInt32]] { table.popDue(at: now).map { $0.rows.map(\.version) } }
+    func pop(_ now: MonotonicInstant) -> [[UInt32]] { table.tick(at: now).map { $0.rows.map(\.version) } }
     table.change("a", to: row("a", 9))
     #expect(pop(0) == [[9]])
     table.change("a", to: row("a", 10))
@@ -152,11 +152,11 @@ import WireProtocol
   @Test func theOldestHundredFirst() {
     var table = table(users(0..<101))
     for user in users(0..<101).reversed() { table.change(user, to: row(user, 1000)) }
-    let first = table.popDue(at: 0)
+    let first = table.tick(at: 0)
     #expect(first.count == 1 && first[0].rows.map(\.info.userID) == users(1..<101).reversed())
-    #expect(table.popDue(at: 999).isEmpty)
-    #expect(table.popDue(at: 1000).map { $0.rows.map(\.info.userID) } == [["u0"]])
-    #expect(table.popDue(at: 3000).isEmpty)
+    #expect(table.tick(at: 999).isEmpty)
+    #expect(table.tick(at: 1000).map { $0.rows.map(\.info.userID) } == [["u0"]])
+    #expect(table.tick(at: 3000).isEmpty)
   }
 
   @Test func whatIsAsItWasToldIsNoChange() {
@@ -164,9 +164,9 @@ import WireProtocol
     let told = row("a", 1)
     table.change("a", to: row("a", 2))
     table.change("a", to: told)
-    #expect(table.popDue(at: 0).isEmpty)
+    #expect(table.tick(at: 0).isEmpty)
     table.change("a", to: row("a", 3))
-    #expect(table.popDue(at: 0).count == 1, "an event that said nothing has cost no second")
+    #expect(table.tick(at: 0).count == 1, "an event that said nothing has cost no second")
   }
 
   @Test func onlyWhoWasToldOfADeletedUserIsToldOfTheEnd() {
@@ -179,11 +179,11 @@ import WireProtocol
     }
     _ = table.watch(["a"], by: session(1), limit: 300)
     #expect(table.answer(["a"], to: session(1)).mapValues(\.isKnown) == ["a": false])
-    let due = table.popDue(at: 0)
+    let due = table.tick(at: 0)
     #expect(due.map(\.session) == [session(0)] && due.map { $0.rows.map(\.info.userID) } == [["a"]])
     // The same words, of a user who is known again.
     table.change("a", to: row("a", 4))
-    #expect(table.popDue(at: 1000).map(\.session) == [session(1)], "one had no row")
+    #expect(table.tick(at: 1000).map(\.session) == [session(1)], "one had no row")
   }
 
   @Test func anEventWaitsForTheSession() {
@@ -191,37 +191,53 @@ import WireProtocol
     _ = table.watch(["a"], by: session(1), limit: 300)
     _ = table.answer(["a"], to: session(1))
     table.change("a", to: row("a", 2))
-    #expect(table.popDue(at: 0) { $0 == session(1) }.map(\.session) == [session(1)])
+    #expect(table.tick(at: 0) { $0 == session(1) }.map(\.session) == [session(1)])
     table.change("a", to: row("a", 3))
-    let due = table.popDue(at: 500)
+    let due = table.tick(at: 500)
     #expect(due.map(\.session) == [session(0)] && due.map { $0.rows.map(\.version) } == [[3]], "with the last row")
   }
 
   @Test func watchingAnewDoesNotShortenTheSecond() {
     var table = table(["a"])
     table.change("a", to: row("a", 2))
-    #expect(table.popDue(at: 0).count == 1)
+    #expect(table.tick(at: 0).count == 1)
     _ = table.unwatch(nil, by: session(0))
     _ = table.watch(["a"], by: session(0), limit: 300)
     table.change("a", to: row("a", 3))
     _ = table.answer(["a"], to: session(0))
     table.change("a", to: row("a", 4))
-    #expect(table.popDue(at: 999).isEmpty)
-    #expect(table.popDue(at: 1000).map { $0.rows.map(\.version) } == [[4]])
+    #expect(table.tick(at: 999).isEmpty)
+    #expect(table.tick(at: 1000).map { $0.rows.map(\.version) } == [[4]])
   }
 
-  @Test func aTickEndsBehindManyRows() {
+  @Test(arguments: [(100, 300, 20), (1, 1000, 64)])
+  func aTurnTellsSomeAndTheNextOnesTheOthers(rows: Int, sessions: Int, atOnce: Int) {
     var table = StatusTable()
-    let watched = users(0..<100)
-    let many = (0..<300).map { _ in Token() }
+    let watched = users(0..<rows)
+    let many = (0..<sessions).map { _ in Token() }
     for token in many {
       _ = table.watch(watched, by: ObjectIdentifier(token), limit: 300)
       _ = table.answer(watched, to: ObjectIdentifier(token))
     }
     for user in watched { table.change(user, to: row(user, 1)) }
-    #expect(table.popDue(at: 0).count == 200)
-    #expect(table.popDue(at: 100).count == 100)
+    var counts: [Int] = []
+    while table.hasDue { counts.append(table.popDue(at: 0).count) }
+    let rest = sessions % atOnce
+    #expect(counts == Array(repeating: atOnce, count: sessions / atOnce) + (rest == 0 ? [] : [rest]))
     withExtendedLifetime(many) {}
+  }
+
+  /// Else a turn would look at it again and again.
+  @Test func whoHasToWaitIsNotDueBeforeTheNextTick() {
+    var table = table(["a"])
+    table.change("a", to: row("a", 2))
+    #expect(table.popDue(at: 0) { _ in false }.isEmpty)
+    #expect(!table.hasDue && !table.isEmpty)
+    #expect(table.popDue(at: 0).isEmpty)
+    table.beginTick(at: 0)
+    #expect(table.hasDue)
+    #expect(table.popDue(at: 0).count == 1)
+    #expect(!table.hasDue)
   }
 
   @Test func theNumbersOfWhatHasGoneAreUsedAgain() {
@@ -232,10 +248,22 @@ import WireProtocol
         _ = table.answer(users(round..<round + 20), to: session(number))
       }
       for user in users(round..<round + 20) { table.change(user, to: row(user, UInt32(round + 1))) }
-      _ = table.popDue(at: MonotonicInstant(milliseconds: round * 2000))
+      _ = table.tick(at: MonotonicInstant(milliseconds: round * 2000))
       for number in 0..<10 { _ = table.remove(session(number)) }
-      _ = table.popDue(at: MonotonicInstant(milliseconds: round * 2000 + 1000))
+      _ = table.tick(at: MonotonicInstant(milliseconds: round * 2000 + 1000))
     }
     #expect(table.isEmpty && table.capacity.users <= 20 && table.capacity.sessions <= 10)
+  }
+}
+
+extension StatusTable {
+  /// Tells everybody whose event is due, as a loop does in the turns behind a tick.
+  mutating func tick(
+    at now: MonotonicInstant, where mayTell: (ObjectIdentifier) -> Bool = { _ in true }
+  ) -> [(session: ObjectIdentifier, rows: [StatusRow])] {
+    beginTick(at: now)
+    var told: [(session: ObjectIdentifier, rows: [StatusRow])] = []
+    while hasDue { told += popDue(at: now, where: mayTell) }
+    return told
   }
 }
