@@ -30,6 +30,40 @@ import WireProtocol
     #expect(former.left(since: 0) == ["user1"])
   }
 
+  /// The order is made with the first list, and kept up to date since.
+  @Test func changesAfterTheFirstListAreInTheNext() {
+    var former = FormerMembers([departed(1, at: now - 5), departed(2, at: now - 3)], at: now)
+    _ = former.departures(since: 0, at: now)
+    _ = former.add(departed(3, at: now - 1), at: now)
+    _ = former.remove("user2")
+    #expect(former.left(since: 0) == ["user3", "user1"])
+    _ = former.add(departed(2, at: now), at: now)
+    _ = former.add(departed(1, at: now), at: now)
+    #expect(former.left(since: 0) == ["user1", "user2", "user3"])
+    _ = former.erase("user3")
+    // As it was, with less in it.
+    _ = former.add(departed(1, at: now), at: now)
+    #expect(former.left(since: 0) == ["user1", "user2"])
+    _ = former.updateAll(at: now) { if $0.userID == "user1" { $0.leftTime -= .milliseconds(9) } }
+    #expect(former.left(since: 0) == ["user2", "user1"])
+  }
+
+  @Test func departuresOfWhoComesAndGoesDoNotAccumulate() {
+    var members: [UserID: FormerMember] = ["user0": departed(0, at: 1)]
+    var order = DepartureOrder(members.values)
+    for time in 2...10_000 as ClosedRange<Int64> {
+      let former = departed(1, at: WallInstant(time))
+      members[former.userID] = former
+      order.insert(former, among: members)
+    }
+    #expect(order.count < 100)
+    #expect(order.latest(9, since: 0, among: members) == ["user1", "user0"])
+    #expect(order.latest(1, since: 0, among: members) == ["user1"])
+    #expect(order.latest(9, since: 10_000, among: members) == ["user1"])
+    members["user1"] = nil
+    #expect(order.latest(9, since: 0, among: members) == ["user0"])
+  }
+
   @Test func nothingIsKnownFromBeforeTheRecordsTheMonthAndTheLoading() {
     #expect(FormerMembers([], at: now).completeSince(at: now) == now)
     let since = now - 3 * Self.day
@@ -42,14 +76,14 @@ import WireProtocol
 
   @Test(arguments: [(999, true), (1000, true), (1001, false)])
   func anAnswerNamesAThousandAndSaysWhetherThatIsAll(count: Int, isComplete: Bool) {
-    let former = FormerMembers((0..<count).map { departed($0, at: now - Int64($0)) }, at: now, recordedSince: now - 2000)
+    var former = FormerMembers((0..<count).map { departed($0, at: now - Int64($0)) }, at: now, recordedSince: now - 2000)
     let found = former.departures(since: now - 2000, at: now)
-    #expect(found.users.count == min(count, 1000) && found.isComplete == isComplete)
-    #expect(found.users == Array(former.left(since: 0).prefix(1000)), "the latest first")
+    #expect(found.users == (0..<min(count, 1000)).map { UserID(stringLiteral: "user\($0)") }, "the latest first")
+    #expect(found.isComplete == isComplete)
   }
 
   @Test func anAnswerIsWholeSinceInstantsFromWhichAllIsKnown() {
-    let former = FormerMembers([departed(1, at: now - 5)], at: now, recordedSince: now - 9)
+    var former = FormerMembers([departed(1, at: now - 5)], at: now, recordedSince: now - 9)
     for (since, isComplete) in [(now - 10, false), (now - 9, true), (now, true), (now + 1, false)] as [(WallInstant, Bool)] {
       let found = former.departures(since: since, at: now)
       #expect(found.isComplete == isComplete, "\(since)")
@@ -138,5 +172,13 @@ import WireProtocol
     let history = try scene.ask("getGroupHistoryMessageList", by: "mary").result["messageList"]
     let texts = history.elements.compactMap { $0["text"] == .null ? nil : $0["text"] }
     #expect(texts.contains("b") && !texts.contains("a"))
+  }
+}
+
+extension FormerMembers {
+  /// The users who have left since an instant: of a copy, because a list makes the order.
+  fileprivate func left(since: WallInstant) -> [UserID] {
+    var copy = self
+    return copy.departures(since: since, at: since).users
   }
 }

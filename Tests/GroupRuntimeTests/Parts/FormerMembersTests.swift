@@ -1,6 +1,7 @@
 import GroupModel
 import Testing
 import ThrongTestKit
+import WireProtocol
 
 @testable import GroupRuntime
 
@@ -306,7 +307,12 @@ import ThrongTestKit
         let known = left.removeValue(forKey: user)
         #expect(known.map { !$0.isRestricted(at: now) || !isFreeLeft } == true, "seed \(seed) \(step)")
       }
-      if step % 100 == 0 { #expect(former.byUser == left, "seed \(seed) \(step)") }
+      if step % 100 == 0 {
+        #expect(former.byUser == left, "seed \(seed) \(step)")
+        let known = left.values.filter { $0.leftTime.isSet }.sorted { ($1.leftTime, $0.userID) < ($0.leftTime, $1.userID) }
+        let found = former.departures(since: 0, at: now)
+        #expect(found.users == known.prefix(1000).map(\.userID), "seed \(seed) \(step)")
+      }
     }
     #expect(former.byUser == left && former.count == left.count && former.departureCount <= 2 * former.count + 64)
   }

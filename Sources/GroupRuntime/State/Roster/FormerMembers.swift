@@ -37,6 +37,8 @@ struct FormerMembers: Sendable {
   private(set) var recordedSince: WallInstant
   /// The bans in the order of their ends; nil until the first list.
   private var bans: BanOrder?
+  /// All departures in the order of time; nil until the first list.
+  private var order: DepartureOrder?
 
   /// The stored records, except those that are of no use any more.
   /// - Parameter recordedSince: since when every departure has a record; nil = since now.
@@ -90,27 +92,19 @@ struct FormerMembers: Sendable {
 
   // MARK: Departures
 
-  /// The users who have left at or after an instant and are no members, the latest first. Looks at
-  /// every record.
-  func left(since: WallInstant) -> [UserID] {
-    var left = byUser.values.compactMap { former in
-      former.leftTime.isSet && former.leftTime >= since ? Departure(user: former.userID, time: former.leftTime) : nil
-    }
-    left.sort { ($1.time, $0.user) < ($0.time, $1.user) }
-    return left.map(\.user)
-  }
-
-  /// The instant since which `left` leaves nobody out. A record may be gone when it has its lifetime
+  /// The instant since which every departure is known. A record may be gone when it has its lifetime
   /// behind it.
   func completeSince(at now: WallInstant) -> WallInstant {
     max(recordedSince, (now - FormerMember.lifetime).advanced(byMilliseconds: 1))
   }
 
-  /// The departures since an instant, as lists of members tell them. An instant to come is one that a
-  /// clock showed before it was set back.
-  func departures(since: WallInstant, at now: WallInstant) -> GetGroupMemberList.Departures {
+  /// The users who have left at or after an instant and are no members, as lists of members tell them. An
+  /// instant to come is one that a clock showed before it was set back.
+  mutating func departures(since: WallInstant, at now: WallInstant) -> GetGroupMemberList.Departures {
     let most = GetGroupMemberList.Departures.maxCount
-    let users = left(since: since)
+    let order = order ?? DepartureOrder(byUser.values)
+    self.order = order
+    let users = order.latest(most + 1, since: since, among: byUser)
     let isKnown = since >= completeSince(at: now) && since <= now
     return GetGroupMemberList.Departures(users: Array(users.prefix(most)), isComplete: isKnown && users.count <= most)
   }
@@ -170,6 +164,7 @@ struct FormerMembers: Sendable {
   private mutating func insert(_ former: FormerMember, at now: WallInstant) {
     let previous = byUser.updateValue(former, forKey: former.userID)
     bans?.insert(former, among: byUser)
+    order?.insert(former, among: byUser)
     // One role after another has the same departure, without end.
     if let previous, previous.role != nil, former.role != nil, previous.leftTime == former.leftTime { return }
     lastDeparture = max(lastDeparture, former.leftTime)

@@ -1,4 +1,5 @@
 import GroupModel
+import WireProtocol
 
 /// The members of a group: their records, the order of their lists, who is online or absent, and
 /// the records of former members. Each change keeps all of these in step.
@@ -133,6 +134,11 @@ struct Roster: Sendable {
   /// A page of the users under a ban, the soonest end first.
   mutating func bannedPage(at now: WallInstant, after nextSeq: Int64, count: Int) -> BanOrder.Page {
     former.bannedPage(at: now, after: nextSeq, count: count)
+  }
+
+  /// The users who have left since an instant, the latest first.
+  mutating func departures(since: WallInstant, at now: WallInstant) -> GetGroupMemberList.Departures {
+    former.departures(since: since, at: now)
   }
 
   /// Ends a user's ban.

@@ -17,7 +17,7 @@ extension GroupState {
     }
     let page = roster.page(rank: request.filter.rank, changedSince: since, after: request.nextSeq, count: request.count)
     var departures: GetGroupMemberList.Departures?
-    if let since, request.nextSeq == 0 { departures = roster.former.departures(since: since, at: turn.wall) }
+    if let since, request.nextSeq == 0 { departures = roster.departures(since: since, at: turn.wall) }
     return .memberList(listed(page.members, turn), nextSeq: page.nextSeq, departures: departures)
   }
 
