@@ -14,6 +14,8 @@ struct StatusTable: Sendable {
   static let maxEventsAtOnce = 64
   /// The rows after which a turn tells no further session: about 1 ms.
   static let maxRowsAtOnce = 2000
+  /// The most watches that are looked at in one turn, for changes and for what is told: less than 1 ms.
+  static let maxWatchesAtOnce = 4096
 
   /// A user whom sessions of the loop watch.
   private struct Slot: Sendable {
@@ -21,6 +23,11 @@ struct StatusTable: Sendable {
     /// Nil = unknown, or not read yet.
     var row: StatusRow?
     var watchers: [Watcher] = []
+    /// To how many of the watchers, from the first, the row may be news: they are still to be looked at,
+    /// the last of them first. Above 0 while the user stands in `changed`.
+    var unseenCount = 0
+    /// The row is another one since some of them were looked at.
+    var isChangedAgain = false
   }
 
   /// A session among those that watch a user.
@@ -75,6 +82,10 @@ struct StatusTable: Sendable {
   private var subscribers: [Subscriber] = []
   private var freeSubscribers: [Int] = []
   private var subscriberNumbers: [ObjectIdentifier: Int] = [:]
+  /// The users with another row, in the order of the changes; numbers of users who are gone among them.
+  private var changed: Deque<Int> = []
+  /// Of how many of them, from the first, the watchers are looked at before sessions are told.
+  private var dueChanges = 0
   /// Those that may get an event now.
   private var ready: Deque<Int> = []
   /// Those whose event has to wait: they are looked at again with the next tick.
@@ -87,8 +98,8 @@ struct StatusTable: Sendable {
   /// Whether no session watches anybody, and none has just been told.
   var isEmpty: Bool { subscriberNumbers.isEmpty && !hasDue && waiting.isEmpty && pauses.isEmpty }
 
-  /// Whether sessions may be told now.
-  var hasDue: Bool { !ready.isEmpty }
+  /// Whether turns before the next tick have something to do.
+  var hasDue: Bool { dueChanges > 0 || !ready.isEmpty }
 
   /// How many users are watched.
   var userCount: Int { slotNumbers.count }
@@ -169,6 +180,8 @@ struct StatusTable: Sendable {
         if let user = remove(index, of: number) { gone.append(user) }
       }
     } else {
+      for index in subscribers[number].changed { subscribers[number].watches[Int(index)].isChanged = false }
+      subscribers[number].changed = []
       while !subscribers[number].watches.isEmpty {
         if let user = remove(subscribers[number].watches.count - 1, of: number) { gone.append(user) }
       }
@@ -193,24 +206,23 @@ struct StatusTable: Sendable {
 
   // MARK: Events
 
-  /// The row of a user is another one.
+  /// The row of a user is another one. Who watches the user is looked at from the next tick on: they may
+  /// be very many.
   mutating func change(_ user: UserID, to row: StatusRow) {
-    guard let slot = slotNumbers[user], let watchers = slots[slot]?.watchers else { return }
-    slots[slot]?.row = row
-    for watcher in watchers {
-      let (number, index) = (Int(watcher.session), Int(watcher.watch))
-      let watch = subscribers[number].watches[index]
-      guard watch.isAnswered, !watch.isChanged, row.isNews(to: watch.told) else { continue }
-      subscribers[number].watches[index].isChanged = true
-      subscribers[number].changed.append(Int32(index))
-      guard subscribers[number].phase == .idle else { continue }
-      subscribers[number].phase = .ready
-      ready.append(number)
+    guard let number = slotNumbers[user], let slot = slots[number] else { return }
+    slots[number]?.row = row
+    if slot.unseenCount == 0 {
+      slots[number]?.unseenCount = slot.watchers.count
+      changed.append(number)
+    } else if slot.unseenCount < slot.watchers.count {
+      slots[number]?.isChangedAgain = true
     }
   }
 
-  /// A tick: sessions whose second is over, and those that had to wait, may be told.
+  /// A tick: the changes until now are due, sessions whose second is over, and those that had to wait.
   mutating func beginTick(at now: MonotonicInstant) {
+    // Sessions that an earlier tick has made ready are told first: there may always be changes.
+    if ready.isEmpty { dueChanges = changed.count }
     while let first = pauses.first, first.end <= now {
       pauses.removeFirst()
       endPause(of: first.subscriber)
@@ -220,18 +232,25 @@ struct StatusTable: Sendable {
   }
 
   /// The events that are due, as many as a turn may tell: of each session one in a second, with the
-  /// oldest of its changes.
+  /// oldest of its changes. None before the changes that are due are with all who watch their users.
   /// - Parameter mayTell: false = the session's event has to wait.
   mutating func popDue(
     at now: MonotonicInstant, where mayTell: (ObjectIdentifier) -> Bool = { _ in true }
   ) -> [(session: ObjectIdentifier, rows: [StatusRow])] {
+    spreadChanges()
     var due: [(session: ObjectIdentifier, rows: [StatusRow])] = []
-    var rowCount = 0
-    while due.count < StatusTable.maxEventsAtOnce, rowCount < StatusTable.maxRowsAtOnce, let number = ready.popFirst() {
+    guard dueChanges == 0 else { return due }
+    var (rowCount, lookCount) = (0, 0)
+    while due.count < StatusTable.maxEventsAtOnce, rowCount < StatusTable.maxRowsAtOnce,
+      lookCount < StatusTable.maxWatchesAtOnce, let number = ready.popFirst()
+    {
+      lookCount += 1
       if let session = subscribers[number].session, !mayTell(session) {
         waiting.append(number)
         continue
       }
+      // Many of them may be none any more.
+      lookCount += subscribers[number].changed.count
       let rows = popChanges(of: number)
       guard let session = subscribers[number].session, !rows.isEmpty else {
         subscribers[number].phase = .idle
@@ -244,6 +263,46 @@ struct StatusTable: Sendable {
       rowCount += rows.count
     }
     return due
+  }
+
+  /// Looks at those who watch the users whose changes are due, as many as a turn may.
+  private mutating func spreadChanges() {
+    var left = StatusTable.maxWatchesAtOnce
+    while dueChanges > 0, left > 0, let number = changed.first {
+      left -= 1
+      guard spreadChange(of: number, &left) else { return }
+      changed.removeFirst()
+      dueChanges -= 1
+      guard let slot = slots[number], slot.isChangedAgain else { continue }
+      slots[number]?.isChangedAgain = false
+      slots[number]?.unseenCount = slot.watchers.count
+      changed.append(number)
+    }
+  }
+
+  /// Looks at those who watch a user, from the last to the first: where one of them goes, the last takes
+  /// the place, and is looked at a second time at most.
+  /// - Parameter left: how many the turn may still look at.
+  /// - Returns: whether all were looked at.
+  private mutating func spreadChange(of number: Int, _ left: inout Int) -> Bool {
+    guard let slot = slots[number], let row = slot.row else { return true }
+    let end = min(slot.unseenCount, slot.watchers.count)
+    let start = max(0, end - left)
+    for watcher in slot.watchers[start..<end] { note(row, for: watcher) }
+    left -= end - start
+    slots[number]?.unseenCount = start
+    return start == 0
+  }
+
+  private mutating func note(_ row: StatusRow, for watcher: Watcher) {
+    let (number, index) = (Int(watcher.session), Int(watcher.watch))
+    let watch = subscribers[number].watches[index]
+    guard watch.isAnswered, !watch.isChanged, row.isNews(to: watch.told) else { return }
+    subscribers[number].watches[index].isChanged = true
+    subscribers[number].changed.append(Int32(index))
+    guard subscribers[number].phase == .idle else { return }
+    subscribers[number].phase = .ready
+    ready.append(number)
   }
 
   private mutating func endPause(of number: Int) {

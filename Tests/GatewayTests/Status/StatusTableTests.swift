@@ -220,10 +220,76 @@ import WireProtocol
       _ = table.answer(watched, to: ObjectIdentifier(token))
     }
     for user in watched { table.change(user, to: row(user, 1)) }
+    table.beginTick(at: 0)
     var counts: [Int] = []
     while table.hasDue { counts.append(table.popDue(at: 0).count) }
+    // Nobody is told before all changes are with all who watch: each gets them in one event.
+    let turns = counts.prefix { $0 == 0 }.count
+    #expect(turns == rows * sessions / StatusTable.maxWatchesAtOnce)
     let rest = sessions % atOnce
-    #expect(counts == Array(repeating: atOnce, count: sessions / atOnce) + (rest == 0 ? [] : [rest]))
+    let told = Array(counts.dropFirst(turns))
+    #expect(told == Array(repeating: atOnce, count: sessions / atOnce) + (rest == 0 ? [] : [rest]))
+    withExtendedLifetime(many) {}
+  }
+
+  /// A turn looks at some of those who watch a user; meanwhile they come and go, and the user changes again.
+  @Test(arguments: 1...20 as ClosedRange<UInt64>)
+  func whoComesAndGoesBetweenTheTurnsIsToldTheLastRow(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var table = StatusTable()
+    let many = (0..<3 * StatusTable.maxWatchesAtOnce).map { _ in Token() }
+    var told: [ObjectIdentifier: UInt32] = [:]
+    func answer(_ token: Token) {
+      _ = table.watch(["a"], by: ObjectIdentifier(token), limit: 300)
+      told[ObjectIdentifier(token)] = table.answer(["a"], to: ObjectIdentifier(token)).first?.value.version ?? 0
+    }
+    var watching = Array(many.prefix(2 * StatusTable.maxWatchesAtOnce + 500))
+    var others = Array(many.dropFirst(watching.count))
+    for token in watching { answer(token) }
+    table.change("a", to: row("a", 1))
+    table.beginTick(at: 0)
+    var version: UInt32 = 1
+    while table.hasDue {
+      for (session, rows) in table.popDue(at: 0) { told[session] = rows.last?.version }
+      guard version < 5 else { continue }
+      for _ in 0..<200 {
+        let index = Int.random(in: watching.indices, using: &random)
+        others.append(watching[index])
+        _ = table.remove(ObjectIdentifier(watching[index]))
+        watching[index] = others.removeFirst()
+        answer(watching[index])
+      }
+      version += 1
+      table.change("a", to: row("a", version))
+    }
+    // What came behind the tick is told with the next ones.
+    for second in 1...3 {
+      for (session, rows) in table.tick(at: MonotonicInstant(milliseconds: second * 1000)) { told[session] = rows.last?.version }
+    }
+    let late = watching.filter { told[ObjectIdentifier($0)] != version }
+    #expect(late.isEmpty)
+    withExtendedLifetime(many) {}
+  }
+
+  /// Else a turn would go through all sessions where a user is again what they were told of.
+  @Test func aTurnLooksAtSoManyWhomItHasNothingToTell() {
+    var table = StatusTable()
+    let many = (0..<5000).map { _ in Token() }
+    for token in many { _ = table.watch(["a"], by: ObjectIdentifier(token), limit: 300) }
+    table.change("a", to: row("a", 1))
+    for token in many { _ = table.answer(["a"], to: ObjectIdentifier(token)) }
+    #expect(table.tick(at: 0).isEmpty)
+    table.change("a", to: row("a", 2))
+    table.beginTick(at: 1)
+    var turns = 0
+    while table.hasDue {
+      #expect(table.popDue(at: 1).isEmpty)
+      if turns == 0 { table.change("a", to: row("a", 1)) }
+      turns += 1
+    }
+    // One for most who watch, one for the others and half of those who are ready, one for the other half.
+    #expect(turns == 3)
+    #expect(table.tick(at: 2).isEmpty)
     withExtendedLifetime(many) {}
   }
 
@@ -231,6 +297,8 @@ import WireProtocol
   @Test func whoHasToWaitIsNotDueBeforeTheNextTick() {
     var table = table(["a"])
     table.change("a", to: row("a", 2))
+    table.beginTick(at: 0)
+    #expect(table.hasDue)
     #expect(table.popDue(at: 0) { _ in false }.isEmpty)
     #expect(!table.hasDue && !table.isEmpty)
     #expect(table.popDue(at: 0).isEmpty)
