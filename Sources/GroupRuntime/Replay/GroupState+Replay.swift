@@ -96,7 +96,7 @@ extension GroupState {
   /// a live room has told. Managers are told by events of their own.
   private func recentRights(at now: WallInstant, _ opTime: WallInstant) -> [ReplayedContent] {
     let since = now.advanced(byMilliseconds: -GroupState.untoldMilliseconds)
-    let changed = roster.all.filter { $0.infoTime >= since && $0.infoTime > $0.joinTime && !$0.role.isManager }
+    let changed = roster.changedMembers(since: since).filter { !$0.role.isManager }
     let latest = changed.sorted { ($0.infoTime, $0.ordinal) > ($1.infoTime, $1.ordinal) }.prefix(GroupState.maxUntold)
     let changes = latest.map { member in
       var change = MemberChange(userID: member.userID)

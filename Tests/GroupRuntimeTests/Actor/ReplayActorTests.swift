@@ -278,6 +278,21 @@ import ThrongTestKit
     #expect(later.map { $0["method"].string } == ["onGroupAttributeChanged"], "it is too long ago")
   }
 
+  /// The node that comes after the owner has loaded the room.
+  @Test func aLiveRoomThatIsLoadedTellsWhoWasMutedLately() async throws {
+    let scene = ActorScene(keepsStamps: true)
+    try await scene.makeGroup("AVChatRoom")
+    try await scene.ask("joinGroup", by: "mary")
+    scene.advance(by: 1000)
+    #expect(try await scene.ask("muteGroupMember", #"{"userID":"mary","muteTime":300}"#, by: "olga").code == 0)
+    scene.registry.abandonGroups()
+    scene.settle()
+    try #require(scene.registry.residentCount == 0)
+    let events = try await lastState(of: scene)
+    let told: JSON = [["userID": "mary", "muteTime": 300, "role": "Member"]]
+    #expect(events.last?["params"]["changeInfoList"] == told)
+  }
+
   // MARK: What cannot be told
 
   @Test func anotherRevisionOrHistoryIsNotTold() async throws {

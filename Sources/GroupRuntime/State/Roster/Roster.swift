@@ -23,6 +23,8 @@ struct Roster: Sendable {
   private(set) var hidden: Set<UserID>
   /// The members without a session who are removed when their grace ends.
   private var absent: AbsentMembers
+  /// Where changes of mutes and roles may have to be told again; nil in other types.
+  private var infoChanges: InfoChanges?
   /// The ordinal that the next member gets.
   private(set) var nextOrdinal: Int64
   /// Another one since users were added or removed.
@@ -41,6 +43,7 @@ struct Roster: Sendable {
     former = FormerMembers(
       stored.former, at: now.wall,
       recordedSince: FormerMembers.recordedSince(stored.record.departuresSince, stored.former, at: now.wall))
+    infoChanges = type.mergesMemberInfo ? InfoChanges(stored.members) : nil
     hidden = Set(stored.members.lazy.filter(\.conversation.isHidden).map(\.userID))
     // A user who was offline when added is absent since then.
     let joinTimes = members.mapValues(\.joinTime)
@@ -72,6 +75,9 @@ struct Roster: Sendable {
     guard type.everyoneIsMember else { return nil }
     return Member(userID: user, role: .member, joinTime: .unset, ordinal: 0, receiveOption: type.defaultReceiveOption)
   }
+
+  /// The members of a live room whose info was changed at or after an instant, the latest of many.
+  func changedMembers(since: WallInstant) -> [Member] { infoChanges?.changed(since: since, among: members) ?? [] }
 
   /// The receive option of a member, or of a new one.
   func receiveOption(of user: UserID) -> ReceiveOption { members[user]?.receiveOption ?? type.defaultReceiveOption }
@@ -188,6 +194,7 @@ struct Roster: Sendable {
     clearedMax = max(clearedMax, member.clearedSeq)
     let previous = members.updateValue(member, forKey: member.userID)
     order.update(member, was: previous, among: members)
+    infoChanges?.note(member, was: previous, among: members)
     guard member.conversation.isHidden != (previous?.conversation.isHidden ?? false) else { return }
     if member.conversation.isHidden { hidden.insert(member.userID) } else { hidden.remove(member.userID) }
   }
