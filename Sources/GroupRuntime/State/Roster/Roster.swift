@@ -25,6 +25,8 @@ struct Roster: Sendable {
   private var absent: AbsentMembers
   /// Where changes of mutes and roles may have to be told again; nil in other types.
   private var infoChanges: InfoChanges?
+  /// Where the earliest member follows an owner who quits; nil in other types.
+  private var earliest: EarliestMembers?
   /// The ordinal that the next member gets.
   private(set) var nextOrdinal: Int64
   /// Another one since users were added or removed.
@@ -44,6 +46,7 @@ struct Roster: Sendable {
       stored.former, at: now.wall,
       recordedSince: FormerMembers.recordedSince(stored.record.departuresSince, stored.former, at: now.wall))
     infoChanges = type.mergesMemberInfo ? InfoChanges(stored.members) : nil
+    earliest = type.storesMessages ? EarliestMembers(stored.members) : nil
     hidden = Set(stored.members.lazy.filter(\.conversation.isHidden).map(\.userID))
     // A user who was offline when added is absent since then.
     let joinTimes = members.mapValues(\.joinTime)
@@ -106,12 +109,6 @@ struct Roster: Sendable {
   /// The owner and the admins, in order.
   var managers: [UserID] { order.managers.map(\.userID).sorted() }
 
-  /// The member who becomes owner when the owner quits: "the earliest-joined member (ties: the
-  /// order of memberList)".
-  var successor: Member? {
-    members.values.lazy.filter { $0.role != .owner }.min { ($0.joinTime, $0.ordinal) < ($1.joinTime, $1.ordinal) }
-  }
-
   /// The role that a user would have as a member, where roles outlive leaving.
   func roleOfAbsent(_ user: UserID) -> Role { former[user]?.role ?? .member }
 
@@ -150,6 +147,16 @@ struct Roster: Sendable {
   /// Ends a user's ban.
   /// - Returns: the record without the ban; nil = the user is under none.
   mutating func liftBan(of user: UserID, at now: WallInstant) -> FormerMember? { former.liftBan(of: user, at: now) }
+
+  /// The member who becomes owner when the owner quits: "the earliest-joined member (ties: the
+  /// order of memberList)".
+  mutating func findSuccessor() -> Member? {
+    if let successor = earliest?.first(among: members) { return successor }
+    // Those who were kept have left: once for many who go.
+    let earliest = EarliestMembers(members.values)
+    if self.earliest != nil { self.earliest = earliest }
+    return earliest.first(among: members)
+  }
 
   // MARK: Changing members
 
@@ -195,6 +202,7 @@ struct Roster: Sendable {
     let previous = members.updateValue(member, forKey: member.userID)
     order.update(member, was: previous, among: members)
     infoChanges?.note(member, was: previous, among: members)
+    earliest?.update(member, was: previous)
     guard member.conversation.isHidden != (previous?.conversation.isHidden ?? false) else { return }
     if member.conversation.isHidden { hidden.insert(member.userID) } else { hidden.remove(member.userID) }
   }
@@ -213,6 +221,7 @@ struct Roster: Sendable {
     absent.remove(user)
     guard let member = members.removeValue(forKey: user) else { return Removal(former: nil, forgotten: []) }
     order.update(nil, was: member, among: members)
+    earliest?.update(nil, was: member)
     if member.conversation.isHidden { hidden.remove(user) }
     version += 1
     var record = FormerMember(

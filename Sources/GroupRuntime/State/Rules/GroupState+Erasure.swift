@@ -30,7 +30,7 @@ extension GroupState {
   private mutating func eraseMembership(of user: UserID, _ turn: inout Turn) {
     guard roster[user] != nil else { return }
     if record.owner == user {
-      guard record.type.storesMessages, let successor = roster.successor else { return disband(.dismissed, &turn) }
+      guard record.type.storesMessages, let successor = roster.findSuccessor() else { return disband(.dismissed, &turn) }
       transferOwnership(to: successor, &turn)
     }
     // As it is after the transfer.

@@ -13,7 +13,7 @@ extension GroupState {
     let member = try requireMember(turn)
     if member.role == .owner {
       try require(.quitAsOwner, turn)
-      guard let successor = roster.successor else { return disbandOnLastQuit(of: member, &turn) }
+      guard let successor = roster.findSuccessor() else { return disbandOnLastQuit(of: member, &turn) }
       transferOwnership(to: successor, &turn)
     }
     quit(member, &turn)
