@@ -19,7 +19,7 @@ extension InMemoryStore: PresenceStore {
   }
 
   /// Makes users known.
-  public func makeKnown(_ users: [UserID]) async throws(StoreError) { remember(users) }
+  public func makeKnown(_ users: [UserID], areNew _: Bool) async throws(StoreError) { remember(users) }
 
   /// Nothing is remembered beside the users themselves.
   public func forgetKnown(_ user: UserID) {}

@@ -44,17 +44,30 @@ import ThrongTestKit
 
   @Test func aUserIsKnownToAllNodesAsSoonAsMakeKnownReturns() async throws {
     try await withNodes { first, second, _ in
-      try await first.store.makeKnown([alice, bob])
+      try await first.store.makeKnown([alice, bob], areNew: true)
       #expect(try await second.store.known(among: [alice, bob, carol]) == [alice, bob])
       #expect(try await second.store.signInRecord(of: alice).isKnown)
       #expect(try await !second.store.signInRecord(of: carol).isKnown)
       // From then on nothing waits for them.
-      try await first.store.makeKnown([alice])
-      try await second.store.makeKnown([alice])
+      try await first.store.makeKnown([alice], areNew: true)
+      try await second.store.makeKnown([alice], areNew: true)
       #expect(first.store.writer.queue.pendingUpdates.isEmpty && second.store.writer.queue.pendingUpdates.isEmpty)
       // Only with the next commit or a second later.
       first.store.remember([dora])
       #expect(try await second.store.known(among: [dora]) == [])
+    }
+  }
+
+  /// An application's first call for a user whom another node has made known waits for a read alone.
+  @Test func aUserWhomTheStoreHasIsMadeKnownWithoutACommit() async throws {
+    try await withNodes { first, second, _ in
+      try await first.store.makeKnown([alice], areNew: true)
+      let before = second.store.commitMeter.counts.commits
+      try await second.store.makeKnown([alice], areNew: false)
+      #expect(second.store.commitMeter.counts.commits == before && second.store.pendingUsers == 0)
+      try await second.store.makeKnown([alice, carol], areNew: false)
+      #expect(second.store.commitMeter.counts.commits > before)
+      #expect(try await first.store.known(among: [carol]) == [carol])
     }
   }
 

@@ -139,7 +139,7 @@ public final class AdministratorRPC: Sendable {
 
   private func run(_ request: Request, asUser user: UserID, _ text: RequestText?, in trace: TraceContext?) async -> Reply {
     do throws(StoreError) {
-      try await sessions.makeKnown(user)
+      try await sessions.makeKnown(user, isNew: false)
       let profile = try await profiles.profiles(of: [user])[user]
       let caller = Caller.user(user, platform: .restAPI, session: nil, profile: profile)
       return await run(request, by: caller.with(trace: trace), text)

@@ -360,7 +360,9 @@ package final class ClusterUserDirectory: UserDirectory {
 
   package var knowsAtOnce: Bool { false }
 
-  package func makeKnown(_ user: UserID) async throws(StoreError) { try await store.makeKnown([user]) }
+  package func makeKnown(_ user: UserID, isNew: Bool) async throws(StoreError) {
+    try await store.makeKnown([user], areNew: isNew)
+  }
 
   package func show(_ profile: UserProfile?, of user: UserID, _ frame: [UInt8]?, except session: SessionKey?) async {
     async let isShownHere: Void = showHere(profile, of: user, frame, except: session)

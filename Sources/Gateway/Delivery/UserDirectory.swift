@@ -61,7 +61,8 @@ package protocol UserDirectory: Sendable {
   var knowsAtOnce: Bool { get }
 
   /// Returns when all nodes know a user who has been remembered here.
-  func makeKnown(_ user: UserID) async throws(StoreError)
+  /// - Parameter isNew: the store was read, and does not have the user.
+  func makeKnown(_ user: UserID, isNew: Bool) async throws(StoreError)
 
   /// A user is being deleted: no node shows the user's texts any more, or remembers that the user is known.
   /// - Parameter messages: what becomes of the user's texts.
@@ -145,7 +146,7 @@ package final class LocalUserDirectory: UserDirectory {
 
   package var knowsAtOnce: Bool { true }
 
-  package func makeKnown(_ user: UserID) async throws(StoreError) {}
+  package func makeKnown(_ user: UserID, isNew: Bool) async throws(StoreError) {}
 
   package func forget(_ user: UserID, _: UserDeletion.MessageFate) async -> Bool {
     await show(nil, of: user, nil, except: nil)

@@ -47,7 +47,8 @@ package final class SessionRegistration: Sendable {
   func makeKnown(_ user: UserID, _ record: SignInRecord) async -> Bool {
     if record.hasDeletion, !(await forgetDeletion(of: user)) { return false }
     do throws(StoreError) {
-      try await sessions.makeKnown(user)
+      // A row of one who was deleted may be going.
+      try await sessions.makeKnown(user, isNew: true)
       return true
     } catch {
       observer.storeFailed(error)

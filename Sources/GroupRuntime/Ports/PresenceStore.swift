@@ -10,7 +10,8 @@ public protocol PresenceStore: Sendable {
   func roomMembersOffline(since: WallInstant) async throws(StoreError) -> [UserID: WallInstant]
 
   /// Makes users known to all nodes: returns when they are durable.
-  func makeKnown(_ users: [UserID]) async throws(StoreError)
+  /// - Parameter areNew: the store was read, and has none of them; false = it may have, and is read first.
+  func makeKnown(_ users: [UserID], areNew: Bool) async throws(StoreError)
 
   /// A user has been deleted: what this process remembers of the user being known is over.
   func forgetKnown(_ user: UserID)

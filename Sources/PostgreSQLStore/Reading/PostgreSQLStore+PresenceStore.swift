@@ -22,12 +22,17 @@ extension PostgreSQLStore: PresenceStore {
   }
 
   /// Makes users known to all nodes: returns when they are durable.
-  package func makeKnown(_ users: [UserID]) async throws(StoreError) {
+  /// - Parameter areNew: the store was read, and has none of them; false = it may have, and is read first:
+  ///   that takes a part of the time of a commit.
+  package func makeKnown(_ users: [UserID], areNew: Bool) async throws(StoreError) {
     let unsure = durableUsers.withLock { known in users.filter { !known.contains($0) } }
     if unsure.isEmpty { return }
-    // Not read before: the sign-in has found no row (`SignInRecord.isKnown`).
-    writer.queue.markKnown(unsure)
-    guard await flushUsers() else { throw StoreError(.unavailable, "users cannot be made known") }
+    let stored: Set<UserID> = areNew ? [] : try await read(.singleStatement) { try $0.known(among: unsure) }
+    let missing = unsure.filter { !stored.contains($0) }
+    if !missing.isEmpty {
+      writer.queue.markKnown(missing)
+      guard await flushUsers() else { throw StoreError(.unavailable, "users cannot be made known") }
+    }
     durableUsers.withLock { known in
       if known.count + unsure.count > PostgreSQLStore.maxDurableUsers { known = [] }
       known.formUnion(unsure)
