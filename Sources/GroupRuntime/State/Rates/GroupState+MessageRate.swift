@@ -43,7 +43,7 @@ extension GroupState {
     return true
   }
 
-  private func deliver(
+  private mutating func deliver(
     _ message: consuming Message, by profile: UserProfile?, from session: SessionKey?, pushes: Bool,
     _ steps: MessageCount.Steps, trace: TraceContext?, _ turn: inout Turn
   ) {

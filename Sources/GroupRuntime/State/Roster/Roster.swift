@@ -19,6 +19,9 @@ struct Roster: Sendable {
   private(set) var former: FormerMembers
   /// The members with a session.
   private var online: Set<UserID> = []
+  /// The members without a session, by their receive options; nil until the first message for which they are
+  /// looked for.
+  private var away: AwayMembers?
   /// The members who have hidden the group in their own lists: few of them, and most messages look.
   private(set) var hidden: Set<UserID>
   /// The members without a session who are removed when their grace ends.
@@ -102,6 +105,13 @@ struct Roster: Sendable {
   func onlineCount(usersSignedIn: Int) -> Int { type.everyoneIsMember ? usersSignedIn : online.count }
 
   func isOnline(_ user: UserID) -> Bool { online.contains(user) }
+
+  /// The members without a session whose devices show a message, in no order.
+  mutating func awayMembers(toldFromManager isFromManager: Bool, mentionsAll: Bool) -> [UserID] {
+    let away = away ?? AwayMembers(members.values) { !online.contains($0) }
+    self.away = away
+    return away.told(isFromManager: isFromManager, mentionsAll: mentionsAll)
+  }
 
   /// Whether no member is without a session.
   var isEverybodyOnline: Bool { online.count == members.count }
@@ -201,10 +211,17 @@ struct Roster: Sendable {
     clearedMax = max(clearedMax, member.clearedSeq)
     let previous = members.updateValue(member, forKey: member.userID)
     order.update(member, was: previous, among: members)
+    if away != nil { noteOption(of: member, was: previous) }
     infoChanges?.note(member, was: previous, among: members)
     earliest?.update(member, was: previous)
     guard member.conversation.isHidden != (previous?.conversation.isHidden ?? false) else { return }
     if member.conversation.isHidden { hidden.insert(member.userID) } else { hidden.remove(member.userID) }
+  }
+
+  private mutating func noteOption(of member: Member, was previous: Member?) {
+    guard member.receiveOption != previous?.receiveOption, !online.contains(member.userID) else { return }
+    if let previous { away?.remove(member.userID, previous.receiveOption) }
+    away?.insert(member.userID, member.receiveOption)
   }
 
   /// Removes a member, and keeps a record while there is something to apply when the user comes
@@ -222,6 +239,7 @@ struct Roster: Sendable {
     guard let member = members.removeValue(forKey: user) else { return Removal(former: nil, forgotten: []) }
     order.update(nil, was: member, among: members)
     earliest?.update(nil, was: member)
+    away?.remove(user, member.receiveOption)
     if member.conversation.isHidden { hidden.remove(user) }
     version += 1
     var record = FormerMember(
@@ -268,15 +286,17 @@ struct Roster: Sendable {
 
   /// A session of a member began.
   mutating func setOnline(_ user: UserID) {
-    guard members[user] != nil else { return }
+    guard let option = members[user]?.receiveOption else { return }
     online.insert(user)
     absent.remove(user)
+    away?.remove(user, option)
   }
 
   /// The last session of a member ended. "Except the owner, who never leaves that way."
   mutating func setOffline(_ user: UserID, since instant: MonotonicInstant) {
     guard let member = members[user] else { return }
     online.remove(user)
+    away?.insert(user, member.receiveOption)
     if type.removesAbsentMembers, member.role != .owner { absent.add(user, since: instant) }
   }
 

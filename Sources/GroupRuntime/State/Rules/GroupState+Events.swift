@@ -122,7 +122,7 @@ extension GroupState {
   ///   - isDurable: it is stored, in the group's history.
   ///   - pushes: absent members are told, too.
   ///   - trace: of the request that has sent it.
-  func postPublished(isDurable: Bool, pushes: Bool, trace: TraceContext?, _ turn: inout Turn) {
+  mutating func postPublished(isDurable: Bool, pushes: Bool, trace: TraceContext?, _ turn: inout Turn) {
     let event: GroupEvent
     switch turn.decision.effects.last {
     case .publish(let published, _, _), .send(let published, _, _): event = published
@@ -144,24 +144,28 @@ extension GroupState {
   /// "Members without a session whose receive option is Receive, or ReceiveFromManagers or
   /// NotifyFromManagers for a manager's message, and those mentioned; not the sender; not for
   /// BChatRoom." Of a message that names its readers, those among them.
-  private func pushedUsers(for message: Message) -> [UserID] {
+  private mutating func pushedUsers(for message: Message) -> [UserID] {
     guard !record.type.everyoneIsMember, !roster.isEverybodyOnline else { return [] }
     let mentioned = Set(message.atUserIDList)
-    let everybody = mentioned.contains(MessageOptions.everybody)
-    let named = message.extras.map { Set($0.toUserIDList) } ?? []
-    func isPushed(_ member: Member) -> Bool {
-      guard named.isEmpty || named.contains(member.userID) else { return false }
-      guard member.userID != message.sender, !roster.isOnline(member.userID) else { return false }
-      if everybody || mentioned.contains(member.userID.rawValue) { return true }
-      switch member.receiveOption {
-      case .receive: return true
-      case .receiveFromManagers, .notifyFromManagers: return message.isFromManager
-      case .notReceive, .receiveNotNotify: return false
+    let mentionsAll = mentioned.contains(MessageOptions.everybody)
+    let isFromManager = message.isFromManager
+    var users: [UserID]
+    if let named = message.extras?.toUserIDList, !named.isEmpty {
+      users = Array(Set(named)).filter { user in
+        guard let member = roster[user], isAway(user, from: message.sender) else { return false }
+        return mentionsAll || mentioned.contains(user.rawValue) || member.receiveOption.shows(isFromManager: isFromManager)
+      }
+    } else {
+      users = roster.awayMembers(toldFromManager: isFromManager, mentionsAll: mentionsAll)
+      if !roster.isOnline(message.sender) { users.removeAll { $0 == message.sender } }
+      for user in mentionsAll ? [] : mentioned.compactMap({ UserID($0) }) where isAway(user, from: message.sender) {
+        guard let member = roster[user], !member.receiveOption.shows(isFromManager: isFromManager) else { continue }
+        users.append(user)
       }
     }
-    var users: [UserID] = []
-    for member in roster.all where isPushed(member) { users.append(member.userID) }
     // Their order means nothing, and to sort very many would keep the loop.
     return users.count > GroupState.pushedUsersPerRequest ? users : users.sorted()
   }
+
+  private func isAway(_ user: UserID, from sender: UserID) -> Bool { user != sender && !roster.isOnline(user) }
 }
