@@ -116,6 +116,21 @@ import ThrongTestKit
     #expect(seqs(rooms, quiet) == [1] && seqs(rooms, busy) == [4999, 5000])
   }
 
+  /// What is too old is not read any more, and goes with the messages behind it.
+  @Test func ofVeryManyOldMessagesSomeGoWithEachNewOne() throws {
+    var rooms = RecentRooms(Self.bounds(messages: 5000, bytesOfRoom: 1 << 30, milliseconds: 100))
+    let number = rooms.open("a", epoch: "e")
+    for seq in 1...1000 as ClosedRange<Int64> { rooms.append(try recentMessage(seq), to: number, at: Self.at(1)) }
+    for seq in 1001...1020 as ClosedRange<Int64> {
+      rooms.append(try recentMessage(seq), to: number, at: Self.at(200))
+      #expect(seqs(rooms, number, at: Self.at(200)) == Array(1001...seq))
+      let left = 1000 - RecentRooms.removedAtOnce * Int(seq - 1000)
+      #expect(rooms.messageCount == max(0, left) + Int(seq - 1000))
+      #expect(rooms.byteCount == rooms[number]?.byteCount)
+    }
+    #expect(rooms.placeCount == 20)
+  }
+
   @Test func ofEmptyRoomsABoundedNumberKeepsItsEpoch() throws {
     var rooms = RecentRooms(Self.bounds(emptyRooms: 10))
     let kept = rooms.open("kept", epoch: "k")

@@ -58,6 +58,10 @@ struct RecentRooms: Sendable {
     let time: MonotonicInstant
   }
 
+  /// The most messages that are removed with a new one because of their age. All of a busy hour may be old
+  /// when the first message of the next day comes, and loops wait for it.
+  static let removedAtOnce = 64
+
   private let bounds: Bounds
   private var rooms: [Room] = []
   /// Where rooms are gone.
@@ -199,14 +203,17 @@ struct RecentRooms: Sendable {
     noteIfEmpty(index)
   }
 
-  /// Removes the messages from before an instant, and the first places of those that are gone.
+  /// Removes some of the messages from before an instant, which are not read any more, and the first places of
+  /// those that are gone.
   private mutating func removeOld(since: MonotonicInstant) {
-    while let place = order.first {
+    var count = 0
+    while count < RecentRooms.removedAtOnce, let place = order.first {
       if isThere(place) {
         guard place.time <= since else { return }
         removeOldest(of: place.room.index)
       }
       order.removeFirst()
+      count += 1
     }
   }
 
