@@ -46,6 +46,7 @@ extension Group {
 
   private func didAttach(_ number: Int) {
     endTelling()
+    if let failure = exchange(&failureOfCommit, with: nil) { return discard(after: failure) }
     guard let topic else { return endAttaching(number) }
     topic.whenTold { self.executor.perform { self.assumeIsolated { $0.endAttaching(number) } } }
   }
@@ -58,12 +59,9 @@ extension Group {
     processBacklog()
   }
 
-  /// Attaches the others now, because the state goes.
+  /// All are attached, and the state goes: nobody waits until they are told.
   func finishAttaching() {
     guard case .attaching(let box) = phase else { return }
-    let others = unattached
-    unattached = []
-    tell { for user in others { refreshPresence(of: user) } }
     endTelling()
     phase = .loaded(box)
   }
@@ -71,6 +69,7 @@ extension Group {
   /// The group leaves memory: nobody is attached any more.
   func stopAttaching() {
     unattached = []
+    failureOfCommit = nil
     guard isTelling else { return }
     isTelling = false
     topic?.didTell(nil)

@@ -58,7 +58,8 @@ extension Group {
 
   /// Commits of one generation complete in their order, so this is the pipeline's oldest.
   func didCommit(_ answer: Commit.Answer, of generation: CommitGeneration) {
-    guard generation === self.generation else { return }
+    // What is behind a commit that has failed has failed, too.
+    guard generation === self.generation, failureOfCommit == nil else { return }
     switch answer {
     case .success(let stored):
       pipeline.didCommit(stored)
@@ -84,6 +85,8 @@ extension Group {
     // depend on no commit. Commits that their completions begin are discarded below.
     _ = pipeline.stopAwaitingProfiles()
     repeat {
+      // Those who get them may be very many: they go on being attached a few in a turn.
+      if isAttaching, !unattached.isEmpty { return failureOfCommit = failureOfCommit ?? error }
       finishAttaching()
       deliverPending()
     } while isAttaching

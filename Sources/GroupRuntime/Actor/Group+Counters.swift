@@ -24,7 +24,7 @@ extension Group {
   }
 
   private func didCommitCounters(_ answer: Commit.Answer, of generation: CommitGeneration) {
-    guard generation === self.generation else { return }
+    guard generation === self.generation, failureOfCommit == nil else { return }
     switch answer {
     case .success(let stored):
       guard let batch = counterCommits.popDurable(stored) else { return }

@@ -52,6 +52,8 @@ public actor Group {
   var unattached: ArraySlice<UserID> = []
   /// How often attaching has begun: what is left of an earlier time does nothing.
   var attachings = 0
+  /// A commit has failed: the state goes when all are attached.
+  var failureOfCommit: StoreError?
   var pipeline = CommitPipeline()
   var counterCommits = CounterCommits()
   var generation = CommitGeneration()

@@ -100,6 +100,17 @@ import ThrongTestKit
     #expect(!scene.executor.runBackground())
   }
 
+  @Test func aGroupThatGoesIsNotLoadedAgain() async throws {
+    let (scene, _, asked) = try await attachingGroup(keepsStamps: true)
+    discard(in: scene)
+    scene.registry.abandonGroups()
+    scene.settle()
+    #expect(try await asked.answer().code == 10002)
+    #expect(scene.executor.runBackground())
+    #expect(scene.registry.residentCount == 0 && scene.broker.topics(of: "g").count == 2)
+    #expect(!scene.executor.runBackground())
+  }
+
   @Test func sessionsThatComeAndGoMeanwhileAreNoted() async throws {
     let (scene, topic, asked) = try await attachingGroup()
     // By userID, adam and mary are attached already, and user99 is not.
@@ -122,15 +133,20 @@ import ThrongTestKit
 
   // MARK: Failures meanwhile
 
-  /// What is left of the first time attaches nobody in the second.
-  @Test func aGroupThatIsLoadedAgainMeanwhileAttachesAllAnew() async throws {
+  /// Those who are still to be attached are attached in their slices, and then the group is loaded again.
+  @Test func aGroupWhoseCommitFailsMeanwhileAttachesAllAnew() async throws {
     let (scene, first, asked) = try await attachingGroup(keepsStamps: true)
-    discard(in: scene)
+    // The second fails because the first has.
+    for _ in 0..<2 { discard(in: scene) }
+    #expect(first.attachedUsers.count == Group.attachedAtOnce)
+    #expect(scene.executor.runBackground())
+    #expect(first.attachedUsers.count == 2 * Group.attachedAtOnce && !asked.isAnswered)
+    #expect(scene.executor.runBackground())
     try await scene.wait { scene.broker.topics(of: "g").count == 3 }
     let topic = try #require(scene.broker.topics(of: "g").last)
     #expect(first.calls.last == .close && first.attachedUsers.isEmpty)
-    #expect(scene.executor.runBackground())
-    #expect(topic.attachedUsers.count == Group.attachedAtOnce && topic.stamps.isEmpty, "it was a turn of the first time")
+    #expect(topic.attachedUsers.count == Group.attachedAtOnce && topic.stamps.isEmpty)
+    #expect(scene.observer.failures.count == 1)
     for _ in 0..<2 { #expect(scene.executor.runBackground()) }
     #expect(topic.attachedUsers.count == Self.everybody.count)
     #expect(try await asked.answer().code == 0)
@@ -148,8 +164,9 @@ import ThrongTestKit
     try await scene.wait { scene.store.pendingCount == 1 }
     scene.store.release()
     #expect(try await made.answer().code == 0)
-    #expect(!asked.isAnswered)
     discard(in: scene)
+    #expect(!asked.isAnswered)
+    for _ in 0..<2 { #expect(scene.executor.runBackground()) }
     #expect(try await asked.answer().code == 0)
     for name in Self.everybody where name != "olga" {
       #expect(scene.events(name).filter { $0 == "onRecvNewMessage" }.count == 1, "\(name)")
