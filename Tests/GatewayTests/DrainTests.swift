@@ -26,6 +26,17 @@ import WebSocketTransport
     }
   }
 
+  /// More than a turn of the loop tells.
+  @Test func manySessionsAreToldInSlices() async throws {
+    try await LiveGateway.with { live in
+      let sessions = try await (0...2 * Gateway.drainedAtOnce).asyncMap { try await live.signIn("user\($0)") }
+      live.gateway.drain(over: .milliseconds(400), on: live.transport.loops)
+      for session in sessions { _ = try await session.event("onServerDraining") }
+      await live.advance(by: 500)
+      for session in sessions { #expect(try await session.closed().code == 4001) }
+    }
+  }
+
   @Test func aSessionThatIsSigningInIsToldAfterwardsAndServed() async throws {
     try await LiveGateway.with { live in
       live.store.hold()
