@@ -34,6 +34,8 @@ package final class ClusterPresence: Sendable {
   private let queue = DispatchQueue(label: "throng.cluster.presence")
   /// How many users are processed per lock: loops wait for it, and a group may have very many.
   static let batchSize = 1000
+  /// How many sessions of a node that has gone end per lock: each may concern statuses and timers.
+  static let endsAtOnce = 100
   /// nonisolated(unsafe): set before the node starts, and never again.
   nonisolated(unsafe) weak var observer: (any PresenceObserver)?
   /// Hears of the platforms of all users.
@@ -230,13 +232,21 @@ package final class ClusterPresence: Sendable {
     }
   }
 
-  /// A node has gone, with its sessions.
+  /// A node has gone, with its sessions, and tells nothing any more.
   func drop(_ node: NodeNumber) -> [Change] {
-    state.withLock { state in
+    let ended = state.withLock { state in
       state.snapshots[node] = nil
       state.heard.remove(node)
-      return replace([:], of: node, in: &state)
+      return state.table.sessions(on: node)
     }
+    var remaining = ended[...]
+    var changes: [Change] = []
+    while !remaining.isEmpty {
+      let batch = remaining.prefix(ClusterPresence.endsAtOnce)
+      remaining = remaining.dropFirst(batch.count)
+      changes += state.withLock { state in batch.compactMap { end($0.session.key, of: $0.user, in: &state) } }
+    }
+    return changes
   }
 
   private func begin(_ session: ClusterSession, of user: UserID, on node: NodeNumber, in state: inout State) -> Change? {

@@ -78,7 +78,12 @@ struct PresenceTable: Sendable {
 
   /// The sessions of a node, by user.
   func sessions(on node: NodeNumber) -> [(user: UserID, session: ClusterSession)] {
-    users.flatMap { user, entry in entry.sessions.filter { $0.node == node }.map { (user, $0.session) } }
+    var found: [(user: UserID, session: ClusterSession)] = []
+    // No list for each user: there are those of all nodes, and loops wait.
+    for (user, entry) in users {
+      for (owner, session) in entry.sessions where owner == node { found.append((user, session)) }
+    }
+    return found
   }
 
   // MARK: Sessions

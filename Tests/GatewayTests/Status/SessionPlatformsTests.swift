@@ -142,6 +142,32 @@ import ThrongTestKit
     withExtendedLifetime(observer) {}
   }
 
+  /// Those of a node that has gone end in several steps, and each user is told of once.
+  @Test func theSessionsOfANodeThatHasGoneEnd() {
+    let (two, three) = (NodeNumber(2), NodeNumber(3))
+    let observer = Observer()
+    let presence = presence(observer)
+    let users = (0...2 * ClusterPresence.endsAtOnce).map { UserID(stringLiteral: "user\($0)") }
+    for (index, user) in users.enumerated() {
+      let number = UInt64(index) * 3
+      for connection in [number, number + 1] {
+        _ = presence.didReceive(.sessionBegan(user, session(connection, on: two, .iOS)), from: two)
+      }
+      if index.isMultiple(of: 5) {
+        _ = presence.didReceive(.sessionBegan(user, session(number + 2, on: three, .web)), from: three)
+      }
+    }
+    #expect(presence.drop(two).isEmpty, "no group of this node has attached them")
+    #expect(presence.sessionCount == users.count / 5 + 1 && presence.userCount == presence.sessionCount)
+    for (index, user) in users.enumerated() {
+      let isThere = index.isMultiple(of: 5)
+      #expect(observer.platforms(of: user) == (isThere ? [[.iOS], [.iOS, .web], [.web]] : [[.iOS], []]))
+      #expect(presence.otherNodes(of: user) == (isThere ? [three] : []))
+    }
+    #expect(presence.drop(two).isEmpty && observer.isWhole)
+    withExtendedLifetime(observer) {}
+  }
+
   /// A node whose link begins anew tells all its sessions.
   @Test func aSnapshotTellsTheDifferences() {
     let two = NodeNumber(2)
