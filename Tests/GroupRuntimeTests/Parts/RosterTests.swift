@@ -27,6 +27,16 @@ import ThrongTestKit
     #expect(roster.page(rank: nil, after: 0, count: 9).members.map(\.userID) == ["olga", "mary", "carl"])
   }
 
+  @Test func theNewestBeginningOfAMembershipIsKnown() {
+    var roster = roster(.public)
+    #expect(roster.firstVisibleMax == 1)
+    _ = roster.add("carl", role: .member, joinTime: 7, at: 10) { $0.firstVisibleSeq = 8 }
+    roster.update("mary") { $0.firstVisibleSeq = 3 }
+    #expect(roster.firstVisibleMax == 8)
+    _ = roster.remove("carl", visibleRange: nil, bannedUntil: .unset, banReason: "", at: 20)
+    #expect(roster.firstVisibleMax == 8, "a bound, which loading makes exact")
+  }
+
   @Test func rejoiningRestoresTheMuteAndTheRangesBelowTheFirstVisibleMessage() {
     let former = FormerMember(userID: "carl", visibleRanges: [1...3, 5...9, 12...14], muteUntil: 99, leftTime: 4)
     var roster = roster(.public, former: [former])

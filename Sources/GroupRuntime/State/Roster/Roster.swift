@@ -36,6 +36,8 @@ struct Roster: Sendable {
   private(set) var version = 0
   /// No member has cleared the history beyond this message.
   private(set) var clearedMax: Int64
+  /// No membership begins behind this message.
+  private(set) var firstVisibleMax: Int64
 
   /// The roster of a group that is being loaded. The store's instants may lie ahead of `now`,
   /// because the wall clock was set back since.
@@ -44,7 +46,8 @@ struct Roster: Sendable {
     members = Dictionary(uniqueKeysWithValues: stored.members.map { ($0.userID, $0) })
     order = MemberOrder(
       stored.members, keeping: type.everyoneIsMember ? .none : type.listsNewestMembers ? .arrivals : .all)
-    clearedMax = stored.members.map(\.clearedSeq).max() ?? 0
+    clearedMax = stored.members.lazy.map(\.clearedSeq).max() ?? 0
+    firstVisibleMax = stored.members.lazy.map(\.firstVisibleSeq).max() ?? 0
     former = FormerMembers(
       stored.former, at: now.wall,
       recordedSince: FormerMembers.recordedSince(stored.record.departuresSince, stored.former, at: now.wall))
@@ -209,6 +212,7 @@ struct Roster: Sendable {
 
   private mutating func put(_ member: Member) {
     clearedMax = max(clearedMax, member.clearedSeq)
+    firstVisibleMax = max(firstVisibleMax, member.firstVisibleSeq)
     let previous = members.updateValue(member, forKey: member.userID)
     order.update(member, was: previous, among: members)
     if away != nil { noteOption(of: member, was: previous) }

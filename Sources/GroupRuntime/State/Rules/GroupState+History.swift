@@ -73,7 +73,8 @@ extension GroupState {
     if let audience {
       return ([audience.sender] + audience.targets).filter { roster[$0].map { sees(seq, $0) } ?? false }
     }
-    if record.policy.historyVisibility == .all, seq > roster.clearedMax { return nil }
+    // As a rule the message is newer than the last joining, and nobody has cleared it.
+    if seq > roster.clearedMax, record.policy.historyVisibility == .all || seq >= roster.firstVisibleMax { return nil }
     let readers = roster.all.filter { sees(seq, $0) }
     return readers.count == roster.count ? nil : readers.map(\.userID)
   }
