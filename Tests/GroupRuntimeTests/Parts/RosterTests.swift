@@ -27,6 +27,23 @@ import ThrongTestKit
     #expect(roster.page(rank: nil, after: 0, count: 9).members.map(\.userID) == ["olga", "mary", "carl"])
   }
 
+  @Test func whoHasHiddenTheGroupAndReceivesMessagesIsKnown() {
+    var roster = roster(.public)
+    for user in ["olga", "mary"] as [UserID] { roster.update(user) { $0.conversation.isHidden = true } }
+    #expect(roster.hidden == ["olga", "mary"] && roster.hiddenHearing == ["olga", "mary"])
+    roster.update("mary") { $0.receiveOption = .notReceive }
+    #expect(roster.hidden == ["olga", "mary"] && roster.hiddenHearing == ["olga"])
+    roster.update("olga") { $0.conversation.isHidden = false }
+    #expect(roster.hidden == ["mary"] && roster.hiddenHearing == [])
+    roster.update("mary") { $0.receiveOption = .receiveFromManagers }
+    #expect(roster.hiddenHearing == ["mary"])
+    _ = roster.remove("mary", visibleRange: nil, bannedUntil: .unset, banReason: "", at: 20)
+    #expect(roster.hidden == [] && roster.hiddenHearing == [])
+    var meeting = self.roster(.meeting)
+    meeting.update("mary") { $0.conversation.isHidden = true }
+    #expect(meeting.hidden == ["mary"] && meeting.hiddenHearing == [], "nothing is unread there")
+  }
+
   @Test func theNewestBeginningOfAMembershipIsKnown() {
     var roster = roster(.public)
     #expect(roster.firstVisibleMax == 1)

@@ -22,8 +22,11 @@ struct Roster: Sendable {
   /// The members without a session, by their receive options; nil until the first message for which they are
   /// looked for.
   private var away: AwayMembers?
-  /// The members who have hidden the group in their own lists: few of them, and most messages look.
+  /// The members who have hidden the group in their own lists: few of them.
   private(set) var hidden: Set<UserID>
+  /// Those of them whom a message that mentions nobody may bring back: most messages look at these, and few
+  /// stay here for long.
+  private(set) var hiddenHearing: Set<UserID>
   /// The members without a session who are removed when their grace ends.
   private var absent: AbsentMembers
   /// Where changes of mutes and roles may have to be told again; nil in other types.
@@ -54,6 +57,7 @@ struct Roster: Sendable {
     infoChanges = type.mergesMemberInfo ? InfoChanges(stored.members) : nil
     earliest = type.storesMessages ? EarliestMembers(stored.members) : nil
     hidden = Set(stored.members.lazy.filter(\.conversation.isHidden).map(\.userID))
+    hiddenHearing = type.countsUnread ? Set(stored.members.lazy.filter(\.isHiddenHearing).map(\.userID)) : []
     // A user who was offline when added is absent since then.
     let joinTimes = members.mapValues(\.joinTime)
     absent = AbsentMembers(
@@ -218,8 +222,10 @@ struct Roster: Sendable {
     if away != nil { noteOption(of: member, was: previous) }
     infoChanges?.note(member, was: previous, among: members)
     earliest?.update(member, was: previous)
-    guard member.conversation.isHidden != (previous?.conversation.isHidden ?? false) else { return }
+    guard member.conversation.isHidden || previous?.conversation.isHidden == true else { return }
     if member.conversation.isHidden { hidden.insert(member.userID) } else { hidden.remove(member.userID) }
+    guard type.countsUnread else { return }
+    if member.isHiddenHearing { hiddenHearing.insert(member.userID) } else { hiddenHearing.remove(member.userID) }
   }
 
   private mutating func noteOption(of member: Member, was previous: Member?) {
@@ -244,7 +250,8 @@ struct Roster: Sendable {
     order.update(nil, was: member, among: members)
     earliest?.update(nil, was: member)
     away?.remove(user, member.receiveOption)
-    if member.conversation.isHidden { hidden.remove(user) }
+    hidden.remove(user)
+    hiddenHearing.remove(user)
     version += 1
     var record = FormerMember(
       userID: user, visibleRanges: member.earlierVisibleRanges + (visibleRange.map { [$0] } ?? []),
@@ -350,6 +357,11 @@ struct Roster: Sendable {
     }
     return (corrected, correctedFormer)
   }
+}
+
+extension Member {
+  /// Whether the member has hidden the group, and receives messages.
+  fileprivate var isHiddenHearing: Bool { conversation.isHidden && receiveOption != .notReceive }
 }
 
 extension [ClosedRange<Int64>] {

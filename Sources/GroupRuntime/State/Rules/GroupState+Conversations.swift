@@ -32,7 +32,10 @@ extension GroupState {
   mutating func endHidden(by message: Message, _ turn: inout Turn) {
     let mentioned = Set(message.atUserIDList)
     let everybody = mentioned.contains(MessageOptions.everybody)
-    let users = roster.hidden.filter { user in
+    // Those whom no message brings back may be very many, and stay.
+    let named = mentioned.compactMap { UserID($0) }.filter { roster.hidden.contains($0) }
+    let found = everybody ? roster.hidden : roster.hiddenHearing.union(named)
+    let users = found.filter { user in
       guard user != message.sender, let member = roster[user] else { return false }
       return everybody || mentioned.contains(user.rawValue) || isUnread(message, for: member)
     }.sorted()
