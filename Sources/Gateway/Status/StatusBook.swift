@@ -83,6 +83,10 @@ struct StatusBook: Sendable {
   /// about a second later, from the owner of the user's shard.
   private static let memory = Duration.seconds(3)
 
+  /// How many ends are looked at in a tick, ten times a second: thousands of sessions may have ended at once,
+  /// and loops wait for each other here.
+  static let endsAtOnce = 2000
+
   /// A user without a session.
   private struct Absence: Sendable {
     /// The platforms of the last session.
@@ -179,16 +183,20 @@ struct StatusBook: Sendable {
     }
   }
 
-  /// Graces have ended.
+  /// Graces have ended. Of very many some are left for the next tick.
   mutating func popEnds(at now: MonotonicInstant) -> [Change] {
     var changes: [Change] = []
-    while let first = graceEnds.first, first.instant <= now {
+    var count = 0
+    while count < StatusBook.endsAtOnce, let first = graceEnds.first, first.instant <= now {
       graceEnds.removeFirst()
+      count += 1
       guard let absence = absences[first.user], absence.graceEnd == first.instant else { continue }
       if let change = setOffline(first.user, since: absence.since) { changes.append(change) }
     }
-    while let first = ends.first, first.instant <= now {
+    // An absence is forgotten when its grace was seen to have ended.
+    while count < StatusBook.endsAtOnce, let first = ends.first, first.instant <= now {
       ends.removeFirst()
+      count += 1
       if let absence = absences[first.user], absence.end == first.instant { absences[first.user] = nil }
     }
     if absences.isEmpty {

@@ -52,6 +52,23 @@ import WireProtocol
     #expect(book.lingeringCount == 0)
   }
 
+  /// Else a tick would hold the lock of all loops for as long as there are users who have gone at once.
+  @Test func ofVeryManyGracesSomeEndWithEachTick() {
+    let users = (0..<StatusBook.endsAtOnce + 500).map { UserID(stringLiteral: "user\($0)") }
+    var book = StatusBook(grace: Self.grace)
+    _ = book.watch(users, on: 0)
+    _ = book.fill(users.map { stored($0, on: Self.phone) }, since: book.newsCount)
+    for user in users { #expect(book.sessionsChanged(of: user, from: Self.phone, to: [], at: 1000) == nil) }
+    let first = book.popEnds(at: 6000)
+    #expect(first.map(\.user) == Array(users.prefix(StatusBook.endsAtOnce)))
+    #expect(book.lingering(users[users.count - 1], at: 6000) == UserPresence(lastOnline: 1000), "it has ended all the same")
+    let second = book.popEnds(at: 6100)
+    #expect(second.map(\.user) == Array(users.dropFirst(StatusBook.endsAtOnce)))
+    #expect(second.allSatisfy { $0.row.info.lastOnlineTime == 1000 && $0.row.info.platformList.isEmpty })
+    #expect(book.popEnds(at: 6200).isEmpty)
+    #expect(book.lingeringCount == 0 && book.markCount == 0)
+  }
+
   @Test func aReturnWithinTheGraceIsNoChange() {
     var book = book(stored("mary", on: Self.phone))
     #expect(book.sessionsChanged(of: "mary", from: Self.phone, to: [], at: 1000) == nil)
