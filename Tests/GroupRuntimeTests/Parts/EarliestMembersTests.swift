@@ -16,7 +16,9 @@ import ThrongTestKit
   }
 
   @Test func theEarliestBesidesTheOwnerFollows() {
-    let members = [member(1, joined: 5, role: .owner), member(3, joined: 7), member(2, joined: 7), member(4, joined: 6, role: .admin)]
+    let members = [
+      member(1, joined: 5, role: .owner), member(3, joined: 7), member(2, joined: 7), member(4, joined: 6, role: .admin),
+    ]
     #expect(EarliestMembers(members).first(among: known(members))?.userID == "u4")
     let others = [members[0], members[1], members[2]]
     #expect(EarliestMembers(others).first(among: known(others))?.userID == "u2", "who was added first")

@@ -58,8 +58,10 @@ import ThrongTestKit
         // A change that others do not see.
         members[user(number)]?.changeTime = now
       default:
-        var changed = previous ?? Member(
-          userID: user(number), role: .member, joinTime: now, ordinal: Int64(step), receiveOption: .receive)
+        var changed =
+          previous
+          ?? Member(
+            userID: user(number), role: .member, joinTime: now, ordinal: Int64(step), receiveOption: .receive)
         if previous != nil { changed.infoTime = now }
         members[user(number)] = changed
       }
