@@ -78,13 +78,16 @@ static void before_poll(struct ev_loop *events, ev_prepare *watcher, int revents
   }
   has_more |= has_hangups || has_expired || has_ended;
   if (has_more) ev_idle_start(events, &loop->spinner); else ev_idle_stop(events, &loop->spinner);
+}
+
+// libev calls these right around the wait: a watcher for it would cost each turn more than both.
+static void begin_wait(struct ev_loop *events) {
+  ct_loop *loop = ev_userdata(events);
   turn_meter_end(&loop->turns);
 }
 
-// Before what the wait has brought: no other watcher has this priority.
-static void after_poll(struct ev_loop *events, ev_check *watcher, int revents) {
-  (void)events, (void)revents;
-  ct_loop *loop = watcher->data;
+static void end_wait(struct ev_loop *events) {
+  ct_loop *loop = ev_userdata(events);
   turn_meter_begin(&loop->turns);
 }
 
@@ -122,15 +125,14 @@ static void on_tick(struct ev_loop *events, ev_timer *watcher, int revents) {
 static void watch(ct_loop *loop) {
   loop->listeners = listeners_create(loop->events, &loop->callbacks, loop->arrivals, loop->wheel);
   ev_prepare_init(&loop->before_poll, before_poll);
-  ev_check_init(&loop->after_poll, after_poll);
-  ev_set_priority(&loop->after_poll, EV_MAXPRI);
   ev_idle_init(&loop->spinner, on_spin);
   ev_async_init(&loop->waker, on_wake);
   ev_timer_init(&loop->ticker, on_tick, TICK_MS / 1e3, TICK_MS / 1e3);
   cooldowns_begin(&loop->topics, loop->events);
-  loop->before_poll.data = loop->after_poll.data = loop->waker.data = loop->ticker.data = loop;
+  loop->before_poll.data = loop->waker.data = loop->ticker.data = loop;
+  ev_set_userdata(loop->events, loop);
+  ev_set_loop_release_cb(loop->events, begin_wait, end_wait);
   ev_prepare_start(loop->events, &loop->before_poll);
-  ev_check_start(loop->events, &loop->after_poll);
   ev_async_start(loop->events, &loop->waker);
   ev_timer_start(loop->events, &loop->ticker);
   arrivals_watch(loop->arrivals, loop->events);
@@ -211,7 +213,6 @@ static void close_everything(ct_loop *loop) {
 static void unwatch(ct_loop *loop) {
   if (!loop->events) return;
   ev_prepare_stop(loop->events, &loop->before_poll);
-  ev_check_stop(loop->events, &loop->after_poll);
   ev_idle_stop(loop->events, &loop->spinner);
   ev_async_stop(loop->events, &loop->waker);
   ev_timer_stop(loop->events, &loop->ticker);

@@ -25,7 +25,6 @@ struct ct_loop {
   listeners *listeners;  // NULL: it could not be made
   struct ev_loop *events;
   ev_prepare before_poll;
-  ev_check after_poll;
   ev_idle spinner;
   ev_async waker;
   ev_timer ticker;
