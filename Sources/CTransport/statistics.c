@@ -25,9 +25,15 @@ void lateness_count_tick(lateness *l, uint32_t tick_ms) {
   l->due = due > now ? due : now;
 }
 
-void turn_meter_begin(turn_meter *t) { t->began = seconds_now(); }
+static int64_t nanoseconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void turn_meter_begin(turn_meter *t) { t->began_ns = nanoseconds_now(); }
 
 void turn_meter_end(turn_meter *t) {
-  uint64_t length_us = (uint64_t)((seconds_now() - t->began) * 1e6);
+  uint64_t length_us = (uint64_t)(nanoseconds_now() - t->began_ns) / 1000;
   histogram_add(&t->lengths, (length_us + CT_LAG_UNIT_US - 1) / CT_LAG_UNIT_US, length_us);
 }

@@ -17,7 +17,7 @@ static inline ct_histogram lateness_lags(const lateness *l) { return l->lags; }
 // How long the turns of a loop are: from the end of a wait for events to the beginning of the next
 // one. Fields: statistics.c.
 typedef struct {
-  double began;  // seconds of the monotonic clock
+  int64_t began_ns;  // of the monotonic clock
   ct_histogram lengths;
 } turn_meter;
 
