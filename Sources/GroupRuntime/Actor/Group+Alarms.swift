@@ -31,8 +31,3 @@ extension Group {
     publishCounters()
   }
 }
-
-extension GroupState {
-  /// `nextWake` without a copy of the state, which its getter would be given.
-  fileprivate mutating func currentNextWake() -> MonotonicInstant? { nextWake }
-}

@@ -66,6 +66,6 @@ extension Group {
 extension GroupState {
   /// Whether something is due by itself soon.
   fileprivate mutating func isDue(within duration: Duration, at now: MonotonicInstant) -> Bool {
-    nextWake.map { $0 <= now + duration } ?? false
+    currentNextWake().map { $0 <= now + duration } ?? false
   }
 }

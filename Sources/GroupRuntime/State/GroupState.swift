@@ -237,6 +237,13 @@ public struct GroupState: Sendable {
 
   /// When `wake` is due next; nil = nothing is due by itself.
   public var nextWake: MonotonicInstant? {
+    var state = self
+    return state.currentNextWake()
+  }
+
+  /// `nextWake`, for each message. It changes nothing: a getter, and a method that does not mutate, would be
+  /// given a copy of the state.
+  mutating func currentNextWake() -> MonotonicInstant? {
     var wake = min(attributes.eventDue ?? .distantFuture, counters.nextWake)
     if let instant = announcements.due { wake = min(wake, instant) }
     if let instant = memberNotices.due { wake = min(wake, instant) }
