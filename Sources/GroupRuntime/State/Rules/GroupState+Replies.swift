@@ -7,6 +7,7 @@ extension GroupState {
 
   /// Looks up the message that a new one answers, unless the sender is answered before: a repeated
   /// clientMsgID gets the first receipt whatever became of the message that it answers.
+  @inline(never)
   mutating func reply(
     to seq: Int64, _ content: Message.Content, _ options: MessageOptions, _ step: MessageLookUp.Step, _ turn: inout Turn
   ) throws(WireError) {

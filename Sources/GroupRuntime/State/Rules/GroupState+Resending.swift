@@ -15,6 +15,7 @@ extension GroupState {
 
   /// Decides a send of which the sender does not know whether an earlier one was stored: its first receipt,
   /// where it is remembered; else the message is looked for, if that is needed.
+  @inline(never)
   mutating func resend(
     _ content: Message.Content, _ options: MessageOptions, since first: WallInstant, _ step: MessageLookUp.Step,
     _ turn: inout Turn
