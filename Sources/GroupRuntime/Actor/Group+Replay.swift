@@ -4,6 +4,7 @@ import WireProtocol
 /// Telling again what another node has missed (Cluster.md, "Replay"). It is read off the executor; later
 /// decisions go on meanwhile, and the node holds them back.
 extension Group {
+  @inline(never)
   func replay(
     from: GroupStamp?, through: GroupStamp, in box: StateBox, _ completion: @escaping @Sendable (GroupReplay) -> Void
   ) {

@@ -9,12 +9,13 @@ public enum GroupInput: Sendable {
   case presence(Group.Presence, completion: @Sendable () -> Void)
   /// The store has removed messages.
   case removal(HistoryRemoval)
-  /// A node has missed what came behind a stamp.
+  /// A node has missed what came behind a stamp. Indirect, because every input is passed on in memory of one
+  /// size.
   /// - Parameters:
   ///   - from: its stamp; nil = a live room's, of which it gets the last state.
   ///   - through: up to which it is to be told.
   ///   - completion: called once, on any thread.
-  case replay(from: GroupStamp?, through: GroupStamp, completion: @Sendable (GroupReplay) -> Void)
+  indirect case replay(from: GroupStamp?, through: GroupStamp, completion: @Sendable (GroupReplay) -> Void)
   /// Loads the group, which attaches its members and tells their nodes its stamp.
   /// - Parameter completion: called once, on the group's executor, with the group's epoch; nil = there is no
   ///   such group, or it could not be loaded.
