@@ -29,7 +29,7 @@ extension Group {
   }
 
   private func commit(_ changes: [StoreChange], by caller: Caller? = nil) {
-    if let box { footprint.note(box.state.estimatedBytes) }
+    if let box { footprint.note(box.state.estimatedBytes()) }
     if let trace = caller?.trace, trace.isSampled, let spans = services.spans {
       return commit(changes, causedBy: trace, spans)
     }

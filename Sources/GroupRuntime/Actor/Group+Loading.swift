@@ -58,7 +58,7 @@ extension Group {
       let isOfEverybody = loaded.box.type.everyoneIsMember
       if isOfEverybody { registry?.noteEveryoneIsMember(of: self) }
       isOnlyRead = true
-      registry?.noteLoaded(self, bytes: loaded.box.state.estimatedBytes)
+      registry?.noteLoaded(self, bytes: loaded.box.state.estimatedBytes())
       // All who are attached are told together.
       beginTelling()
       attach(isOfEverybody ? services.broker.signedInUsers() : loaded.present)
@@ -154,7 +154,7 @@ extension Group {
   func retireIfOnlyRead() {
     guard isOnlyRead else { return }
     retireUnlessBusy()
-    if let box { registry?.keepOnlyRead(self, bytes: box.state.estimatedBytes) }
+    if let box { registry?.keepOnlyRead(self, bytes: box.state.estimatedBytes()) }
   }
 
   private func retireUnlessBusy() {
@@ -170,7 +170,7 @@ extension Group {
 
   func noteFootprint() {
     guard let box else { return footprint.note(0, owner: nil) }
-    footprint.note(box.state.estimatedBytes, owner: box.state.record.owner)
+    footprint.note(box.state.estimatedBytes(), owner: box.state.record.owner)
   }
 
   /// Removes the actor of a groupID without a group as soon as it has nothing to do.

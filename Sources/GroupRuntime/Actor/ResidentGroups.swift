@@ -79,8 +79,8 @@ final class ResidentGroups: Sendable {
 }
 
 extension GroupState {
-  /// An estimate of the group's memory, in bytes.
-  var estimatedBytes: Int {
+  /// An estimate of the group's memory, in bytes. Mutating, though it changes nothing: see `currentNextWake`.
+  mutating func estimatedBytes() -> Int {
     let rates = (slow?.count ?? 0) * 150 + (signals?.waitingCount ?? 0) * 1024
     return rates + 8192 + roster.count * 400 + roster.former.count * 160 + applications.count * 400 + messages.receiptCount * 160
       + attributes.values.count * 1024 + counters.values.count * 128 + announcements.count * 512
