@@ -39,6 +39,8 @@ extension Group {
 
   /// Gives a commit to the store, unless it waits for those who follow the group.
   func pass(_ commit: consuming Commit) {
+    // Nothing of it is looked at where no node follows.
+    guard services.keepsStamps else { return services.groups.commit(commit) }
     if let commit = followGate.pass(commit) { services.groups.commit(commit) }
   }
 
@@ -115,7 +117,8 @@ extension Group {
     return missing
   }
 
-  /// Reads profiles beside the commit; the events wait for both.
+  /// Reads profiles beside the commit; the events wait for both. Its task stays out of the way of decisions.
+  @inline(never)
   private func readProfiles(of users: [UserID], for entry: Int) {
     Task {
       // For the server: the events are due also when the session behind them has ended.
