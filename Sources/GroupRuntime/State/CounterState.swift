@@ -8,7 +8,7 @@ import GroupModel
 struct CounterState: Sendable {
   /// The interval between onGroupCounterChanged events of one group: at most 5 in any second, also
   /// where one is delivered a little late.
-  static let eventInterval = Duration.milliseconds(220)
+  static let eventIntervalMilliseconds: Int64 = 220
   /// The least interval between writes that bring the application an after-event each.
   static let postedWriteInterval = Duration.milliseconds(100)
 
@@ -110,7 +110,8 @@ struct CounterEvents: Sendable {
 
   /// When the next event is due; nil = the members know everything.
   var due: MonotonicInstant? {
-    untold.isEmpty ? nil : lastEvent.map { $0 + CounterState.eventInterval } ?? .distantPast
+    untold.isEmpty
+      ? nil : lastEvent.map { $0.advanced(byMilliseconds: CounterState.eventIntervalMilliseconds) } ?? .distantPast
   }
 
   mutating func add(_ entries: [GroupCounters.Entry]) {

@@ -8,7 +8,7 @@ import WireProtocol
 struct ChangeAnnouncements: Sendable {
   /// The interval between events of edits and reactions: at most 20 in any second, also for
   /// receivers that get them a little early or late.
-  static let interval = Duration.milliseconds(55)
+  static let intervalMilliseconds: Int64 = 55
   /// The most events that wait.
   static let maxCount = 1000
   /// The most bytes of the messages in them.
@@ -101,7 +101,7 @@ struct ChangeAnnouncements: Sendable {
   var due: MonotonicInstant? {
     guard let first = order.first else { return nil }
     guard first.kind.isLimited, let lastEvent else { return .distantPast }
-    return lastEvent + ChangeAnnouncements.interval
+    return lastEvent.advanced(byMilliseconds: ChangeAnnouncements.intervalMilliseconds)
   }
 
   /// Whether an event waits that the next of its kind merges with.

@@ -43,7 +43,7 @@ extension GroupState {
   /// Throws where too many users wait to be told of.
   func requireRoomForMemberNotice() throws(WireError) {
     guard memberNotices.isFull else { return }
-    throw WireError(.groupMessageRate, retryAfterMs: MemberInfoNotices.interval.wholeMilliseconds)
+    throw WireError(.groupMessageRate, retryAfterMs: MemberInfoNotices.intervalMilliseconds)
   }
 
   /// In a live room name cards and customInfo are told to the one concerned and the operator.

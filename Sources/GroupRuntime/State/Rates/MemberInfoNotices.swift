@@ -7,7 +7,7 @@ import WireProtocol
 /// state is always arrives.
 struct MemberInfoNotices: Sendable {
   /// The interval between events: at most 5 in any second, also where one is delivered a little late.
-  static let interval = Duration.milliseconds(220)
+  static let intervalMilliseconds: Int64 = 220
   /// The most users of one event.
   static let maxNamed = 50
   /// With so many users waiting no further change is accepted. Users who are no members may be given
@@ -65,7 +65,8 @@ struct MemberInfoNotices: Sendable {
 
   /// When the next event is due; nil = nobody is to be told of, or an event waits for the store.
   var due: MonotonicInstant? {
-    order.isEmpty || isPostponed ? nil : lastSent.map { $0 + MemberInfoNotices.interval } ?? .distantPast
+    order.isEmpty || isPostponed
+      ? nil : lastSent.map { $0.advanced(byMilliseconds: MemberInfoNotices.intervalMilliseconds) } ?? .distantPast
   }
 
   /// The users of whom the members are to be told.

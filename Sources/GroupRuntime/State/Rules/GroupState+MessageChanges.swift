@@ -213,7 +213,7 @@ extension GroupState {
   /// Further events than fit are refused, because the last state of each message has to arrive.
   private func requireRoomForEvent() throws(WireError) {
     guard announcements.isFull else { return }
-    throw WireError(.groupMessageRate, retryAfterMs: ChangeAnnouncements.interval.wholeMilliseconds)
+    throw WireError(.groupMessageRate, retryAfterMs: ChangeAnnouncements.intervalMilliseconds)
   }
 
   /// Adds the event of a change, and sends those that are due.
