@@ -25,6 +25,14 @@ public actor Group {
     case absent
     /// The registry has removed this actor, which forwards every input to its successor.
     case retired
+
+    /// The state of a group that exists.
+    fileprivate var box: StateBox? {
+      switch self {
+      case .loaded(let box), .attaching(let box): box
+      case .unloaded, .loading, .absent, .retired: nil
+      }
+    }
   }
 
   /// Keeps the state in one place: the payload of an enum's case would be copied for each request.
@@ -44,7 +52,11 @@ public actor Group {
   let services: GroupServices
   /// The owner of this actor; nil where the server has ended while the group still had work.
   weak var registry: GroupRegistry?
-  var phase = Phase.unloaded
+  var phase = Phase.unloaded {
+    didSet { box = phase.box }
+  }
+  /// The state of a loaded group. Kept beside the phase, because each message asks for it several times.
+  private(set) var box: StateBox?
   /// Inputs that wait for loading. The first is being processed, unless the group is loading or
   /// attaching.
   var backlog: Deque<GroupInput> = []
@@ -117,14 +129,6 @@ public actor Group {
     self.services = services
     self.registry = registry
     lastUse = services.clocks.monotonic
-  }
-
-  /// The state of a loaded group.
-  var box: StateBox? {
-    switch phase {
-    case .loaded(let box), .attaching(let box): box
-    case .unloaded, .loading, .absent, .retired: nil
-    }
   }
 
   /// Processes an input on the group's executor: at once where the caller is on it and no backlog
