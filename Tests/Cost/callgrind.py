@@ -68,6 +68,16 @@ class Profile:
         return sum(n for (caller, called), n in self.calls.items() if called[1] in names and caller[1] not in names)
 
     @property
+    def turns(self):
+        """Turns of the loops. One costs some hundred instructions, and how many there are goes by time."""
+        return self.calls_to("before_poll")
+
+    @property
+    def ticks(self):
+        """Ticks of the loops, which come ten times a second, however slow the machine is."""
+        return self.calls_to("on_tick")
+
+    @property
     def allocations(self):
         return self.calls_to(*ALLOCATORS)
 

@@ -14,13 +14,21 @@ def room(server, owner, listener):
     return Room(server, owner, [listener])
 
 
-def test_live_message(room, bounded):
+@pytest.fixture
+def timed(record_property):
+    """Prints what goes by time: where a count has risen and these have, too, the machine was busy."""
+    return lambda work, cost: record_property("compared", f"{work}: {cost.turns:.2f} turns of the loop, {cost.ticks:.3f} ticks")
+
+
+def test_live_message(room, bounded, timed):
     cost = room.message(40)
+    timed("a live message", cost)
     bounded("live", instructions=cost.instructions, allocations=cost.allocations)
 
 
-def test_live_message_of_many(room, bounded):
+def test_live_message_of_many(room, bounded, timed):
     cost = room.message(2, at_once=20)
+    timed("one of twenty", cost)
     bounded("burst", instructions=cost.instructions, allocations=cost.allocations)
 
 
@@ -74,6 +82,7 @@ def test_signal(server, owner, listener, bounded):
     bounded("signal", instructions=cost.instructions, allocations=cost.allocations)
 
 
-def test_stored_message(server, owner, listener, bounded):
+def test_stored_message(server, owner, listener, bounded, timed):
     cost = Room(server, owner, [listener], groupType="Public", joinMode="Any").message(30)
+    timed("a stored message", cost)
     bounded("stored", instructions=cost.instructions, allocations=cost.allocations)
