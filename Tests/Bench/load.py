@@ -26,9 +26,7 @@ class Measurement:
     uncounted: float
 
     def value(self, path: str) -> float:
-        found: object = self.figures
-        for name in path.split(".", 1):  # "p99.9" is one name
-            found = found.get(name) if isinstance(found, dict) else None
+        found = _at(self.figures, path)
         if not isinstance(found, (int, float)):
             raise Failure(f"the generator reports no {path}")
         return found / self.uncounted if path == CPU[1] else float(found)
@@ -39,7 +37,16 @@ class Measurement:
         statuses = self.figures.get("statuses", {})
         counts = {name: statuses.get(name) for name in ("Dropped", "droppedLater", "errors")}
         counts["lost"] = self.figures.get("lost")
+        counts["errors of the others"] = self.figures.get("established", {}).get("errors")
         return {name: count for name, count in counts.items() if count}
+
+
+def _at(figures: object, path: str) -> object:
+    """The figure at a path, in which a name may have a dot ("p99.9"); None where there is none."""
+    if not isinstance(figures, dict):
+        return None
+    name, dot, rest = path.partition(".")
+    return figures.get(path) if path in figures or not dot else _at(figures.get(name), rest)
 
 
 def _option(words: tuple[str, ...], name: str) -> float:

@@ -106,10 +106,13 @@ def _met(check: Check, throng: list[float], ratios: list[float]) -> bool | None:
 
 def _row(results: Results, work: Work, check: Check) -> Row:
     throng = {n: v * check.scale for n, v in results.values(work.name, "throng", check.path).items()}
-    of_baseline = {} if check.is_throngs_own else results.values(work.name, "baseline", check.path)
-    baseline = {n: v * check.scale for n, v in of_baseline.items()}
+    if check.beside:
+        compared, label = results.values(work.name, "throng", check.beside), check.beside_label
+    else:
+        compared = {} if check.is_throngs_own else results.values(work.name, "baseline", check.path)
+        label = work.baseline.system.label if work.baseline else ""
+    baseline = {n: v * check.scale for n, v in compared.items()}
     ratios = [throng[n] / baseline[n] for n in throng if baseline.get(n)]
-    label = work.baseline.system.label if work.baseline else ""
     faults = results.faults(work.name, "throng")
     met = _met(check, list(throng.values()), ratios)
     return Row(

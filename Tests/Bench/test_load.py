@@ -17,9 +17,10 @@ def measured(uncounted=1.0, **figures):
 
 
 @pytest.mark.parametrize("path, value", [
-    ("messagesPerSecond", 75), ("latencyMs.p99", 4.5), ("latencyMs.p99.9", 9), ("server.cpuMicrosecondsPerMessage", 630)])
+    ("messagesPerSecond", 75), ("latencyMs.p99", 4.5), ("latencyMs.p99.9", 9), ("server.cpuMicrosecondsPerMessage", 630),
+    ("established.duringMs.p99", 8), ("established.duringMs.p99.9", 12)])
 def test_a_figure_is_found_by_its_path(path, value):
-    assert measured().value(path) == value
+    assert measured(established={"duringMs": {"p99": 8, "p99.9": 12}}).value(path) == value
 
 
 @pytest.mark.parametrize("path", ["storm.seconds", "latencyMs.p98", "latencyMs", "messagesPerSecond.p99"])

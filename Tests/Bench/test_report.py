@@ -62,6 +62,13 @@ def test_a_figure_may_be_throngs_own():
     assert found.throng == [1] and found.baseline == [] and found.met is True
 
 
+def test_a_figure_may_be_compared_with_another_of_the_same_run():
+    check = Check("p99", "duringMs", unit="ms", most_ratio=2, beside="beforeMs", beside_label="that before")
+    found = row(check, throng={1: measured(duringMs=6, beforeMs=2), 2: measured(duringMs=3, beforeMs=3)}, baseline=rounds(1))
+    assert found.ratios == [3, 1] and found.met is True and found.target == "≤ 2 × that before"
+    assert report._cells(found)[4] == "2.50 ms (2.00–3.00) that before"
+
+
 def test_a_ratio_may_be_bounded_from_below():
     check = Check(*CPU, least_ratio=0.6)
     assert report._met(check, [99], [0.6, 0.7, 0.1]) is True

@@ -12,7 +12,18 @@ def test_names_are_unique():
 
 def test_a_ratio_has_a_baseline():
     for work in WORKS:
-        assert work.baseline or not any(check.bounds_ratio for check in work.checks), work.name
+        assert work.baseline or not any(check.bounds_ratio and not check.beside for check in work.checks), work.name
+
+
+def test_a_figure_beside_another_has_a_name():
+    assert all(bool(check.beside) == bool(check.beside_label) for work in WORKS for check in work.checks)
+
+
+def test_storms_differ_by_the_rate_of_sign_ins_alone():
+    works = [work for work in WORKS if work.name.startswith("storm-")]
+    assert len(works) > 2 and len({work.throng.scenario for work in works}) == 1
+    for work in works:
+        assert work.throng.system.settings == {"limits.signInsPerSecond": int(work.name.removeprefix("storm-"))}
 
 
 def test_a_rise_is_between_works_that_have_a_baseline():

@@ -38,6 +38,9 @@ class Check:
     least_ratio: float | None = None
     # The baseline has no such figure.
     is_throngs_own: bool = False
+    # The ratio is to this figure of the same run, and not to the baseline's; what it is called.
+    beside: str = ""
+    beside_label: str = ""
 
     @property
     def bounds_ratio(self) -> bool:
@@ -301,6 +304,18 @@ def _sign_ins() -> Work:
          Check("RSS per idle session", "server.rssBytesPerConnection", unit="KB", most=8)), connections=10_000)
 
 
+def _storm(limit: int) -> Work:
+    # 10,000 are cut off and come back, 100 others talk in a room of theirs.
+    options = {"connections": 10_000, "established": 100, "rate": 50}
+    return Work(
+        f"storm-{limit}", f"10,000 come back at once, `limits.signInsPerSecond` {limit:,}, beside 100 others at 50 msg/s",
+        Run(Throng({"limits.signInsPerSecond": limit}), ("storm", *_words(**options))),
+        (Check("p99 of the others", "established.duringMs.p99", unit="ms", most_ratio=2, beside="established.beforeMs.p99",
+               beside_label="that before"),
+         Check("all are back after", "storm.seconds", unit="s"), Check("server CPU meanwhile", "server.cpuSeconds", unit="s")),
+        connections=10_100)
+
+
 def _stalled_reader() -> Work:
     queue, size, rate = 131_072, 12_000, 10
     # The warm-up fills the kernel's buffer of one connection, three quarters of it text, and Throng's queue.
@@ -340,6 +355,7 @@ WORKS = (
     _searched(),
     _retention(),
     _sign_ins(),
+    *(_storm(limit) for limit in (2000, 3000, 4000, 6000)),
     _stalled_reader(),
 )
 
