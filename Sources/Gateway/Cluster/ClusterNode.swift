@@ -29,7 +29,7 @@ public struct ClusterPorts: Sendable {
 }
 
 /// This process as a node: it reacts to links, shards and nodes that come and go (Cluster.md). What
-/// others tell and ask goes to `PeerEntryHandler` and `PeerRequestHandler`.
+/// others tell and ask goes to `ClusterEntryHandler` and `RemoteRequestHandler`.
 public final class ClusterNode: Sendable {
   private enum Change: Sendable {
     case view(ClusterView, ClusterChanges)
@@ -77,8 +77,8 @@ public final class ClusterNode: Sendable {
   private let observation: Observation
   private let statuses: StatusReader
   private let presence: PresenceKeeper
-  private let peerRequests: PeerRequestHandler
-  private let peerEntries: PeerEntryHandler
+  private let requestHandler: RemoteRequestHandler
+  private let entryHandler: ClusterEntryHandler
   private let hearing: HearingCheck
   /// Nil = webhooks are off.
   private let poster: (any WebhookPoster)?
@@ -96,8 +96,8 @@ public final class ClusterNode: Sendable {
     _ network: ClusterNetwork, users: ClusterUserDirectory, topics: FollowedTopics, ownTopics: OwnTopics,
     follows: FollowAnswerer, additions: RecentAdditions, directory: SessionDirectory,
     registry: GroupRegistry, observation: Observation, statuses: StatusReader, presence: PresenceKeeper,
-    peerRequests: PeerRequestHandler, peerEntries: PeerEntryHandler, poster: (any WebhookPoster)?, deletions: UserDeletions,
-    clocks: any Clocks, logger: Logger
+    requestHandler: RemoteRequestHandler, entryHandler: ClusterEntryHandler, poster: (any WebhookPoster)?,
+    deletions: UserDeletions, clocks: any Clocks, logger: Logger
   ) {
     self.network = network
     self.users = users
@@ -110,8 +110,8 @@ public final class ClusterNode: Sendable {
     self.observation = observation
     self.statuses = statuses
     self.presence = presence
-    self.peerRequests = peerRequests
-    self.peerEntries = peerEntries
+    self.requestHandler = requestHandler
+    self.entryHandler = entryHandler
     hearing = HearingCheck(network.links, network.ports.membership, logger: logger)
     self.poster = poster
     self.deletions = deletions
@@ -299,7 +299,7 @@ public final class ClusterNode: Sendable {
   // MARK: Metrics
 
   /// Sets what this node answers to others that ask for its metrics.
-  public func onMetrics(_ body: @escaping @Sendable () async -> [UInt8]) { peerRequests.onMetrics(body) }
+  public func onMetrics(_ body: @escaping @Sendable () async -> [UInt8]) { requestHandler.onMetrics(body) }
 
   /// The metrics of the other nodes that answer within 2 s, by their numbers.
   public func metricsOfOthers() async -> [(node: Int64, text: [UInt8])] {
@@ -406,7 +406,7 @@ extension ClusterNode: LinkObserver {
     for start in stride(from: 0, to: entries.count, by: ClusterNode.joinedEntries) {
       LoopExecutor.joiningWakes {
         for entry in entries[start..<min(start + ClusterNode.joinedEntries, entries.count)] {
-          peerEntries.didReceive(entry, from: node)
+          entryHandler.didReceive(entry, from: node)
         }
       }
     }

@@ -172,11 +172,11 @@ extension ClusterNode {
     let (directory, registry) = (delivery.directory, delivery.registry)
     let follows = FollowAnswerer(
       router: network.router, registry: registry, store: stores.groups, topics: topics.own, observer: telemetry.stores)
-    let requests = PeerRequestHandler(
+    let requests = RemoteRequestHandler(
       dispatcher: dispatcher, observation: telemetry.observation, router: network.router, registry: registry,
       follows: follows, users: users, directory: directory, budgets: limits.budgets, streams: streams, methods: methods,
       clocks: clocks)
-    let entries = PeerEntryHandler(
+    let entries = ClusterEntryHandler(
       network, handler: requests, users: users, topics: topics.followed, directory: directory, statuses: delivery.statuses,
       budgets: limits.budgets, connectionLimiter: limits.connections, poster: poster, clocks: clocks)
     let presence = PresenceKeeper(
@@ -188,7 +188,7 @@ extension ClusterNode {
     self.init(
       network, users: users, topics: topics.followed, ownTopics: topics.own, follows: follows, additions: additions,
       directory: directory, registry: registry, observation: telemetry.observation, statuses: dispatcher.statusReader,
-      presence: presence, peerRequests: requests, peerEntries: entries, poster: poster, deletions: dispatcher.deletions,
+      presence: presence, requestHandler: requests, entryHandler: entries, poster: poster, deletions: dispatcher.deletions,
       clocks: clocks, logger: logger)
   }
 }

@@ -109,7 +109,7 @@ package final class FollowAnswerer: FollowAnswers {
   /// - Parameter reply: is told the answer, once.
   func answer(_ request: FollowRequest, of node: NodeNumber, _ reply: @escaping @Sendable (RemoteReply) -> Void) {
     switch request {
-    // `PeerRequestHandler` has applied the unit.
+    // `ClusterEntryHandler` has applied the unit.
     case .confirm: reply(.following(.confirmed))
     case .compare(let questions): Task { reply(.following(.compared(await compare(questions, by: node)))) }
     case .replay(let group, let from, let through):

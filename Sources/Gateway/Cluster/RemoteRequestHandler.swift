@@ -5,7 +5,7 @@ import Synchronization
 import WireProtocol
 
 /// Performs what other nodes ask of this one.
-package final class PeerRequestHandler: Sendable {
+package final class RemoteRequestHandler: Sendable {
   private let dispatcher: Dispatcher
   private let observation: Observation
   private let router: ShardRouter

@@ -3,10 +3,10 @@ import GroupModel
 import GroupRuntime
 
 /// Takes what other nodes tell this one.
-package final class PeerEntryHandler: Sendable {
+package final class ClusterEntryHandler: Sendable {
   private let links: ClusterLinks
   private let requests: RemoteRequests
-  private let handler: PeerRequestHandler
+  private let handler: RemoteRequestHandler
   private let presence: ClusterPresence
   private let users: ClusterUserDirectory
   private let topics: FollowedTopics
@@ -21,7 +21,7 @@ package final class PeerEntryHandler: Sendable {
   /// - Parameter handler: performs what other nodes ask; `network.requests` has what this node asks
   ///   them.
   package init(
-    _ network: ClusterNetwork, handler: PeerRequestHandler, users: ClusterUserDirectory, topics: FollowedTopics,
+    _ network: ClusterNetwork, handler: RemoteRequestHandler, users: ClusterUserDirectory, topics: FollowedTopics,
     directory: SessionDirectory, statuses: Statuses, budgets: UserBudgets, connectionLimiter: ConnectionLimiter,
     poster: (any WebhookPoster)?, clocks: any Clocks
   ) {
