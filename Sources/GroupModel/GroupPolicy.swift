@@ -51,9 +51,6 @@ public enum PolicyField: String, CaseIterable, Sendable, Hashable {
     if case .words(let words) = kind { words } else { [] }
   }
 
-  /// Whether the field is true or false, not a word.
-  public var isFlag: Bool { kind == .flag }
-
   /// The numbers the field takes; nil for a field of another kind.
   public var range: ClosedRange<Int64>? {
     if case .number(let range) = kind { range } else { nil }

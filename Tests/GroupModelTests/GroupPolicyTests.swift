@@ -28,7 +28,7 @@ import Testing
   func wordsAreThoseOfTheTable(field: PolicyField) {
     #expect(field.words == Self.words[field] ?? [])
     #expect(field.range == Self.numbers[field])
-    #expect(field.isFlag == (Self.words[field] == nil && Self.numbers[field] == nil))
+    #expect((field.kind == .flag) == (Self.words[field] == nil && Self.numbers[field] == nil))
   }
 
   @Test(arguments: PolicyField.allCases)
@@ -48,7 +48,7 @@ import Testing
   func aForeignValueChangesNothing(field: PolicyField) {
     let words: [PolicyValue] = [.word(""), .word("any"), .word("ANY"), .word("Everybody"), .word("true"), .word("1")]
     var foreign = words + [.number(-1), .number(86_401), .number(.max), .number(.min)]
-    if !field.isFlag { foreign += [.flag(true), .flag(false)] }
+    if field.kind != .flag { foreign += [.flag(true), .flag(false)] }
     if field.range == nil { foreign += [.number(0), .number(1)] }
     for value in foreign {
       var policy = Self.policy
