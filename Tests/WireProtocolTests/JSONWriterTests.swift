@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import ThrongTestKit
 import WireProtocol
 
 /// Written texts are JSON with the values given. Foundation is the judge.

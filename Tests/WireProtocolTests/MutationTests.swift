@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import ThrongTestKit
 
 @testable import WireProtocol
 

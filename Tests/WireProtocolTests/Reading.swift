@@ -89,21 +89,6 @@ func fail(_ expected: Comment, at location: SourceLocation = #_sourceLocation) {
   Issue.record(expected, sourceLocation: location)
 }
 
-/// SplitMix64: the same numbers for the same seed, so that a failure can be seen again.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
-  }
-}
-
 extension Request {
   /// The name of the case, which is the method's.
   var caseName: String {

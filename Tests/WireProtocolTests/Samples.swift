@@ -1,4 +1,5 @@
 import GroupModel
+import ThrongTestKit
 
 @testable import WireProtocol
 
