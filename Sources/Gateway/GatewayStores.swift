@@ -26,3 +26,13 @@ public struct GatewayStores: Sendable {
     self.reports = reports
   }
 }
+
+extension GroupStore {
+  /// Makes changes durable that belong to no group, and users that were remembered before.
+  func commit(_ changes: [StoreChange]) async throws(StoreError) {
+    let answer = await withCheckedContinuation { (continuation: CheckedContinuation<Commit.Answer, Never>) in
+      self.commit(Commit(changes: changes, generation: CommitGeneration()) { continuation.resume(returning: $0) })
+    }
+    if case .failure(let error) = answer { throw error }
+  }
+}

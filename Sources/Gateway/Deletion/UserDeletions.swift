@@ -306,12 +306,10 @@ package final class UserDeletions: Sendable {
   }
 
   private func commit(_ changes: [StoreChange]) async -> Bool {
-    let answer = await withCheckedContinuation { continuation in
-      stores.groups.commit(Commit(changes: changes, generation: CommitGeneration()) { continuation.resume(returning: $0) })
-    }
-    switch answer {
-    case .success: return true
-    case .failure(let error):
+    do throws(StoreError) {
+      try await stores.groups.commit(changes)
+      return true
+    } catch {
       if !isStopped { observer.storeFailed(error) }
       return false
     }

@@ -221,14 +221,12 @@ public final class Dispatcher: Sendable {
     }
   }
 
-  /// Commits changes that belong to no group, and users that were remembered before.
+  /// Makes changes durable that belong to no group, and answers whether they are.
   func commit(_ changes: [StoreChange]) async -> Reply {
-    let result = await withCheckedContinuation { continuation in
-      stores.groups.commit(Commit(changes: changes, generation: CommitGeneration()) { continuation.resume(returning: $0) })
-    }
-    switch result {
-    case .success: return .empty
-    case .failure(let error):
+    do throws(StoreError) {
+      try await stores.groups.commit(changes)
+      return .empty
+    } catch {
       observer.storeFailed(error)
       return .error(.temporary)
     }

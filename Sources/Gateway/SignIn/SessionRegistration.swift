@@ -4,13 +4,13 @@ import GroupRuntime
 /// The way of a session to its user's other sessions and groups, and back.
 package final class SessionRegistration: Sendable {
   let sessions: any UserDirectory
-  let groups: any GroupStore
+  private let groups: any GroupStore
   private let users: any UserStore
   private let access: any AccessStore
   private let profiles: ProfileCache
   private let quotas: GroupQuotas
   private let clocks: any Clocks
-  let observer: StoreObserver
+  private let observer: StoreObserver
   /// `avChatRoom.offlineGrace`.
   private let grace: Duration
 
@@ -45,8 +45,9 @@ package final class SessionRegistration: Sendable {
   /// Returns when all nodes know a user who was admitted, as a new one where the former was deleted.
   /// - Returns: false = the store has failed.
   func makeKnown(_ user: UserID, _ record: SignInRecord) async -> Bool {
-    if record.hasDeletion, !(await forgetDeletion(of: user)) { return false }
     do throws(StoreError) {
+      // The deletion is told of no more.
+      if record.hasDeletion { try await groups.commit([.forgetDeletion(user)]) }
       // A row of one who was deleted may be going.
       try await sessions.makeKnown(user, isNew: true)
       return true
