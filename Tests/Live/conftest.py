@@ -11,6 +11,7 @@ from harness.limits import can_start_clusters
 from harness.proxy import SETTINGS, Proxy, make_certificate
 from harness.server import BINARY, CLUSTER, IS_CLUSTER, POSTGRESQL, Server
 from harness.tcp_proxy import make_tcp_proxy  # noqa: F401 - a fixture
+from harness.tutorial import reader  # noqa: F401 - a fixture
 from harness.world import World
 
 # The tests of one process share an address and are quick: the limits of rates and of failed

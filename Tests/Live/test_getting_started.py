@@ -12,20 +12,13 @@ from harness.client import PATIENCE
 from harness.driven import has_node
 from harness.server import REPOSITORY, run_throng
 from harness.tokens import admin_token, make_token
-from harness.tutorial import CATALOGUE, Reader
+from harness.tutorial import CATALOGUE
 from harness.waiting import within
 
 PAGE = (CATALOGUE / "GettingStarted.md").read_text()
 README = (REPOSITORY / "README.md").read_text()
 # These are others each time.
 VOLATILE = {"sessionID", "serverTime", "tokenExpiresAt", "opTime", "timestamp", "msgID"}
-
-
-@pytest.fixture
-async def reader(tmp_path):
-    one = Reader(tmp_path)
-    yield one
-    await one.close()
 
 
 def essence(value):

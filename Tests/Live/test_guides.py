@@ -6,14 +6,7 @@ import pytest
 
 from harness.driven import has_node
 from harness.server import REPOSITORY, run_throng
-from harness.tutorial import CATALOGUE, FILES, Reader, blocks
-
-
-@pytest.fixture
-async def reader(tmp_path):
-    one = Reader(tmp_path)
-    yield one
-    await one.close()
+from harness.tutorial import CATALOGUE, FILES, blocks
 
 
 @pytest.mark.one_process("the pages show the output of one process")

@@ -3,6 +3,7 @@ import socket
 
 import pytest
 
+from harness.proxy import addresses
 from harness.server import StartFailed, run_throng
 
 
@@ -13,10 +14,6 @@ def ipv6():
             one.bind(("::1", 0))
         except OSError:
             pytest.skip("there is no IPv6")
-
-
-def addresses(own, user):
-    return [one["address"] for one in own.rpc("listSessions", userID=user)["result"]["sessionList"]]
 
 
 async def test_both_listeners_take_ipv6(make_server, make_world, tmp_path):

@@ -9,16 +9,8 @@ import pytest
 from harness.client import PATIENCE
 from harness.driven import has_node
 from harness.server import REPOSITORY
-from harness.tutorial import CATALOGUE, FILES, Reader, blocks
+from harness.tutorial import CATALOGUE, FILES, blocks
 from harness.waiting import within
-
-
-@pytest.fixture
-async def reader(tmp_path):
-    """Nobody listens at its ports."""
-    one = Reader(tmp_path)
-    yield one
-    await one.close()
 
 
 async def end_of(reader, page, file, *words, in_haste=None):

@@ -6,16 +6,9 @@ import pytest
 
 from harness.driven import has_node
 from harness.limits import can_start_clusters
-from harness.tutorial import CATALOGUE, Reader, blocks, lines_of, pattern_of
+from harness.tutorial import CATALOGUE, blocks, lines_of, pattern_of
 
 PAGES = sorted((CATALOGUE / "Tutorials").glob("*.md"))
-
-
-@pytest.fixture
-async def reader(tmp_path):
-    one = Reader(tmp_path)
-    yield one
-    await one.close()
 
 
 @pytest.mark.one_process("the pages show the output of one process")

@@ -19,6 +19,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from .driven import NODE
 from .ports import reserve_port
 from .server import BINARY, REPOSITORY, clean_environment
@@ -232,3 +234,11 @@ class Reader:
     async def close(self):
         for terminal in self.terminals.values():
             await terminal.close()
+
+
+@pytest.fixture
+async def reader(tmp_path):
+    """Nobody listens at its ports before the page starts a server."""
+    one = Reader(tmp_path)
+    yield one
+    await one.close()
