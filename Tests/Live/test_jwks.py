@@ -37,29 +37,23 @@ def jwks_file(keys, tmp_path):
     return path
 
 
-async def verdict(world, token):
-    """0 when the token signs in, else the error's code."""
-    client = await world.open()
-    frame = await client.exchange({"jsonrpc": "2.0", "id": "v", "method": "login", "params": {"token": token}})
-    return frame["error"]["code"] if "error" in frame else 0
-
-
 async def test_the_keys_of_the_file_and_the_secret_sign_in_each_with_its_algorithm(make_server, make_world, keys, jwks_file):
     world = make_world(make_server({"auth.jwksFile": jwks_file}))
     for algorithm, key in keys.items():
-        assert await verdict(world, make_token("alice", secret=key, algorithm=algorithm, headers={"kid": algorithm.lower()})) == 0
-        assert await verdict(world, make_token("alice", secret=key, algorithm=algorithm)) == 0, "without kid"
-    assert await verdict(world, make_token("alice")) == 0
+        token = make_token("alice", secret=key, algorithm=algorithm, headers={"kid": algorithm.lower()})
+        assert await world.login_code(token) == 0
+        assert await world.login_code(make_token("alice", secret=key, algorithm=algorithm)) == 0, "without kid"
+    assert await world.login_code(make_token("alice")) == 0
 
 
 async def test_another_key_or_an_unknown_kid_is_refused(make_server, make_world, keys, jwks_file):
     world = make_world(make_server({"auth.jwksFile": jwks_file}))
     for algorithm in keys:
-        assert await verdict(world, make_token("alice", secret=new_key(algorithm), algorithm=algorithm)) == 70009
+        assert await world.login_code(make_token("alice", secret=new_key(algorithm), algorithm=algorithm)) == 70009
         token = make_token("alice", secret=keys[algorithm], algorithm=algorithm, headers={"kid": "unknown"})
-        assert await verdict(world, token) == 70009
+        assert await world.login_code(token) == 70009
         expired = make_token("alice", secret=keys[algorithm], algorithm=algorithm, ttl=-60)
-        assert await verdict(world, expired) == 70001
+        assert await world.login_code(expired) == 70001
 
 
 async def test_the_log_says_which_key_is_missing(make_server, make_world, keys, jwks_file):
@@ -71,7 +65,7 @@ async def test_the_log_says_which_key_is_missing(make_server, make_world, keys, 
         (make_token("alice", secret=new_key("ES256"), algorithm="ES256"), 70009, "no ES256 key of auth.jwksFile has signed it"),
         (make_token("alice"), 70003, 'its alg is "HS256"; this server accepts ES256'),
     ):
-        assert await verdict(world, token) == code
+        assert await world.login_code(token) == code
         quoted = json.dumps(reason)[1:-1]
         await asyncio.to_thread(own.wait_until, lambda: quoted in own.log, reason)
 
@@ -85,12 +79,12 @@ async def test_a_public_key_is_no_secret(make_server, make_world, keys, jwks_fil
             {"alg": "HS256", "typ": "JWT", "kid": "rs256"}, {"sub": "alice", "exp": 4102444800}))
         digest = hmac.new(pem, head + b"." + body, hashlib.sha256).digest()
         signature = jwt.utils.base64url_encode(digest)
-        assert await verdict(world, b".".join((head, body, signature)).decode()) == 70009
+        assert await world.login_code(b".".join((head, body, signature)).decode()) == 70009
 
 
 async def test_the_algorithms_may_be_narrowed(make_server, make_world, keys, jwks_file):
     world = make_world(make_server({"auth.jwksFile": jwks_file, "auth.algorithms": "ES256,EdDSA"}))
-    assert await verdict(world, make_token("alice", secret=keys["ES256"], algorithm="ES256")) == 0
-    assert await verdict(world, make_token("alice", secret=keys["EdDSA"], algorithm="EdDSA")) == 0
-    assert await verdict(world, make_token("alice", secret=keys["RS256"], algorithm="RS256")) == 70003
-    assert await verdict(world, make_token("alice", secret=SECRET)) == 70003
+    assert await world.login_code(make_token("alice", secret=keys["ES256"], algorithm="ES256")) == 0
+    assert await world.login_code(make_token("alice", secret=keys["EdDSA"], algorithm="EdDSA")) == 0
+    assert await world.login_code(make_token("alice", secret=keys["RS256"], algorithm="RS256")) == 70003
+    assert await world.login_code(make_token("alice", secret=SECRET)) == 70003

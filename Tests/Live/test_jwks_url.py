@@ -25,13 +25,6 @@ def keys(key):
         yield made
 
 
-async def verdict(world, token):
-    """0 when the token signs in, else the error's code."""
-    client = await world.open()
-    frame = await client.exchange({"jsonrpc": "2.0", "id": "v", "method": "login", "params": {"token": token}})
-    return frame["error"]["code"] if "error" in frame else 0
-
-
 def lines(own, text):
     return [json.loads(line) for line in own.log.splitlines() if f'"{text}"' in line]
 
@@ -51,11 +44,11 @@ async def soon(own, condition, what):
 async def test_the_keys_at_the_url_and_the_secret_sign_in(make_server, make_world, key, keys):
     own = make_server(keys.settings)
     world = make_world(own)
-    assert await verdict(world, key.token("alice")) == 0
-    assert await verdict(world, make_token("alice")) == 0
-    assert await verdict(world, key.token("alice", ttl=-60)) == 70001
+    assert await world.login_code(key.token("alice")) == 0
+    assert await world.login_code(make_token("alice")) == 0
+    assert await world.login_code(key.token("alice", ttl=-60)) == 70001
     stranger = TokenKey(key.kid)
-    assert await verdict(world, stranger.token("alice")) == 70009
+    assert await world.login_code(stranger.token("alice")) == 70009
     nodes = len(own.node_addresses)
     assert keys.count == nodes, "no token has caused a reading"
     own.metric_becomes("throng_jwks_reads_total", nodes, result="good")
@@ -79,14 +72,14 @@ async def test_a_sign_in_waits_for_the_reading_that_it_caused(make_server, make_
     session = await world.session("bob", token=key.token("bob"))
     before, keys.gate, new = keys.count, threading.Event(), TokenKey("second")
     keys.keys = [new]
-    signing_in = asyncio.ensure_future(verdict(world, new.token("alice")))
+    signing_in = asyncio.ensure_future(world.login_code(new.token("alice")))
     await asyncio.to_thread(keys.wait_for_requests, before + 1)
     # Others go on.
     await session.call("ping")
-    assert await verdict(world, make_token("carl")) == 0 and not signing_in.done()
+    assert await world.login_code(make_token("carl")) == 0 and not signing_in.done()
     keys.gate.set()
     assert await signing_in == 0
-    assert await verdict(world, key.token("alice")) == 70009, "that key is gone"
+    assert await world.login_code(key.token("alice")) == 70009, "that key is gone"
     await session.call("ping")
 
 
@@ -95,15 +88,15 @@ async def test_tokens_cause_one_reading_in_ten_seconds(make_server, make_world, 
     own = make_server(keys.settings, frozen=True)
     world = make_world(own)
     tokens = [TokenKey(f"unknown-{number}").token("alice", now=own.now) for number in range(12)]
-    assert set(await asyncio.gather(*(verdict(world, token) for token in tokens))) == {70009}
+    assert set(await asyncio.gather(*(world.login_code(token) for token in tokens))) == {70009}
     # A token that came while the reading of another was under way may not cause one of its own.
     assert keys.count == 2
     await own.advance(9)
-    assert await verdict(world, tokens[0]) == 70009 and keys.count == 2
+    assert await world.login_code(tokens[0]) == 70009 and keys.count == 2
     new = TokenKey("new")
     keys.keys.append(new)
     await own.advance(1)
-    assert await verdict(world, new.token("alice", now=own.now)) == 0 and keys.count == 3
+    assert await world.login_code(new.token("alice", now=own.now)) == 0 and keys.count == 3
 
 
 @pytest.mark.one_process("readings are those of a node")
@@ -111,12 +104,12 @@ async def test_it_is_read_again_at_its_time(make_server, make_world, key, keys):
     own = make_server({**keys.settings, "auth.jwksRefresh": "60s"}, frozen=True)
     world, removed = make_world(own), key
     keys.keys = [TokenKey("other")]
-    assert await verdict(world, removed.token("alice", now=own.now)) == 0
+    assert await world.login_code(removed.token("alice", now=own.now)) == 0
     await own.advance(59)
     assert keys.count == 1
     await own.advance(1)
     await soon(own, lambda: len(lines(own, "the keys of auth.jwksURL were read")) == 2, "the second set")
-    assert await verdict(world, removed.token("alice", now=own.now)) == 70009
+    assert await world.login_code(removed.token("alice", now=own.now)) == 70009
 
 
 async def test_a_reload_reads_it(make_server, make_world, key, keys):
@@ -125,7 +118,7 @@ async def test_a_reload_reads_it(make_server, make_world, key, keys):
     keys.keys = [TokenKey("other")]
     reload(own)
     await soon(own, lambda: len(lines(own, "the keys of auth.jwksURL were read")) == 2 * nodes, "the second set")
-    assert await verdict(world, key.token("alice")) == 70009
+    assert await world.login_code(key.token("alice")) == 70009
 
 
 # Failures
@@ -161,7 +154,7 @@ async def test_the_last_good_set_stays_while_it_cannot_be_read(make_server, make
             reload(own)
             # A reading of the document before may end meanwhile.
             await soon(own, lambda: any(reason in line["error"] for line in failures(own)[before:]), reason)
-            assert await verdict(world, key.token("alice")) == 0
+            assert await world.login_code(key.token("alice")) == 0
         assert elsewhere.count == 0
     own.metric_becomes("throng_jwks_reads_total", lambda count: count >= 8, result="failed")
     assert all(own.http("GET", "/readyz", address=node).status == 200 for node in own.node_addresses)
@@ -186,7 +179,7 @@ async def test_a_start_goes_on_without_them_and_is_not_ready(make_server, make_w
         own.metric_becomes("throng_jwks_keys", 0)
         keys.start()
         await soon(own, lambda: all(own.http("GET", "/readyz", address=a).status == 200 for a in own.node_addresses), "ready")
-        assert await verdict(world, key.token("alice")) == 0
+        assert await world.login_code(key.token("alice")) == 0
     finally:
         keys.stop()
 

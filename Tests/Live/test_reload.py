@@ -164,12 +164,6 @@ def signed(key, user):
     return make_token(user, secret=key, algorithm="ES256")
 
 
-async def code_of(world, token):
-    client = await world.open()
-    frame = await client.exchange({"jsonrpc": "2.0", "id": "v", "method": "login", "params": {"token": token}})
-    return frame["error"]["code"] if "error" in frame else 0
-
-
 async def test_sign_ins_use_the_new_keys_and_sessions_of_old_ones_live_on(make_server, make_world, tmp_path):
     old, new = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     path = tmp_path / "keys.json"
@@ -177,13 +171,13 @@ async def test_sign_ins_use_the_new_keys_and_sessions_of_old_ones_live_on(make_s
     own = make_server({"auth.jwksFile": path})
     world = make_world(own)
     alice = await world.session("alice", token=signed(old, "alice"))
-    assert await code_of(world, signed(new, "bob")) == 70009
+    assert await world.login_code(signed(new, "bob")) == 70009
     write_keys(path, new)
     (line,) = await asyncio.to_thread(reload, own)
     assert line["message"] == "a file was reloaded" and line["file"] == str(path)
-    assert await code_of(world, signed(new, "bob")) == 0
-    assert await code_of(world, signed(old, "carol")) == 70009
-    assert await code_of(world, make_token("dave")) == 0, "the secret stays"
+    assert await world.login_code(signed(new, "bob")) == 0
+    assert await world.login_code(signed(old, "carol")) == 70009
+    assert await world.login_code(make_token("dave")) == 0, "the secret stays"
     await alice.call("ping")
     # A renewal is a new check, and a refused one ends nothing.
     await alice.refused(70009, "login", token=signed(old, "alice"))
@@ -198,7 +192,7 @@ async def test_a_bad_key_set_keeps_the_old_one(make_server, make_world, tmp_path
     path.write_text(content)
     (line,) = await asyncio.to_thread(reload, own)
     assert line["message"] == "a file was not reloaded" and str(path) in line["error"]
-    assert await code_of(make_world(own), signed(key, "alice")) == 0
+    assert await make_world(own).login_code(signed(key, "alice")) == 0
 
 
 async def test_a_reload_under_load_drops_nobody(make_server, certificate):  # noqa: F811

@@ -30,6 +30,12 @@ class World:
         self.clients.append(client)
         return client
 
+    async def login_code(self, token):
+        """0 where the token signs in, else the error's code."""
+        client = await self.open()
+        frame = await client.exchange({"jsonrpc": "2.0", "id": "v", "method": "login", "params": {"token": token}})
+        return frame["error"]["code"] if "error" in frame else 0
+
     async def user(self, word="user", **options):
         """A session of a new user."""
         return await self.session(self.name(word), **options)
