@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.campaigns import run_campaign
+from harness.campaigns import numbers, run_campaign
 from harness.server import BINARY, REPOSITORY
 
 from .setup import setups
@@ -14,10 +14,6 @@ from .works import ALL
 
 sys.path.insert(0, str(REPOSITORY / "Tests/Bench"))
 import machine  # noqa: E402
-
-
-def numbers(text):
-    return [int(word) for word in text.split(",")]
 
 
 def parse():

@@ -13,17 +13,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.campaigns import run_campaign
+from harness.campaigns import numbers, run_campaign
 from harness.server import BINARY
 
 from .works import ALL
 
 # Files of a node besides its connections: the database's, the bus', its own.
 SPARE = 500
-
-
-def numbers(text):
-    return [int(word) for word in text.split(",")]
 
 
 def parse():

@@ -13,15 +13,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.campaigns import run_campaign
+from harness.campaigns import numbers, run_campaign
 from harness.server import BINARY
 
 from .growth import is_faster, power
 from .works import CPU, HEAD, measure
-
-
-def numbers(text):
-    return [int(word) for word in text.split(",")]
 
 
 def parse():

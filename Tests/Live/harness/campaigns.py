@@ -15,6 +15,11 @@ def run_script(name, *words):
     return subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 
+def numbers(text):
+    """The value of an option such as `--members 1000,3000`."""
+    return [int(word) for word in text.split(",")]
+
+
 def run_campaign(work):
     """The result of a program's coroutine. SIGTERM cancels it, as SIGINT does, so that it ends what it has started."""
     async def main():
