@@ -4,9 +4,7 @@ come, end by their time limit, and are reset at once.
     Tests/Campaigns/run-package half_heads [--connections 10000] [--addresses 200] [--rounds 3]
 """
 import argparse
-import asyncio
 import json
-import multiprocessing
 import resource
 import socket
 import struct
@@ -14,45 +12,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness.raw import RawSocket
+from harness.pinger import Pinger
 from harness.server import Server
-from harness.tokens import make_token
 
 HEAD = b"GET /ws HTTP/1.1\r\nHost: somewhere\r\nX-Long: " + b"x" * 200
 TIME_LIMIT = 10  # seconds for a head
 RESET_AT_CLOSE = struct.pack("ii", 1, 0)
-
-
-class Address:
-    """What the member's process needs to know of the server."""
-
-    def __init__(self, server):
-        self.address, self.path = server.address, server.path
-
-
-async def ping(server, pipe):
-    """A member that pings all the time; the worst answer since it was last asked goes through the pipe."""
-    raw = await RawSocket.open(server, path=f"{server.path}?token={make_token('member')}")
-    await raw.read()
-    pipe.send("ready")
-    worst, number = 0.0, 0
-    while True:
-        if pipe.poll():
-            if pipe.recv() == "end":
-                return
-            pipe.send(worst)
-            worst = 0.0
-        number += 1
-        start = time.monotonic()
-        raw.write_json({"jsonrpc": "2.0", "id": number, "method": "ping"})
-        while (await raw.read(patience=120))[0] != 1:
-            pass
-        worst = max(worst, time.monotonic() - start)
-        await asyncio.sleep(0.02)
-
-
-def run_member(server, pipe):
-    asyncio.run(ping(server, pipe))
 
 
 def open_half(server, count, addresses):
@@ -71,10 +36,9 @@ def open_half(server, count, addresses):
     return opened
 
 
-def measure(server, pipe, arguments):
+def measure(server, pinger, arguments):
     def worst():
-        pipe.send("worst")
-        return round(pipe.recv() * 1000, 1)
+        return round(pinger.worst() * 1000, 1)
     figures = {}
     time.sleep(2)
     figures["quiet"] = worst()
@@ -108,17 +72,13 @@ def main():
         server = Server(Path(directory) / "data", {"loops": 1})
         server.data_dir.mkdir()
         server.start()
-        ours, theirs = multiprocessing.Pipe()
-        member = multiprocessing.Process(target=run_member, args=(Address(server), theirs), daemon=True)
-        member.start()
-        ours.recv()
+        pinger = Pinger(server, pause=0.02)
         try:
             print(f"{arguments.connections} half heads of {arguments.addresses} addresses; the worst answer in ms")
             for _ in range(arguments.rounds):
-                print(json.dumps(measure(server, ours, arguments)), flush=True)
+                print(json.dumps(measure(server, pinger, arguments)), flush=True)
         finally:
-            ours.send("end")
-            member.join(10)
+            pinger.end()
             server.kill()
 
 

@@ -6,9 +6,8 @@ from chaos.engines import PostgreSQL
 from connections.crowd import Crowd, build
 from harness.amplification import idle
 from harness.footprint import Process
+from harness.pinger import Pinger
 from harness.server import Server
-
-from .bystander import Bystander
 
 GROUP, OWNER = "community", "owner"
 # Members of one importGroupMembers.
@@ -65,7 +64,7 @@ class Community:
         await self.crowd.start()
         await self.crowd.open(online)
         await self.rest()
-        self.bystander = Bystander(self.server)
+        self.bystander = Pinger(self.server)
         process = Process(self.server.process.pid)
         cpu, began = process.cpu, time.monotonic()
         await asyncio.sleep(1)

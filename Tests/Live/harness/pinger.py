@@ -5,10 +5,8 @@ import multiprocessing
 import signal
 import time
 
-from harness.raw import RawSocket
-from harness.tokens import make_token
-
-PAUSE = 0.002  # seconds between an answer and the next ping
+from .raw import RawSocket
+from .tokens import make_token
 
 
 class Place:
@@ -18,8 +16,8 @@ class Place:
         self.address, self.path = server.address, server.path
 
 
-async def ping(place, pipe):
-    raw = await RawSocket.open(place, path=f"{place.path}?token={make_token('bystander')}")
+async def ping(place, pipe, pause):
+    raw = await RawSocket.open(place, path=f"{place.path}?token={make_token('pinger')}")
     await raw.read()
     pipe.send(None)
     worst, number = 0.0, 0
@@ -35,20 +33,22 @@ async def ping(place, pipe):
         while (await raw.read(patience=120))[0] != 1:
             pass
         worst = max(worst, time.monotonic() - start)
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(pause)
 
 
-def run(place, pipe):
+def run(place, pipe, pause):
     # The parent's handlers wake its loop.
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    asyncio.run(ping(place, pipe))
+    asyncio.run(ping(place, pipe, pause))
 
 
-class Bystander:
-    def __init__(self, server):
+class Pinger:
+    """`pause`: seconds between an answer and the next ping."""
+
+    def __init__(self, server, pause=0.002):
         self.pipe, theirs = multiprocessing.Pipe()
-        self.process = multiprocessing.Process(target=run, args=(Place(server), theirs), daemon=True)
+        self.process = multiprocessing.Process(target=run, args=(Place(server), theirs, pause), daemon=True)
         self.process.start()
         # Where it has ended, nobody waits for it.
         theirs.close()
