@@ -2,44 +2,26 @@
 import asyncio
 import re
 
+from .tcp_server import TCPServer
 
-class HTTPProxy:
+
+class HTTPProxy(TCPServer):
     """`tunnels` False: CONNECT is refused with 403."""
 
     def __init__(self, tunnels):
+        super().__init__()
         self.tunnels = tunnels
         # The request lines that have come.
         self.requests = []
-        self._writers, self._tasks = set(), set()
 
     @classmethod
     async def start(cls, tunnels=True):
         self = cls(tunnels)
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=1 << 17)
-        self.url = "http://127.0.0.1:%d" % self._server.sockets[0].getsockname()[1]
+        self.url = f"http://{await self._listen(limit=1 << 17)}"
         return self
 
     def asked(self, method):
         return sum(line.startswith(f"{method} ") for line in self.requests)
-
-    async def end(self):
-        self._server.close()
-        for writer in [*self._writers]:
-            writer.transport.abort()
-        await asyncio.gather(*self._tasks)
-
-    async def _accept(self, reader, writer):
-        task = asyncio.current_task()
-        self._tasks.add(task)
-        self._writers.add(writer)
-        try:
-            await self._serve(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError, OSError):
-            pass  # one side is gone, which ends the other
-        finally:
-            self._writers.discard(writer)
-            self._tasks.discard(task)
-            writer.close()
 
     async def _serve(self, reader, writer):
         """One request a connection, and a tunnel behind it."""

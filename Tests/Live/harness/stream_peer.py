@@ -2,6 +2,7 @@
 import asyncio
 import json
 
+from .tcp_server import TCPServer
 from .waiting import within
 
 PATIENCE = 60
@@ -13,11 +14,12 @@ def event(method, params):
     return b"data: " + json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode() + b"\n\n"
 
 
-class StreamPeer:
+class StreamPeer(TCPServer):
     """`begin` gives the bytes that answer the Nth `GET`, `answer` the status and the body for the Nth `POST`. What is no
     stream is answered 404."""
 
     def __init__(self, begin=None, answer=None):
+        super().__init__()
         self.begin = begin or (lambda number: STREAM + self.session())
         self.answer = answer or (lambda number, body: (200, self.honest(body)))
         # The request lines and headers of each GET, the bodies of each POST.
@@ -25,15 +27,13 @@ class StreamPeer:
         # While it is clear, no POST is answered.
         self.goes = asyncio.Event()
         self.goes.set()
-        self._writers, self._tasks = set(), set()
         self._changed = asyncio.Condition()
         self._stream = None
 
     @classmethod
     async def start(cls, **options):
         self = cls(**options)
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=1 << 20)
-        self.url = "ws://127.0.0.1:%d/chat/ws" % self._server.sockets[0].getsockname()[1]
+        self.url = f"ws://{await self._listen(limit=1 << 20)}/chat/ws"
         return self
 
     @staticmethod
@@ -56,36 +56,19 @@ class StreamPeer:
         self._stream.write(data)
         await self._stream.drain()
 
-    def cut(self):
-        """Ends all connections without a word."""
-        for writer in [*self._writers]:
-            writer.transport.abort()
-
     async def until(self, condition):
         async with self._changed:
             await within(self._changed.wait_for(condition), PATIENCE)
 
     async def end(self):
-        self._server.close()
-        self.cut()
         self.goes.set()
-        await asyncio.gather(*self._tasks)
-
-    async def _accept(self, reader, writer):
-        task = asyncio.current_task()
-        self._tasks.add(task)
-        self._writers.add(writer)
-        try:
-            while await self._serve(reader, writer):
-                pass
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client is gone
-        finally:
-            self._writers.discard(writer)
-            self._tasks.discard(task)
-            writer.close()
+        await super().end()
 
     async def _serve(self, reader, writer):
+        while await self._answer_one(reader, writer):
+            pass
+
+    async def _answer_one(self, reader, writer):
         """Answers one request; whether another may follow on the connection."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         line, *rest = head.split("\r\n")

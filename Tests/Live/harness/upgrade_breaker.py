@@ -2,6 +2,7 @@
 import asyncio
 import re
 
+from .tcp_server import TCPServer
 from .waiting import within
 
 PATIENCE = 60
@@ -13,22 +14,21 @@ IS_UPGRADE = re.compile(rb"\r\nupgrade: *websocket", re.IGNORECASE)
 REFUSED = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
-class UpgradeBreaker:
+class UpgradeBreaker(TCPServer):
     """Before HOST:PORT. `way` is how upgrades fail, None = they pass; while `holdsBack` is set, what the server answers to
     a GET of the stream stays here, as behind a proxy that collects whole answers."""
 
     def __init__(self, target, way):
+        super().__init__()
         self.target, self.way, self.holdsBack = target, way, False
         # The request lines that have come, upgrades marked so.
         self.requests = []
-        self._writers, self._tasks = set(), set()
         self._changed = asyncio.Condition()
 
     @classmethod
     async def start(cls, target, way):
         self = cls(target, way)
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=1 << 17)
-        self.address = "127.0.0.1:%d" % self._server.sockets[0].getsockname()[1]
+        self.address = await self._listen(limit=1 << 17)
         self.url = f"ws://{self.address}/ws"
         return self
 
@@ -45,30 +45,6 @@ class UpgradeBreaker:
         self.requests += lines
         async with self._changed:
             self._changed.notify_all()
-
-    def cut(self):
-        """Ends all connections without a word."""
-        for writer in [*self._writers]:
-            writer.transport.abort()
-
-    async def end(self):
-        self._server.close()
-        # Each connection's task ends with it.
-        self.cut()
-        await asyncio.gather(*self._tasks)
-
-    async def _accept(self, reader, writer):
-        task = asyncio.current_task()
-        self._tasks.add(task)
-        self._writers.add(writer)
-        try:
-            await self._serve(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError, OSError):
-            pass  # one side is gone, which ends the other
-        finally:
-            self._writers.discard(writer)
-            self._tasks.discard(task)
-            writer.close()
 
     async def _serve(self, reader, writer):
         """Passes requests on, one connection to the server for each from the client."""
