@@ -13,7 +13,7 @@ def good():
     ]
     view = {message.seq: message.msgID for message in history}
     group = GroupRecord("g", {"ann", "bob"}, {"eve"}, history=history, views={"ann": dict(view), "bob": dict(view)}, told=[1, 3, 5])
-    room = GroupRecord("room", {"ann", "bob", "cat"}, isLive=True)
+    room = GroupRecord("room", {"ann", "bob", "cat"}, is_live=True)
     ann, bob, eve, cat = (SessionLog(number, user, "node1", 0, 1) for number, user in enumerate(("ann", "bob", "eve", "cat"), 1))
 
     def message(seq, msgID):
@@ -210,12 +210,13 @@ def lose_a_node(began, ended):
 
 
 # The message that is lost was under way from 3 to 4.
-@pytest.mark.parametrize("began, ended, isFound", [(3.5, 6, False), (2, 3.5, False), (4.5, 6, False), (6, 8, True), (1, 2, True)])
-def test_open_sessions_may_miss_the_live_messages_of_a_node_that_is_lost(began, ended, isFound):
+@pytest.mark.parametrize("began, ended, is_found", [
+    (3.5, 6, False), (2, 3.5, False), (4.5, 6, False), (6, 8, True), (1, 2, True)])
+def test_open_sessions_may_miss_the_live_messages_of_a_node_that_is_lost(began, ended, is_found):
     record = good()
     lose_live(record)
     lose_a_node(began, ended)(record)
-    assert bool(violations(record)) == isFound
+    assert bool(violations(record)) == is_found
     # Where every node goes on, its links do, too.
     record.sacrificed = set()
     assert len(violations(record)) == 1

@@ -114,8 +114,8 @@ async def test_a_proxy_refuses(proxied, connect):
     assert [one.lines.get_nowait() for _ in range(one.lines.qsize())] == [b"a\n", b"c\n"]
 
 
-@pytest.mark.parametrize("isLost", [False, True])
-async def test_what_is_sent_through_a_split_network_comes_later_or_never(proxied, connect, isLost):
+@pytest.mark.parametrize("is_lost", [False, True])
+async def test_what_is_sent_through_a_split_network_comes_later_or_never(proxied, connect, is_lost):
     proxy, one, _ = proxied
     early = await connect(proxy)
     assert await early.call(b"a") == b"one a"
@@ -129,11 +129,11 @@ async def test_what_is_sent_through_a_split_network_comes_later_or_never(proxied
         assert await (await connect(open_proxy)).call(b"x") == b"other x"
         await open_proxy.close()
     assert one.lines.qsize() == 1
-    if isLost:
+    if is_lost:
         proxy.cut()
     await proxy.open()
     answers = [await early.answer(), await late.answer()]
-    assert answers == ([b"", b""] if isLost else [b"one b", b"one c"])
+    assert answers == ([b"", b""] if is_lost else [b"one b", b"one c"])
 
 
 async def test_a_lost_machine_stays_silent_and_its_address_leads_elsewhere(proxied, connect):
@@ -172,7 +172,7 @@ async def test_a_proxy_before_nats_loses_single_messages(connect):
     async with Echo(b"one") as one:
         proxy = await NATSProxy(one.port).start(reserve_port())
         caller = await connect(proxy)
-        proxy.loses = lambda subject, isToEngine: isToEngine and subject.endswith(".n2.link")
+        proxy.loses = lambda subject, is_to_engine: is_to_engine and subject.endswith(".n2.link")
         for node in (1, 2, 3):
             caller.send(b"PUB t.n%d.link 2\r\nhi\r" % node)
         caller.send(b"PING\r")
@@ -282,10 +282,10 @@ def test_the_server_runs_with_a_wrong_wall_clock(tmp_path):
     assert begin - 1 <= expiry_of(done.stdout.strip()) / 1000 <= time.time() + 1
 
 
-def drawn(seed, hasNATS=True):
+def drawn(seed, has_nats=True):
     """What two hundred rounds with pairs are."""
     nodes = [SimpleNamespace(name=f"node{number}") for number in range(3)]
-    run = SimpleNamespace(random=Random(seed), cluster=SimpleNamespace(nodes=nodes, nats=hasNATS or None, network=None))
+    run = SimpleNamespace(random=Random(seed), cluster=SimpleNamespace(nodes=nodes, nats=has_nats or None, network=None))
     return [[(type(part), part.node.name) for part in faults.Pair(run).parts] for _ in range(200)]
 
 
@@ -295,7 +295,7 @@ def test_pairs_are_drawn_by_the_seed_and_never_for_one_engine_or_node():
     for (kind, node), (other, other_node) in pairs:
         assert kind is not other and node != other_node and not kind.engines & other.engines
     assert {kind for pair in pairs for kind, _ in pair} == set(faults.PAIRED)
-    assert not any(kind.needsNATS for pair in drawn(1, hasNATS=False) for kind, _ in pair)
+    assert not any(kind.needs_nats for pair in drawn(1, has_nats=False) for kind, _ in pair)
 
 
 def test_each_fault_comes_once_before_one_comes_again(tmp_path):

@@ -280,8 +280,8 @@ async def test_a_message_that_was_recalled_meanwhile_is_not_sent_again(phone):
     assert [one["isRevoked"] for one in await here.history(group) if one["type"] == "Text"] == [True]
 
 
-@pytest.mark.parametrize("wasSent", [False, True])
-async def test_a_day_away_in_a_live_room(phone, wasSent):
+@pytest.mark.parametrize("was_sent", [False, True])
+async def test_a_day_away_in_a_live_room(phone, was_sent):
     """Nobody waits for it any more, and nothing tells whether it was there."""
     device = await phone(frozen=True)
     await device.start()
@@ -292,7 +292,7 @@ async def test_a_day_away_in_a_live_room(phone, wasSent):
         return bool(await here.client.do("conversation", groupID=room))
 
     await eventually(knows, True)
-    if wasSent:
+    if was_sent:
         here.proxy.hold("to server")
         message = await here.client.do("send", groupID=room, text="now or never")
         await here.proxy.holds("to server")
@@ -308,7 +308,7 @@ async def test_a_day_away_in_a_live_room(phone, wasSent):
     client = await device.start()
     failed = await client.settled(message)
     # What was sent: the server knows that it is late, or that the user is in no room any more.
-    reasons = {"OutcomeUnknown", "ConversationEnded", 10007, 10010} if wasSent else {"Expired"}
+    reasons = {"OutcomeUnknown", "ConversationEnded", 10007, 10010} if was_sent else {"Expired"}
     assert failed["state"] == "failed" and (failed["error"].get("reason") or failed["error"]["code"]) in reasons
     assert not here.other.received("onRecvNewMessage", groupID=room)
 

@@ -168,7 +168,7 @@ async def test_it_comes_back_to_websockets_after_a_quiet_time(broken):
 @with_both
 async def test_a_proxy_that_holds_the_stream_back_is_said_to(broken):
     here, breaker = await broken()
-    breaker.holdsBack = True
+    breaker.holds_back = True
     client = here.client
     await client.open(breaker.url, here.token(), random=0, frozen=True)
     for _ in range(2):
@@ -240,7 +240,7 @@ async def test_the_old_token_is_used_while_it_is_good(scene):
 @pytest.mark.parametrize("seconds", [86_400, -86_400])
 async def test_a_clock_that_is_set_changes_no_wait(scene, seconds):
     """Neither the next connection nor a message depends on the time of day."""
-    here = await scene(frozenClient=True)
+    here = await scene(frozen_client=True)
     client = here.client
     group = await here.group()
     await here.lose()

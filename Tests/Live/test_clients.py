@@ -528,7 +528,7 @@ async def test_restart(scene):
 @with_clock
 async def test_a_connection_without_a_sign_of_life_is_given_up(scene):
     """(ConnectionTests.silenceIsAskedAboutAndThenGivenUp)"""
-    here = await scene({"heartbeat.interval": "20s"}, frozen=True, frozenClient=True, random=1)
+    here = await scene({"heartbeat.interval": "20s"}, frozen=True, frozen_client=True, random=1)
     here.proxy.hold("to client", "to server")
     # The client has heard something in the first interval, asks at the end of the second, and waits 10 s for an answer.
     for seconds in (20, 20, 9.9):
@@ -913,7 +913,7 @@ async def test_messages_wait_up_to_a_bound(scene):
 async def test_every_message_to_a_busy_room_has_an_end(scene):
     """Delivered or dropped, also those that waited at the server; the other members got the delivered ones.
     (MessageTests.queuedThenDelivered and queuedThenDropped)"""
-    here = await scene({"limits.avChatRoom.messagesPerSecond": 5}, frozen=True, frozenClient=True)
+    here = await scene({"limits.avChatRoom.messagesPerSecond": 5}, frozen=True, frozen_client=True)
     group = await here.group("AVChatRoom")
     # The notice of who came has taken a place.
     await here.own.advance(seconds=2)
@@ -1113,9 +1113,9 @@ class RefusingPeer(Peer):
         return super().answer(request)
 
     def row(self, asked):
-        hasNews = asked["groupID"] == "group" and self.syncs > 2 and asked["seq"] == 10
-        return {"groupID": asked["groupID"], "code": 0, "epoch": "one", "lastSeq": 11 if hasNews else asked["seq"],
-                "recovered": True, "changeList": [], "changeSeq": 0, "messageList": [text(11)] if hasNews else [], "more": False}
+        has_news = asked["groupID"] == "group" and self.syncs > 2 and asked["seq"] == 10
+        return {"groupID": asked["groupID"], "code": 0, "epoch": "one", "lastSeq": 11 if has_news else asked["seq"],
+                "recovered": True, "changeList": [], "changeSeq": 0, "messageList": [text(11)] if has_news else [], "more": False}
 
 
 async def test_a_resume_that_is_tried_again_tells_nothing_twice(spawn, peer):

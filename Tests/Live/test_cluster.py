@@ -334,10 +334,10 @@ async def test_a_node_drains_by_a_command(cluster, make_world):
             return True
         return False
 
-    hasClosed = await asyncio.gather(*(talk(client) for client in people))
-    assert any(hasClosed) and not all(hasClosed)
-    for client, isClosed in zip(people, hasClosed):
-        if isClosed:
+    has_closed = await asyncio.gather(*(talk(client) for client in people))
+    assert any(has_closed) and not all(has_closed)
+    for client, is_closed in zip(people, has_closed):
+        if is_closed:
             await client.closed(4001)
             assert client.received("onServerDraining")
         else:
@@ -346,10 +346,11 @@ async def test_a_node_drains_by_a_command(cluster, make_world):
     await asyncio.to_thread(
         cluster.cluster_becomes, share_all("node1", "node3"), "the others have its shards", address=first)
     # Those whose node has gone come back on another one.
-    for client, isClosed in zip(people, hasClosed):
-        if isClosed:
+    for client, is_closed in zip(people, has_closed):
+        if is_closed:
             await world.session(client.user)
-    stored = [message["msgID"] for message in await history_of(people[hasClosed.index(False)], group) if message["type"] == "Text"]
+    reader = people[has_closed.index(False)]
+    stored = [message["msgID"] for message in await history_of(reader, group) if message["type"] == "Text"]
     assert sorted(stored) == sorted(acknowledged)
 
 

@@ -87,8 +87,8 @@ async def test_a_group_that_counts_nothing_shows_no_number(make_server, browser)
     await badge_is(bob, "")
 
 
-@pytest.mark.parametrize("isLookedAt", [True, False], ids=["looked-at", "in-the-list"])
-async def test_unread_messages_after_a_reconnect(make_server, make_tcp_proxy, browser, isLookedAt):
+@pytest.mark.parametrize("is_looked_at", [True, False], ids=["looked-at", "in-the-list"])
+async def test_unread_messages_after_a_reconnect(make_server, make_tcp_proxy, browser, is_looked_at):
     """Four messages came meanwhile: unread where nobody looks, and marked as read where the reader sees them."""
     own = make_server({"demo": "true"})
     proxy = await make_tcp_proxy(own.address)
@@ -97,14 +97,14 @@ async def test_unread_messages_after_a_reconnect(make_server, make_tcp_proxy, br
     write(own, group, other, "before")
     await hears(bob, "before")
     await is_read(own, group, user)
-    if not isLookedAt:
+    if not is_looked_at:
         await bob.click("#to-lobby")
     proxy.cut()
     await bob.sees("Not connected", "#banner-words")
     write(own, group, other, "one", "two", "three", "four")
     await bob.click("#retry")
     await bob.sees("Connected", "#state")
-    if isLookedAt:
+    if is_looked_at:
         await bob.sees("4 messages came meanwhile", "#timeline")
         await is_read(own, group, user)
         return await badge_is(bob, "")

@@ -33,7 +33,8 @@ def parse():
     for name in options.only:
         if name not in names:
             parser.error(f"there is no fault {name!r}")
-    options.kinds = [kind for kind in faults.possible(faults.ALL, hasNATS=options.bus == "nats") if kind.__name__ in options.only]
+    possible = faults.possible(faults.ALL, has_nats=options.bus == "nats")
+    options.kinds = [kind for kind in possible if kind.__name__ in options.only]
     if not options.kinds:
         parser.error("without NATS there is none of these faults")
     return options
@@ -71,21 +72,21 @@ def main():
     # PostgreSQL's account works in it.
     os.chmod(directory, 0o755)
     print(f"seed {seed}, {BINARY}", flush=True)
-    isBroken = True
+    is_broken = True
     try:
         rounds = asyncio.run(rounds_of(options, directory, seed))
-        isBroken = not rounds or bool(rounds[-1].violations)
+        is_broken = not rounds or bool(rounds[-1].violations)
         print(f"\n{table(rounds)}\n\nseed {seed}")
         for violation in rounds[-1].violations if rounds else []:
             print(f"VIOLATED {violation}")
     except asyncio.CancelledError:
         print("stopped", file=sys.stderr)
     finally:
-        if isBroken or options.keep:
+        if is_broken or options.keep:
             print(f"logs: {directory}")
         else:
             shutil.rmtree(directory, ignore_errors=True)
-    return 1 if isBroken else 0
+    return 1 if is_broken else 0
 
 
 if __name__ == "__main__":

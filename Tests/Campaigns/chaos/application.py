@@ -39,8 +39,8 @@ class Application:
         deadline = asyncio.get_running_loop().time() + PATIENCE
         while True:
             told = await asyncio.to_thread(self.told)
-            isWhole = all(
+            is_whole = all(
                 {message.seq for message in group.history if message.tip is None} <= set(told[group.groupID]) for group in groups)
-            if isWhole or asyncio.get_running_loop().time() > deadline:
+            if is_whole or asyncio.get_running_loop().time() > deadline:
                 return told
             await asyncio.sleep(0.1)

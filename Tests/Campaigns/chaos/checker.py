@@ -24,7 +24,7 @@ def violations(record, promises=None):
 
 
 def stored(record):
-    return [group for group in record.groups if not group.isLive]
+    return [group for group in record.groups if not group.is_live]
 
 
 def sample(values):
@@ -220,7 +220,7 @@ ON_ITS_WAY = 1
 
 def live_is_delivered(record):
     """A session that stays open gets every live message that is acknowledged as delivered, while no node is lost."""
-    rooms = {group.groupID: group for group in record.groups if group.isLive}
+    rooms = {group.groupID: group for group in record.groups if group.is_live}
     delivered = [
         ack for ack in record.acks if ack.group in rooms and ack.status == "Delivered" and not may_be_lost(record, ack)]
     for session in record.sessions:
@@ -245,11 +245,11 @@ def may_be_lost(record, ack):
 
 def live_events(record):
     """Each session with the messages of each live room that it got."""
-    rooms = {group.groupID for group in record.groups if group.isLive}
+    rooms = {group.groupID for group in record.groups if group.is_live}
     for session in record.sessions:
         by_room = defaultdict(list)
         for event in session.events:
-            if event.isMessage and event.group in rooms:
+            if event.is_message and event.group in rooms:
                 by_room[event.group].append(event)
         for group, events in by_room.items():
             yield session, group, events
@@ -315,8 +315,8 @@ class Closes:
 def closed_elsewhere(record):
     found = Closes()
     for session in spared(record):
-        isClosed = session.code == 4008
-        found += Closes(1, int(isClosed), int(isClosed and not reason_to_close(record, session)))
+        is_closed = session.code == 4008
+        found += Closes(1, int(is_closed), int(is_closed and not reason_to_close(record, session)))
     return found + Closes(came=sum(
         session.code == 4008 and session.node not in record.sacrificed and session.asked > record.fault_began
         # One that was not answered has missed nothing.
@@ -340,7 +340,7 @@ def only_who_missed_was_closed(record):
 
 def reason_to_close(record, session):
     """Why a session was closed, in a word; None where there is no reason."""
-    live = {group.groupID for group in record.groups if group.isLive}
+    live = {group.groupID for group in record.groups if group.is_live}
     if any(request.method != "ping" and not is_repeatable(request, live) for request in session.pending):
         return "a request in flight"
     if any(news.user == session.user and news.began < session.ended and (news.ended or float("inf")) - news.began > UNHEARD

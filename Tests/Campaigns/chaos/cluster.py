@@ -34,7 +34,7 @@ class Node:
         # By engine, and then as the addresses in its configuration.
         self.proxies = {}
         # Its process is stopped or being ended: clients that look for a node pass it by.
-        self.isDown = True
+        self.is_down = True
 
     async def prepare(self):
         cluster, network = self.cluster, self.cluster.network
@@ -42,7 +42,7 @@ class Node:
         if cluster.nats:
             targets["nats"] = [cluster.nats.port]
         ports = {engine: [target for target in found if target] for engine, found in targets.items()}
-        if cluster.hasProxies:
+        if cluster.has_proxies:
             for engine, found in targets.items():
                 kind = NATSProxy if engine == "nats" else FaultProxy
                 self.proxies[engine] = [await kind(target).start(reserve_port()) for target in found]
@@ -74,7 +74,7 @@ class Node:
         """How many groups have found their commits refused, because the node was removed (ClusterSchema)."""
         return sum('"group"' in line and "TH001" in line for line in self.server.log.splitlines())
 
-    async def start(self, isPersistent=False):
+    async def start(self, is_persistent=False):
         """Starts it; a persistent one again and again, as a service manager does, while its engines are away."""
         deadline = time.monotonic() + PATIENCE
         while True:
@@ -82,22 +82,22 @@ class Node:
                 await asyncio.to_thread(self.server.start)
                 break
             except StartFailed:
-                if not isPersistent or time.monotonic() > deadline:
+                if not is_persistent or time.monotonic() > deadline:
                     raise
                 await asyncio.sleep(0.2)
-        self.isDown = False
+        self.is_down = False
 
     def kill(self):
-        self.isDown = True
+        self.is_down = True
         self.server.kill()
 
     def pause(self):
-        self.isDown = True
+        self.is_down = True
         self.server.process.send_signal(signal.SIGSTOP)
 
     def resume(self):
         self.server.process.send_signal(signal.SIGCONT)
-        self.isDown = False
+        self.is_down = False
 
     async def drain(self, by_command):
         """Ends it as operators do, by a signal or by `throng cluster drain` at another node; gives the exit status."""
@@ -106,7 +106,7 @@ class Node:
             await other.post("/cluster", {"drain": self.name})
         else:
             self.server.terminate()
-        self.isDown = True
+        self.is_down = True
         return await asyncio.to_thread(self.server.wait)
 
     async def get(self, path):
@@ -136,8 +136,8 @@ class Node:
         deadline = time.monotonic() + PATIENCE
         while True:
             answer = json.loads(await self.post("/rpc", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
-            isRefused = answer.get("error", {}).get("data", {}).get("temporary")
-            if not isRefused or time.monotonic() > deadline:
+            is_refused = answer.get("error", {}).get("data", {}).get("temporary")
+            if not is_refused or time.monotonic() > deadline:
                 return answer
             await asyncio.sleep(0.1)
 
@@ -146,9 +146,9 @@ class Cluster:
     """`bus`: nats, or postgresql alone. `settings` go before those of the cluster. With a `network`, which has started, nodes
     and engines are at places of their own there, and faults cut these."""
 
-    def __init__(self, directory, count=3, bus="nats", hasProxies=True, settings=None, network=None):
+    def __init__(self, directory, count=3, bus="nats", has_proxies=True, settings=None, network=None):
         self.directory, self.network = directory, network
-        self.hasProxies, self.settings = hasProxies and not network, settings or {}
+        self.has_proxies, self.settings = has_proxies and not network, settings or {}
         # As in the nodes' configuration: one takes writes, and the other is away, or a replica.
         self.databases = [PostgreSQL(directory / f"postgresql{number}", network) for number in (1, 2)]
         self.primary, self.replica = self.databases

@@ -39,10 +39,10 @@ class FaultProxy:
         return self
 
     async def _listen(self):
-        mayConnect = self.target is not None and not self._refuses
-        if mayConnect and self._server is None:
+        may_connect = self.target is not None and not self._refuses
+        if may_connect and self._server is None:
             self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
-        elif not mayConnect and self._server is not None:
+        elif not may_connect and self._server is not None:
             self._server.close()
             self._server = None
 
@@ -102,8 +102,8 @@ class FaultProxy:
                 return
             engine_reader, engine = await asyncio.open_connection("127.0.0.1", self.target)
             connection.writers.append(engine)
-            ways = [asyncio.create_task(self._pass(connection, *way, self._reader(isToEngine)))
-                    for way, isToEngine in (((reader, engine), True), ((engine_reader, writer), False))]
+            ways = [asyncio.create_task(self._pass(connection, *way, self._reader(is_to_engine)))
+                    for way, is_to_engine in (((reader, engine), True), ((engine_reader, writer), False))]
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             for way in ways:
                 way.cancel()
@@ -114,7 +114,7 @@ class FaultProxy:
             self._connections.discard(connection)
             connection.cut()
 
-    def _reader(self, isToEngine):
+    def _reader(self, is_to_engine):
         """Of one way of a connection: from bytes that have come to those that pass."""
         return bytes
 

@@ -37,7 +37,7 @@ class Takeover:
         self.tables = run.cluster.tables
 
     async def prepare(self):
-        groups = [group.groupID for group in self.run.load.groups if not group.isLive]
+        groups = [group.groupID for group in self.run.load.groups if not group.is_live]
         self.groups = await self.run.cluster.owned_by(self.node, groups)
         self.number = (await self.tables.nodes())[self.node.name][0]
         return self
@@ -91,9 +91,9 @@ class Fault:
     """`prepare` is called while everything is whole, `act` makes the fault and heals it."""
 
     name = ""
-    needsNATS = False
+    needs_nats = False
     # Not in a network, where nothing knows of connections and messages.
-    needsProxies = False
+    needs_proxies = False
     # The engines that it ends: no other fault may at the same time.
     engines = frozenset()
 
@@ -103,7 +103,7 @@ class Fault:
         self.random = Random(run.random.random())
         self.node = node or self.random.choice(self.cluster.nodes)
         # Beside another fault nothing is promised about the time of a takeover.
-        self.isAlone = True
+        self.is_alone = True
         # Monotonic: when `act` was called, and when all nodes served again.
         self.began, self.ended = None, float("inf")
 
@@ -124,7 +124,7 @@ class Fault:
         return seconds
 
     async def start_node(self):
-        await self.node.start(isPersistent=not self.isAlone)
+        await self.node.start(is_persistent=not self.is_alone)
 
 
 class OwnLoss(Fault):
@@ -150,7 +150,7 @@ class NodeLoss(OwnLoss):
         self.takeover = await Takeover(self.run, self.node).prepare()
 
     async def wait_for_takeover(self, outcome):
-        if self.isAlone:
+        if self.is_alone:
             await self.takeover.watch(outcome)
         else:
             await self.takeover.wait_until_served()
@@ -228,7 +228,7 @@ class Stop(NodeLoss):
 class Cut(NodeLoss):
     """Of one node from engines: refused, or silent as in a split network."""
 
-    cutFrom = ()
+    cut_from = ()
 
     async def cut(self):
         self.how = "silent" if self.cluster.network else self.random.choice(["refused", "silent"])
@@ -240,14 +240,14 @@ class Cut(NodeLoss):
 
     async def heal(self):
         # Half of the silent ways lose what was sent meanwhile.
-        isLost = self.how == "silent" and self.random.random() < 0.5
+        is_lost = self.how == "silent" and self.random.random() < 0.5
         for proxy in self._proxies():
-            if isLost:
+            if is_lost:
                 proxy.cut()
             await proxy.open()
 
     def _proxies(self):
-        return [proxy for engine in self.cutFrom for proxy in self.node.proxies[engine]]
+        return [proxy for engine in self.cut_from for proxy in self.node.proxies[engine]]
 
     async def act(self):
         outcome = Outcome("")
@@ -263,19 +263,19 @@ class Cut(NodeLoss):
 
 class CutFromPostgreSQL(Cut):
     name = "cut a node from PostgreSQL"
-    cutFrom = ("postgresql",)
+    cut_from = ("postgresql",)
 
 
 class CutFromBoth(Cut):
     name = "cut a node from PostgreSQL and NATS"
-    needsNATS = True
-    cutFrom = ("postgresql", "nats")
+    needs_nats = True
+    cut_from = ("postgresql", "nats")
 
 
 class CutFromNATS(Cut):
     name = "cut a node from NATS"
-    needsNATS = True
-    cutFrom = ("nats",)
+    needs_nats = True
+    cut_from = ("nats",)
 
     async def act(self):
         await self.cut()
@@ -288,7 +288,7 @@ class CutFromNATS(Cut):
 
 class RestartNATS(Fault):
     name = "restart NATS"
-    needsNATS = True
+    needs_nats = True
     engines = frozenset({"nats"})
 
     async def act(self):
@@ -302,13 +302,13 @@ class LossyLink(Fault):
     """A node's network loses a part of the frames of links, in both directions, and nobody hears of it."""
 
     name = "lose one frame in a hundred"
-    needsNATS = needsProxies = True
+    needs_nats = needs_proxies = True
     share = 0.01
 
     async def act(self):
         outcome, (proxy,) = Outcome(""), self.node.proxies["nats"]
         before = proxy.lost
-        proxy.loses = lambda subject, isToEngine: subject.endswith(".link") and self.random.random() < self.share
+        proxy.loses = lambda subject, is_to_engine: subject.endswith(".link") and self.random.random() < self.share
         try:
             seconds = await self.wait(3, 8)
         finally:
@@ -321,7 +321,7 @@ class OneWayLoss(Fault):
     """What a node sends to one other does not come; the other way is open."""
 
     name = "lose all frames from one node to another"
-    needsNATS = needsProxies = True
+    needs_nats = needs_proxies = True
 
     async def prepare(self):
         self.other = self.random.choice([node for node in self.cluster.nodes if node is not self.node])
@@ -330,7 +330,7 @@ class OneWayLoss(Fault):
     async def act(self):
         (proxy,) = self.node.proxies["nats"]
         before = proxy.lost
-        proxy.loses = lambda subject, isToEngine: isToEngine and subject.endswith(f".n{self.number}.link")
+        proxy.loses = lambda subject, is_to_engine: is_to_engine and subject.endswith(f".n{self.number}.link")
         try:
             # Links are lost behind 10 s.
             seconds = await self.wait(3, 8)
@@ -355,7 +355,7 @@ class RestartEngines(LossOfAll):
     """Both, and the nodes find them again one by one."""
 
     name = "restart PostgreSQL and NATS"
-    needsNATS = True
+    needs_nats = True
     engines = frozenset({"postgresql", "nats"})
 
     async def act(self):
@@ -373,21 +373,21 @@ class PromoteReplica(LossOfAll):
     """The primary is lost, and the replica that each COMMIT has waited for takes its place."""
 
     name = "promote PostgreSQL's replica"
-    needsProxies = True
+    needs_proxies = True
     engines = frozenset({"postgresql"})
 
     async def prepare(self):
         await self.cluster.start_replica()
 
     async def act(self):
-        isSilent, moves = self.random.random() < 0.5, self.random.random() < 0.5
+        is_silent, moves = self.random.random() < 0.5, self.random.random() < 0.5
         lost = self.cluster.primary
         proxies = self.cluster.proxies_of(lost)
-        if isSilent:
+        if is_silent:
             for proxy in proxies:
                 proxy.lose_target()
         await lost.stop_immediately()
-        if not isSilent:
+        if not is_silent:
             for proxy in proxies:
                 await proxy.lead_to(None)
         seconds = await self.wait(0, 2)
@@ -399,7 +399,7 @@ class PromoteReplica(LossOfAll):
         for proxy in proxies:
             await proxy.lead_to(None)
         return Outcome(
-            f"after {seconds:.1f} s, the old address is {'silent' if isSilent else 'refused'}"
+            f"after {seconds:.1f} s, the old address is {'silent' if is_silent else 'refused'}"
             f"{' and then the new one' if moves else ''}")
 
 
@@ -480,9 +480,9 @@ class DrainEach(Fault):
         outcome = Outcome("")
         ways = []
         for node in self.random.sample(self.cluster.nodes, len(self.cluster.nodes)):
-            byCommand = self.random.random() < 0.5
-            ways.append(f"{node.name} by {'command' if byCommand else 'signal'}")
-            status = await within(node.drain(byCommand), PATIENCE)
+            by_command = self.random.random() < 0.5
+            ways.append(f"{node.name} by {'command' if by_command else 'signal'}")
+            status = await within(node.drain(by_command), PATIENCE)
             if status != 0:
                 outcome.violations.append(f"{ways[-1]} ended with {status}")
             await node.start()
@@ -501,7 +501,7 @@ class Pair(Fault):
         nodes = self.random.sample(self.cluster.nodes, 2)
         self.parts = [kind(run, node) for kind, node in zip(kinds or self._draw(), nodes)]
         for part in self.parts:
-            part.isAlone = False
+            part.is_alone = False
 
     @property
     def sacrificed(self):
@@ -531,8 +531,8 @@ class Pair(Fault):
         return await part.act()
 
 
-def possible(kinds, hasNATS, hasProxies=True):
-    return [kind for kind in kinds if (hasNATS or not kind.needsNATS) and (hasProxies or not kind.needsProxies)]
+def possible(kinds, has_nats, has_proxies=True):
+    return [kind for kind in kinds if (has_nats or not kind.needs_nats) and (has_proxies or not kind.needs_proxies)]
 
 
 PAIRED = [Kill, KillAndRestart, Stop, CutFromPostgreSQL, CutFromNATS, CutFromBoth, RestartNATS, RestartPostgreSQL, RestartEngines,

@@ -43,7 +43,7 @@ class Load:
         self.agreement = Agreement(self)
         self.people = People(self)
         self._works = []
-        self._isRunning = False
+        self._is_running = False
 
     @property
     def members(self):
@@ -60,14 +60,14 @@ class Load:
         members = senders + pinned
         await self._make(GroupRecord(self.public, set(members), set(visitors)), "Public", members, joinMode="Any")
         await self._make(
-            GroupRecord(self.room, set(senders + pinned), isLive=True), "AVChatRoom", senders[:1],
+            GroupRecord(self.room, set(senders + pinned), is_live=True), "AVChatRoom", senders[:1],
             **({"attributeMode": "Holder"} if self.has_people else {}))
         for user in senders:
             self.senders.append(self.make(user))
         for index, node in enumerate(self.cluster.nodes):
             watched = senders + visitors if self.has_people else ()
             self.scouts.append(self.make(f"{self.prefix}scout{index}", home=node, watched=watched))
-            self.listeners.append(self.make(f"{self.prefix}listener{index}", home=node, isPatient=True))
+            self.listeners.append(self.make(f"{self.prefix}listener{index}", home=node, is_patient=True))
         for user in visitors:
             self.visitors.append(self.make(user))
         for member in self.members:
@@ -84,18 +84,18 @@ class Load:
         self.groups.append(group)
 
     def make(self, user, **options):
-        groups = [group.groupID for group in self.groups if not group.isLive and user in group.members]
+        groups = [group.groupID for group in self.groups if not group.is_live and user in group.members]
         return Member(user, self.choose, groups, self.journal, **options)
 
     def choose(self):
         """A node that is there, as a balancer chooses one; None where all are away."""
-        there = [node for node in self.cluster.nodes if not node.isDown]
+        there = [node for node in self.cluster.nodes if not node.is_down]
         return self.random.choice(there) if there else None
 
     # Running
 
     def start(self):
-        self._isRunning = True
+        self._is_running = True
         self._works = [asyncio.create_task(self._send(member)) for member in self.senders]
         self._works += [asyncio.create_task(self._visit(member)) for member in self.visitors]
         if self.has_people:
@@ -105,13 +105,13 @@ class Load:
 
     async def stop(self):
         """Everybody ends the request that is under way, however often it must be repeated."""
-        self._isRunning = False
+        self._is_running = False
         for work in self._works:
             await work
 
     async def _send(self, member):
         own = [group.groupID for group in self.groups if member.user in group.members]
-        while self._isRunning:
+        while self._is_running:
             await asyncio.sleep(self.random.uniform(0.5, 1.5) * SENDERS / RATE)
             await member.send(self.random.choice(own))
             if self.random.random() < 0.1:
@@ -120,20 +120,20 @@ class Load:
                 await self.people.say(member)
 
     async def _visit(self, member):
-        while self._isRunning:
+        while self._is_running:
             await member.request("joinGroup", (10013,), groupID=self.public)
             await asyncio.sleep(self.random.uniform(0.1, 1))
             await member.request("quitGroup", (10007,), groupID=self.public)
             await asyncio.sleep(self.random.uniform(0.1, 1))
 
     async def _sit(self, member):
-        while self._isRunning:
+        while self._is_running:
             # A user may change attributes ten times in five seconds.
             await asyncio.sleep(self.random.uniform(1, 2))
             await self.people.sit(member)
 
     async def _block(self):
-        while self._isRunning:
+        while self._is_running:
             await asyncio.sleep(self.random.uniform(0.5, 2))
             await self.people.block()
 
@@ -146,7 +146,7 @@ class Load:
             scout = self.random.choice(self.scouts)
             ack = await scout.send(group.groupID, "last")
             # A live room that remembers messages numbers them, too.
-            if ack and not group.isLive:
+            if ack and not group.is_live:
                 late += [self._wait(member, group.groupID, ack.seq) for member in self.members if member.user in group.members]
         await asyncio.gather(*late)
         # Behind each node's events of the live room.
@@ -170,12 +170,12 @@ class Load:
         settled = time.monotonic()
         node = self.random.choice(self.cluster.nodes)
         for group in self.groups:
-            if group.isLive:
+            if group.is_live:
                 continue
             await self._read(group, node)
             group.views = {member.user: member.views[group.groupID] for member in self.members if group.groupID in member.views}
         if self.application:
-            groups = [group for group in self.groups if not group.isLive]
+            groups = [group for group in self.groups if not group.is_live]
             told = await self.application.wait_for(groups)
             for group in groups:
                 group.told = told[group.groupID]

@@ -27,8 +27,8 @@ class Refused(Exception):
     def __init__(self, error):
         super().__init__(str(error))
         self.code = error["code"]
-        self.isTemporary = error["data"]["temporary"]
-        self.retryAfter = error["data"].get("retryAfterMs", 0) / 1000
+        self.is_temporary = error["data"]["temporary"]
+        self.retry_after = error["data"].get("retryAfterMs", 0) / 1000
 
 
 class Gone(Exception):
@@ -126,9 +126,9 @@ class Member:
     # As `websockets` has it: None, or "deflate".
     compression = None
 
-    def __init__(self, user, choose, groups, journal, home=None, isPatient=False, watched=()):
+    def __init__(self, user, choose, groups, journal, home=None, is_patient=False, watched=()):
         self.user, self.choose, self.journal = user, choose, journal
-        self.home, self.isPatient, self.watched = home, isPatient, watched
+        self.home, self.is_patient, self.watched = home, is_patient, watched
         # The stored groups that it is a member of all the time.
         self.groups = groups
         self.views = {group: {} for group in groups}
@@ -137,7 +137,7 @@ class Member:
         self.session = None
         # How often no reply came, or a temporary refusal: the request may have been performed.
         self.doubts = 0
-        self._isThere = asyncio.Event()
+        self._is_there = asyncio.Event()
         self._news = asyncio.Event()
         self._names = itertools.count(1)
         self._running = asyncio.create_task(self._run())
@@ -183,11 +183,11 @@ class Member:
                 await self._watch(session)
                 pause = 0.05
                 self.session = session
-                self._isThere.set()
+                self._is_there.set()
                 await self._keep(session)
             except Gone:
                 session.cut()
-            self._isThere.clear()
+            self._is_there.clear()
             self.session = None
             await session.reader
             self.tally.closed[session.log.code] += 1
@@ -229,15 +229,15 @@ class Member:
             try:
                 answer = await session.call("syncGroups", groups=wanted)
             except Refused as refusal:
-                if not refusal.isTemporary:
+                if not refusal.is_temporary:
                     self.journal.fault("A cut client resumes", f"{self.user}: syncGroups was refused with {refusal}")
                     return
                 answer = {"groups": []}
-            isLate = not answer["groups"]
+            is_late = not answer["groups"]
             for row, asked in zip(answer["groups"], wanted):
                 if row["code"] == 10002:
                     self.tally.refused[10002] += 1
-                    isLate = True
+                    is_late = True
                 elif row["code"] != 0 or (asked["epoch"] and not row["recovered"]):
                     self.journal.fault("A cut client resumes", f"{self.user}: asked {asked}, got {row}")
                     left.discard(row["groupID"])
@@ -248,7 +248,7 @@ class Member:
                     # The first time there is no epoch to resume with.
                     if asked["epoch"] and not row.get("more"):
                         left.discard(row["groupID"])
-            if isLate:
+            if is_late:
                 await asyncio.sleep(0.1)
         session.log.resumed = time.monotonic()
 
@@ -258,7 +258,7 @@ class Member:
             try:
                 answer = await session.call("subscribeUsersStatus", userIDList=list(self.watched))
             except Refused as refusal:
-                if not refusal.isTemporary:
+                if not refusal.is_temporary:
                     self.journal.fault("Users may be watched", f"{self.user}: {refusal}")
                     return
                 await asyncio.sleep(0.1)
@@ -271,7 +271,7 @@ class Member:
     async def _keep(self, session):
         while not session.reader.done():
             await asyncio.wait([session.reader], timeout=PING_INTERVAL)
-            if not session.reader.done() and not self.isPatient:
+            if not session.reader.done() and not self.is_patient:
                 try:
                     await session.call("ping")
                 except Refused:
@@ -281,7 +281,7 @@ class Member:
         """The session, when there is one."""
         # One that came may have gone before this goes on.
         while self.session is None:
-            await self._isThere.wait()
+            await self._is_there.wait()
         return self.session
 
     async def leave(self):
@@ -306,10 +306,10 @@ class Member:
                 # Its end is noticed by the loop that connects.
                 await asyncio.wait([session.reader])
             except Refused as refusal:
-                if not refusal.isTemporary:
+                if not refusal.is_temporary:
                     self.journal.fault("A member's message is taken", f"{name} to {group}: {refusal}")
                     return None
-                await asyncio.sleep(max(refusal.retryAfter, 0.05))
+                await asyncio.sleep(max(refusal.retry_after, 0.05))
             if time.monotonic() - began > self.patience:
                 self.journal.fault("Messages are taken after a fault", f"{name} to {group} was not within {self.patience} s")
                 return None
@@ -355,7 +355,7 @@ class Member:
             except Refused as refusal:
                 if refusal.code in done_codes:
                     return None
-                if not refusal.isTemporary:
+                if not refusal.is_temporary:
                     self.journal.fault("A user's request is done", f"{method} of {self.user} {params}: {refusal}")
                     return None
                 await asyncio.sleep(0.1)

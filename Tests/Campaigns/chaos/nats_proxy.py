@@ -29,7 +29,7 @@ class Messages:
 
 
 class NATSProxy(FaultProxy):
-    """`loses(subject, isToEngine)` says which messages do not pass; None: all do."""
+    """`loses(subject, is_to_engine)` says which messages do not pass; None: all do."""
 
     def __init__(self, target):
         super().__init__(target)
@@ -37,13 +37,13 @@ class NATSProxy(FaultProxy):
         # How many have not passed.
         self.lost = 0
 
-    def _reader(self, isToEngine):
+    def _reader(self, is_to_engine):
         messages = Messages()
 
         def read(data):
             kept = []
             for subject, whole in messages.feed(data):
-                if subject is not None and self.loses is not None and self.loses(subject, isToEngine):
+                if subject is not None and self.loses is not None and self.loses(subject, is_to_engine):
                     self.lost += 1
                 else:
                     kept.append(whole)

@@ -47,8 +47,8 @@ class People:
         while True:
             answer = await self.random.choice(self.load.cluster.nodes).call("getUsersStatus", userIDList=users) if users else {}
             rows = {row["userID"]: row for row in answer.get("result", {}).get("userList", [])}
-            isTold = all(known(row) == known(rows.get(user)) for session in sessions for user, row in session.statuses.items())
-            if isTold or time.monotonic() > deadline:
+            is_told = all(known(row) == known(rows.get(user)) for session in sessions for user, row in session.statuses.items())
+            if is_told or time.monotonic() > deadline:
                 return {user: known(row) for user, row in rows.items()}
             await asyncio.sleep(0.2)
 

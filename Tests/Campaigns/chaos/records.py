@@ -28,7 +28,7 @@ class Event:
     group: str
     seq: int | None = None
     msgID: str | None = None
-    isMessage: bool = False
+    is_message: bool = False
 
 
 @dataclass
@@ -95,7 +95,7 @@ class GroupRecord:
     groupID: str
     members: set
     visitors: set = field(default_factory=set)
-    isLive: bool = False
+    is_live: bool = False
     # The server's history, ascending; empty for a live room.
     history: list = field(default_factory=list)
     # Each member's messages in the end: msgIDs by seq.

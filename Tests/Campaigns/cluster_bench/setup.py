@@ -47,7 +47,7 @@ class Setup:
     def __init__(self, name, directory, count, bus):
         self.name = name
         directory.mkdir()
-        self.cluster = Cluster(directory, count, bus, hasProxies=False, settings=SETTINGS)
+        self.cluster = Cluster(directory, count, bus, has_proxies=False, settings=SETTINGS)
         self.directory = directory
         self.balancer = None
         self.address = None

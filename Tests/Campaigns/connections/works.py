@@ -25,7 +25,7 @@ class Setup:
         del settings["loops"]
         if options.loops:
             settings["loops"] = options.loops
-        self.cluster = Cluster(directory, count, hasProxies=False, settings=settings)
+        self.cluster = Cluster(directory, count, has_proxies=False, settings=settings)
         self.options, self.group = options, group
         self.crowds = []
 

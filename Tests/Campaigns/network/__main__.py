@@ -46,7 +46,7 @@ def parse():
     parser.add_argument("--count-closes", action="store_true", help="count sessions that were closed without a reason, and go on")
     parser.add_argument("--seed", type=int, help="repeats the faults of a run (by chance)")
     options = parser.parse_args()
-    kinds = faults.possible(faults.ALL, hasNATS=True, hasProxies=False)
+    kinds = faults.possible(faults.ALL, has_nats=True, has_proxies=False)
     options.kinds = [kind for kind in kinds if not options.only or kind.__name__ in options.only.split(",")]
     if not options.kinds:
         parser.error("there is none of these faults in a network")

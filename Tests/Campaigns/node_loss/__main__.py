@@ -165,7 +165,7 @@ async def run(options, number, directory):
     """The figures of one loss, by the names of `HEAD`."""
     chance = random.Random(f"{options.seed} {number}")
     members = draw(chance, options.sessions, options.groups, options.members)
-    cluster = Cluster(directory, bus=options.bus, hasProxies=False, settings={"limits.signInsPerSecond": 0})
+    cluster = Cluster(directory, bus=options.bus, has_proxies=False, settings={"limits.signInsPerSecond": 0})
     crowd = served = None
     try:
         await cluster.start()

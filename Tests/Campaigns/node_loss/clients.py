@@ -77,7 +77,7 @@ class Crowd:
         self.acks, self.refused = [], Counter()
         # The longest time between a request and its reply.
         self.late = 0.0
-        self._isRunning = False
+        self._is_running = False
 
     async def sign_in(self):
         groups = {}
@@ -98,12 +98,12 @@ class Crowd:
         return [client.view for client in self.clients.values()]
 
     def start(self):
-        self._isRunning = True
+        self._is_running = True
         self._work = asyncio.create_task(self._run())
 
     async def stop(self, patience=15):
         """Waits for the replies of those that are still there."""
-        self._isRunning = False
+        self._is_running = False
         await self._work
         deadline = time.monotonic() + patience
         while self.unanswered and time.monotonic() < deadline:
@@ -128,7 +128,7 @@ class Crowd:
 
     async def _run(self):
         names, start, count = sorted(self.members), time.monotonic(), 0
-        while self._isRunning:
+        while self._is_running:
             while count < self.rate * (time.monotonic() - start):
                 count += 1
                 self._send(self.random.choice(names))

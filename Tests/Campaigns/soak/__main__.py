@@ -66,7 +66,7 @@ def main():
     options.state.mkdir(parents=True, exist_ok=True)
     states = {place: State(options.state.resolve() / place) for place in PLACES}
     places = [(PLACES[place].name, state) for place, state in states.items()]
-    isBroken = False
+    is_broken = False
     if not options.report:
         seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1_000_000)
         print(f"seed {seed}, {BINARY}, {time.strftime('%F %T')}", flush=True)
@@ -75,17 +75,17 @@ def main():
                 found = asyncio.run(soak(options, place, states[place], seed))
             except (asyncio.CancelledError, KeyboardInterrupt):
                 print("stopped", file=sys.stderr)
-                isBroken = True
+                is_broken = True
                 break
             for violation in found:
                 print(f"VIOLATED {violation}")
             if found:
                 print(f"logs: {states[place].directory}")
-            isBroken = isBroken or bool(found)
+            is_broken = is_broken or bool(found)
     report.write(options.state, places, options.warm_up)
     print((options.state / "report.md").read_text())
     print(f"{options.state / 'curves.svg'} has the curves.")
-    return 1 if isBroken or any(report.rising(states[place].samples, options.warm_up) for place in options.on) else 0
+    return 1 if is_broken or any(report.rising(states[place].samples, options.warm_up) for place in options.on) else 0
 
 
 if __name__ == "__main__":

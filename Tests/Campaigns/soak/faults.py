@@ -63,7 +63,7 @@ class Stall(Fault):
         finally:
             self.node.resume()
         # Beyond its lease others decide for its groups: then its sessions begin anew.
-        if self.run.keepsSessions:
+        if self.run.keeps_sessions:
             answers = await asyncio.gather(*(self._answers(member, session) for member, session in sessions))
             outcome.violations += [found for found in answers if found]
             outcome.words += f", {len(sessions)} sessions go on"

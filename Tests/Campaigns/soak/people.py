@@ -138,14 +138,14 @@ class Everyday:
     async def prepare(self):
         names = [f"regular{number}" for number in range(REGULARS)]
         for group in self.groups.values():
-            isLive = group.kind in ("AVChatRoom", "BChatRoom")
-            await self._make(group, names[0], [] if isLive else names[1:])
+            is_live = group.kind in ("AVChatRoom", "BChatRoom")
+            await self._make(group, names[0], [] if is_live else names[1:])
         for number, (name, kind) in enumerate(zip(names, itertools.cycle(KINDS))):
             self.regulars.append(kind(name, self.choose, [], self.journal, watched=names if number % 2 else ()))
         for node in self.cluster.nodes:
             for kind in KINDS:
                 user = f"waiter{len(self.waiters)}"
-                self.waiters.append(kind(user, self.choose, [], self.journal, home=node, isPatient=True))
+                self.waiters.append(kind(user, self.choose, [], self.journal, home=node, is_patient=True))
         for member in self.regulars + self.waiters:
             await within(member.there(), 60)
             await member.request("joinGroup", (10013,), groupID=self.groups["AVChatRoom"].groupID)

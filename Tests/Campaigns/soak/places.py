@@ -73,7 +73,7 @@ class LoneNode(SoakNode):
         settings = self.server.settings
         for key in [key for key in settings if key.startswith("cluster.")]:
             del settings[key]
-        if not self.cluster.onPostgreSQL:
+        if not self.cluster.on_postgresql:
             settings["store.url"] = "sqlite:throng.db"
 
 
@@ -84,23 +84,23 @@ class SoakCluster(Cluster):
     count = 3
     bus = "nats"
     node = SoakNode
-    onPostgreSQL = True
-    hasProxies = True
+    on_postgresql = True
+    has_proxies = True
 
     def __init__(self, directory, settings=None):
         settings = {**COMMON, **KEPT, **(settings or {})}
-        super().__init__(directory, count=self.count, bus=self.bus, hasProxies=self.hasProxies, settings=settings)
+        super().__init__(directory, count=self.count, bus=self.bus, has_proxies=self.has_proxies, settings=settings)
         self.nodes = [self.node(f"node{number}", self) for number in range(1, self.count + 1)]
 
     async def start(self, binary=None):
-        isNew = self.onPostgreSQL and not (self.primary.directory / "data").exists()
-        if isNew:
+        is_new = self.on_postgresql and not (self.primary.directory / "data").exists()
+        if is_new:
             await asyncio.to_thread(self.primary.create)
-        if self.onPostgreSQL:
+        if self.on_postgresql:
             await self.primary.start()
         if self.nats:
             await self.nats.start()
-        if isNew:
+        if is_new:
             self.primary.create_database()
         for node in self.nodes:
             await node.prepare()
@@ -110,7 +110,7 @@ class SoakCluster(Cluster):
 
     async def database_bytes(self):
         """None where the node's own metric tells it, or the database does not answer."""
-        if not self.onPostgreSQL:
+        if not self.on_postgresql:
             return None
         rows = await self.tables.rows("SELECT pg_database_size('throng')")
         return float(rows[0][0]) if rows else None
@@ -140,8 +140,8 @@ class LoneOnPostgreSQL(SoakCluster):
 
 class Lone(LoneOnPostgreSQL):
     name = "one node"
-    onPostgreSQL = False
-    hasProxies = False
+    on_postgresql = False
+    has_proxies = False
 
 
 PLACES = {"one": Lone, "postgresql": LoneOnPostgreSQL, "cluster": SoakCluster}

@@ -57,7 +57,7 @@ class Soak:
         self._plans = {}
 
     def _choose(self):
-        there = [node for node in self.cluster.nodes if not node.isDown]
+        there = [node for node in self.cluster.nodes if not node.is_down]
         return self.balancer.way_to(self.random.choice(there) if there else None)
 
     @property
@@ -66,7 +66,7 @@ class Soak:
         return self.everyday.waiters + self.load.listeners
 
     @property
-    def keepsSessions(self):
+    def keeps_sessions(self):
         """Whether a node that stood still for seconds goes on as the same node: several replace each other."""
         return len(self.cluster.nodes) == 1
 

@@ -156,14 +156,14 @@ async def phone(scene, spawn, tmp_path):
 
 @pytest.fixture
 async def scene(make_server, make_world, spawn, through):
-    async def make(settings=None, token=True, frozen=False, frozenClient=False, **options):
+    async def make(settings=None, token=True, frozen=False, frozen_client=False, **options):
         # No client gives a connection up by itself, however long the server takes.
         own = make_server({"heartbeat.interval": "24h", "heartbeat.timeout": "24h", **(settings or {})}, frozen=frozen)
         world = make_world(own)
         proxy, client, user = await through(own), await spawn(), world.name("client")
         here = Scene(own, world, proxy, client, user)
         if token:
-            await client.sign_in(proxy.url, here.token(), **({"frozen": True} if frozenClient else {}), **options)
+            await client.sign_in(proxy.url, here.token(), **({"frozen": True} if frozen_client else {}), **options)
         return here
     return make
 

@@ -31,7 +31,7 @@ class TCPProxy:
     def __init__(self, target):
         self.target = target
         self.links = []
-        self.isRefusing = False
+        self.is_refusing = False
         self._holding = set()
         # While it is set no byte is read from the server, so that its queue for the client fills.
         self._flow = asyncio.Event()
@@ -56,7 +56,7 @@ class TCPProxy:
         link = Link(reader, writer)
         self.links.append(link)
         await self._notify()
-        if self.isRefusing:
+        if self.is_refusing:
             # Node 20 says nothing of a connection that ends before its request has left.
             await reader.read(1)
             return writer.transport.abort()
@@ -105,8 +105,8 @@ class TCPProxy:
         for link in self.links:
             link.cut()
 
-    def refuse(self, isRefusing=True):
-        self.isRefusing = isRefusing
+    def refuse(self, is_refusing=True):
+        self.is_refusing = is_refusing
 
     def hold(self, *directions):
         """Keeps what comes from now on: "to server", "to client"."""

@@ -15,12 +15,12 @@ REFUSED = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n
 
 
 class UpgradeBreaker(TCPServer):
-    """Before HOST:PORT. `way` is how upgrades fail, None = they pass; while `holdsBack` is set, what the server answers to
+    """Before HOST:PORT. `way` is how upgrades fail, None = they pass; while `holds_back` is set, what the server answers to
     a GET of the stream stays here, as behind a proxy that collects whole answers."""
 
     def __init__(self, target, way):
         super().__init__()
-        self.target, self.way, self.holdsBack = target, way, False
+        self.target, self.way, self.holds_back = target, way, False
         # The request lines that have come, upgrades marked so.
         self.requests = []
         self._changed = asyncio.Condition()
@@ -99,7 +99,7 @@ class UpgradeBreaker(TCPServer):
 
     async def _pass_answers(self, reader, writer, is_stream):
         while data := await reader.read(1 << 16):
-            if is_stream and self.holdsBack:
+            if is_stream and self.holds_back:
                 continue
             writer.write(data)
             await writer.drain()
