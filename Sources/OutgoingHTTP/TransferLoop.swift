@@ -132,7 +132,7 @@ extension TransferLoop {
     // Of the last request of each slot.
     var starts: [Int: ContinuousClock.Instant] = [:]
     while true {
-      let (commands, hasDeferred, isClosed) = takeCommands()
+      let (commands, hasDeferred, isClosed) = popCommands()
       for command in commands { perform(command) }
       if isClosed { break }
       briefWaits = hasDeferred ? TransferLoop.maxBriefWaits : max(0, briefWaits - 1)
@@ -178,7 +178,7 @@ extension TransferLoop {
     }
   }
 
-  private func takeCommands() -> (commands: [Command], hasDeferred: Bool, isClosed: Bool) {
+  private func popCommands() -> (commands: [Command], hasDeferred: Bool, isClosed: Bool) {
     inbox.withLock { inbox in
       defer {
         inbox.commands = []

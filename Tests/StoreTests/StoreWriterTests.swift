@@ -149,7 +149,7 @@ import ThrongTestKit
     for (index, generation) in [other, doubtful, third, doubtful, other].enumerated() {
       writer.commit(Commit(changes: [.join(bob)], generation: generation) { answers.came($0, index) })
     }
-    let taken = writer.core.queue.takeCommits(except: [ObjectIdentifier(doubtful)])
+    let taken = writer.core.queue.popCommits(except: [ObjectIdentifier(doubtful)])
     #expect(taken.map { ObjectIdentifier($0.generation) } == [other, third, other].map(ObjectIdentifier.init))
     #expect(writer.core.queue.pendingCommits == 2)
     writer.drain()

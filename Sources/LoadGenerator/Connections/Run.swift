@@ -214,7 +214,7 @@ final class Run: ClientPoolDelegate {
   /// The outcome of a connection's request.
   typealias Reply = (connection: Int, outcome: Outcome)
 
-  /// Sends a request; its reply is one of `takeReplies`.
+  /// Sends a request; its reply is one of `popReplies`.
   func send(_ request: ConnectionRequest) {
     pendingRequests[nextRequest] = request.connection
     pool.send(request.connection, FrameWriter.frame(opcode: dialect.opcode, payload: request.text(nextRequest)))
@@ -222,7 +222,7 @@ final class Run: ClientPoolDelegate {
   }
 
   /// The replies that have come since they were last taken.
-  func takeReplies() -> [Reply] {
+  func popReplies() -> [Reply] {
     defer { replies = [] }
     return replies
   }
@@ -233,7 +233,7 @@ final class Run: ClientPoolDelegate {
     for request in list { send(request) }
     let deadline = Clock.now() + timeout
     while true {
-      for reply in takeReplies() {
+      for reply in popReplies() {
         if case .failed(let code, let message) = reply.outcome {
           throw BenchmarkError("\(purpose) was refused: \(code) \(message)")
         }

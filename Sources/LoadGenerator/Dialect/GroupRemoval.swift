@@ -41,7 +41,7 @@ final class GroupRemoval {
     dialect.setupAction = { _ in .signIn }
     // A group cannot be removed before its createGroup is answered.
     wait { awaitedReplies }
-    _ = run.takeReplies()
+    _ = run.popReplies()
     remaining = Dictionary(removals(dialect.createdGroups).map { ($0.connection, $0) }) { $1 }
     reconnect()
     for (number, removal) in remaining where isSignedIn(number) { run.send((number, removal.text)) }
@@ -82,7 +82,7 @@ final class GroupRemoval {
   /// - Returns: the number of requests that may still succeed.
   private func handleReplies() -> Int {
     let now = Clock.now()
-    for (number, outcome) in run.takeReplies() {
+    for (number, outcome) in run.popReplies() {
       guard case .failed(let code, let message) = outcome else {
         remaining[number] = nil
         continue

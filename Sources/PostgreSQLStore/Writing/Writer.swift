@@ -280,7 +280,7 @@ extension Writer {
       logger.error("nobody knows yet whether a commit is durable", metadata: ["error": "\(StoreError(describing: failure))"])
       core.note(failure: StoreError(.unavailable, "nobody knows yet whether a commit is durable"))
     }
-    let refused = queue.takeCommits(except: generations)
+    let refused = queue.popCommits(except: generations)
     core.meter.noteFailures(refused.count)
     for commit in refused {
       commit.generation.markBroken()

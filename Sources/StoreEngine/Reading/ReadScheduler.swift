@@ -111,14 +111,14 @@ package final class ReadScheduler: Sendable {
     let (next, gone) = state.withLock { state in
       state.running -= 1
       if countsParties { state.runningByParty[party] = state.runningByParty[party].flatMap { $0 > 1 ? $0 - 1 : nil } }
-      return takeNext(&state)
+      return popNext(&state)
     }
     for waiting in gone { waiting.resume(false) }
     next?.resume(true)
   }
 
   /// The next that may run, and those met on the way whose requester has gone.
-  private func takeNext(_ state: inout State) -> (Waiting?, gone: [Waiting]) {
+  private func popNext(_ state: inout State) -> (Waiting?, gone: [Waiting]) {
     var gone: [Waiting] = []
     var looked = 0
     while looked < state.turns.count, let party = state.turns.first {

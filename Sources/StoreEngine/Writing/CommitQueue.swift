@@ -53,7 +53,7 @@ package final class CommitQueue: Sendable {
       return !isWriterAwake
     }
 
-    mutating func takeCommits(_ limit: Int) -> [Commit] {
+    mutating func popCommits(_ limit: Int) -> [Commit] {
       if commits.count <= limit {
         defer { (commits, bytes) = ([], 0) }
         return commits
@@ -175,7 +175,7 @@ package final class CommitQueue: Sendable {
         return nil
       }
       let batch = Batch(
-        commits: state.takeCommits(maxCommits), users: state.users, probe: state.probe, tasks: state.tasks,
+        commits: state.popCommits(maxCommits), users: state.users, probe: state.probe, tasks: state.tasks,
         leaseCount: state.leaseCount)
       state.flushUsers = false
       state.probe = false
@@ -184,7 +184,7 @@ package final class CommitQueue: Sendable {
   }
 
   /// Takes out the commits of all generations but these, in their order.
-  package func takeCommits(except generations: Set<ObjectIdentifier>) -> [Commit] {
+  package func popCommits(except generations: Set<ObjectIdentifier>) -> [Commit] {
     state.withLock { state in
       var taken: [Commit] = []
       var kept: [Commit] = []

@@ -226,7 +226,7 @@ struct OutboxMachine {
 
   /// Lets the store forget what was delivered, and keep what was given up: one commit at a time.
   private mutating func commit(at now: MonotonicInstant) {
-    let batch = changes.takeBatch(surplus: max(0, letters - configuration.maxPending), at: now)
+    let batch = changes.popBatch(surplus: max(0, letters - configuration.maxPending), at: now)
     state = .committing(batch)
     if case .commit = trimWait { trimWait = .none }
     let removal: [StoreChange] = batch.surplus > 0 ? [.trimWebhookFailures(keeping: configuration.maxPending)] : []
@@ -328,6 +328,6 @@ struct OutboxMachine {
   /// Hands out what the next start needs. No attempt is in flight any more.
   mutating func end() -> [StoreChange] {
     state = .stopped
-    return changes.takeAll() + queue.volatileEntries.map { .appendWebhook($0) }
+    return changes.popAll() + queue.volatileEntries.map { .appendWebhook($0) }
   }
 }

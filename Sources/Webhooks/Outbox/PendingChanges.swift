@@ -51,7 +51,7 @@ struct PendingChanges {
       || removalDue.map { $0 <= now } ?? false
   }
 
-  mutating func takeBatch(surplus: Int, at now: MonotonicInstant) -> Batch {
+  mutating func popBatch(surplus: Int, at now: MonotonicInstant) -> Batch {
     let batch = Batch(
       delivered: Array(waiting.delivered.prefix(PendingChanges.deliveredPerCommit)),
       givenUp: Array(waiting.givenUp.prefix(PendingChanges.givenUpPerCommit)), surplus: surplus)
@@ -67,7 +67,7 @@ struct PendingChanges {
     removalDue = waiting.delivered.isEmpty ? nil : now
   }
 
-  mutating func takeAll() -> [StoreChange] {
+  mutating func popAll() -> [StoreChange] {
     defer { self = PendingChanges() }
     return waiting.changes
   }

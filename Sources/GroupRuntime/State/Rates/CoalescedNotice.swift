@@ -56,7 +56,7 @@ struct CoalescedNotice: Sendable {
 
   /// Removes all users, because the notice is sent.
   /// - Returns: the platform where all users are on the same one.
-  mutating func takeUsers(at now: MonotonicInstant) -> ([MemberInfo], Platform?) {
+  mutating func popUsers(at now: MonotonicInstant) -> ([MemberInfo], Platform?) {
     defer { removeAll() }
     lastSent = now
     let platform = users.first?.platform

@@ -142,11 +142,11 @@ extension GroupState {
     }
     if rateLimiter?.count ?? 0 == 0 {
       if let due = joins.due, due <= turn.monotonic, rateLimiter?.acquire(at: turn.monotonic) ?? true {
-        let (users, platform) = joins.takeUsers(at: turn.monotonic)
+        let (users, platform) = joins.popUsers(at: turn.monotonic)
         publishNotice(.onMemberEnter(users, memberCount: roster.count, on: platform, nil), &turn)
       }
       if let due = leaves.due, due <= turn.monotonic, rateLimiter?.acquire(at: turn.monotonic) ?? true {
-        let (users, platform) = leaves.takeUsers(at: turn.monotonic)
+        let (users, platform) = leaves.popUsers(at: turn.monotonic)
         publishNotice(.onMemberLeave(users, memberCount: roster.count, on: platform, nil), &turn)
       }
     }
