@@ -110,16 +110,16 @@ public actor Group {
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// `take` and `didCommit`, for callers on the executor (Architecture.md, "Threads"); nil before the
+  /// `receive` and `didCommit`, for callers on the executor (Architecture.md, "Threads"); nil before the
   /// first input.
   ///
   /// nonisolated(unsafe): they are made and called on the executor alone.
-  private nonisolated(unsafe) var takeEntry: ((consuming GroupInput) -> Void)?
+  private nonisolated(unsafe) var receiveEntry: ((consuming GroupInput) -> Void)?
   private nonisolated(unsafe) var commitEntry: ((Commit.Answer, CommitGeneration) -> Void)?
 
   private func makeEntries() {
     // unowned(unsafe): nobody else has them, and this actor calls them by methods of its own.
-    takeEntry = { [unowned(unsafe) self] input in self.take(input) }
+    receiveEntry = { [unowned(unsafe) self] input in self.receive(input) }
     commitEntry = { [unowned(unsafe) self] answer, generation in self.didCommit(answer, of: generation) }
   }
 
@@ -135,14 +135,14 @@ public actor Group {
   /// waits. Inputs from one thread keep their order.
   public nonisolated func enqueue(_ input: consuming GroupInput) {
     guard executor.isCurrent else { return enqueueLater(input) }
-    guard let takeEntry else {
+    guard let receiveEntry else {
       assumeIsolated { $0.makeEntries() }
       return enqueue(input)
     }
-    takeEntry(input)
+    receiveEntry(input)
   }
 
-  private func take(_ input: consuming GroupInput) {
+  private func receive(_ input: consuming GroupInput) {
     // A completion may enqueue more while the backlog is drained.
     if backlog.isEmpty { process(input) } else { backlog.append(input) }
   }
