@@ -4,7 +4,8 @@ import GroupRuntime
 import Synchronization
 import WireProtocol
 
-/// The sessions of all nodes (Cluster.md, "Users").
+/// The users of all nodes (Cluster.md, "Users"): tells and asks the other nodes what a sign-in, the end of
+/// sessions or a change of a user needs. `ClusterPresence` knows the sessions.
 package final class ClusterUserDirectory: UserDirectory {
   private struct State {
     /// Users whose sessions a node was not told of: what its groups have sent since is missing.
