@@ -26,6 +26,28 @@ enum FollowReply: Sendable {
   case replayed(GroupReplay)
 }
 
+/// Whether a node that follows a group has missed something, by the group's owner.
+enum Comparison: UInt8, Sendable, CaseIterable {
+  /// Nothing.
+  case same = 1
+  /// Something, and a unit with `TopicEvent.follow` is on its way.
+  case different
+  /// The group is not there, or has no members on that node.
+  case gone
+  /// The node that was asked is not the owner.
+  case moved
+
+  /// For metrics.
+  var name: String {
+    switch self {
+    case .same: "same"
+    case .different: "different"
+    case .gone: "gone"
+    case .moved: "moved"
+    }
+  }
+}
+
 // MARK: Bytes
 
 extension FollowRequest {

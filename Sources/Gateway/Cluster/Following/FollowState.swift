@@ -3,38 +3,6 @@ import DequeModule
 import GroupModel
 import GroupRuntime
 
-/// Why sessions of a group lose touch though their node goes on (Protocol.md, "Close codes").
-enum FollowLoss: Sendable, Hashable, CaseIterable {
-  /// Nobody has said for too long whether something is missing.
-  case late
-  /// The group, or its members on this node, are not there any more.
-  case gone
-  /// Too much waits for a replay.
-  case overflow
-  /// A user was made a member in the owner's last moments.
-  case expected
-  /// A session was attached while events of its group were missing.
-  case unplaced
-  case replay(GroupReplay.Reason)
-
-  /// A store that fails is asked again, until it is too late.
-  static let allCases: [FollowLoss] =
-    [.late, .gone, .overflow, .expected, .unplaced]
-    + GroupReplay.Reason.allCases.filter { $0 != .storeFailed }.map { FollowLoss.replay($0) }
-
-  /// For metrics and logs.
-  var name: String {
-    switch self {
-    case .late: "late"
-    case .gone: "gone"
-    case .overflow: "overflow"
-    case .expected: "expected"
-    case .unplaced: "unplaced"
-    case .replay(let reason): reason.rawValue
-    }
-  }
-}
-
 /// How far this node is with a group that another node decides for, or that it has just begun to decide
 /// for itself (Cluster.md, "Following"). A value: `FollowedTopic` acts.
 ///
@@ -494,27 +462,5 @@ extension TopicUnit {
     }
     events.removeAll { if case .close = $0 { true } else { false } }
     return isLast
-  }
-}
-
-/// Whether a node that follows a group has missed something, by the group's owner.
-enum Comparison: UInt8, Sendable, CaseIterable {
-  /// Nothing.
-  case same = 1
-  /// Something, and a unit with `TopicEvent.follow` is on its way.
-  case different
-  /// The group is not there, or has no members on that node.
-  case gone
-  /// The node that was asked is not the owner.
-  case moved
-
-  /// For metrics.
-  var name: String {
-    switch self {
-    case .same: "same"
-    case .different: "different"
-    case .gone: "gone"
-    case .moved: "moved"
-    }
   }
 }
