@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import websockets
 from websockets.asyncio.client import connect
 
+from .inbox import Inbox, matches
 from .proxy import trusting
 from .tokens import make_token
 from .waiting import within
@@ -38,28 +39,21 @@ def has(**fields):
     return lambda value: isinstance(value, dict) and all(value.get(name) == wanted for name, wanted in fields.items())
 
 
-def matches(params, where):
-    for name, wanted in where.items():
-        value = params.get(name)
-        if not (wanted(value) if callable(wanted) else value == wanted):
-            return False
-    return True
-
-
-class Client:
+class Client(Inbox):
     """One WebSocket connection, signed in or not."""
 
+    patience = PATIENCE
+
     def __init__(self, socket, user=None):
+        super().__init__()
         self.socket = socket
         self.user = user
         self.welcome = None
         self.frames = []
-        self.inbox = []
         self.unclaimed = asyncio.Queue()
         self.violations = []
         self._ids = itertools.count(1)
         self._pending = {}
-        self._changed = asyncio.Event()
         self._reader = asyncio.ensure_future(self._read())
 
     # Connecting
@@ -208,23 +202,6 @@ class Client:
 
     # Events
 
-    async def expect(self, event, patience=PATIENCE, **where):
-        """Takes the first such event out of the inbox, waiting for it; gives its params."""
-        deadline = asyncio.get_running_loop().time() + patience
-        while True:
-            self._changed.clear()
-            for index, (name, params) in enumerate(self.inbox):
-                if name == event and matches(params, where):
-                    del self.inbox[index]
-                    return params
-            left = deadline - asyncio.get_running_loop().time()
-            if self._reader.done() or left <= 0:
-                raise AssertionError(f"{self.user}: no {event} {where}; inbox: {self.inbox}; {self.closing}")
-            try:
-                await within(self._changed.wait(), left)
-            except asyncio.TimeoutError:
-                continue  # the next turn says what is missing
-
     def received(self, event=None, **where):
         """The params of all such events that wait in the inbox."""
         return [params for name, params in self.inbox if event in (None, name) and matches(params, where)]
@@ -254,6 +231,10 @@ class Client:
         assert not found, f"{self.user} received {event or 'events'}: {found}"
 
     # The end
+
+    @property
+    def _ending(self):
+        return f"{self.user}: {self.closing}"
 
     @property
     def closing(self):

@@ -40,7 +40,7 @@ from pathlib import Path
 
 import pytest
 
-from .client import matches
+from .inbox import Inbox, matches
 from .server import BINARY, IS_CLUSTER, REPOSITORY
 from .waiting import within
 
@@ -97,14 +97,15 @@ class Unanswered(Exception):
         self.error = error or {}
 
 
-class Driven:
+class Driven(Inbox):
     """One client in a process of its own."""
 
+    patience = PATIENCE
+
     def __init__(self, process):
-        self.process = process
-        self.inbox, self.events = [], []
+        super().__init__()
+        self.process, self.events = process, []
         self._numbers, self._pending = itertools.count(1), {}
-        self._changed = asyncio.Event()
         self._reader = asyncio.ensure_future(self._read())
 
     @classmethod
@@ -159,22 +160,9 @@ class Driven:
         await self.open(url, token, **options)
         return await self.expect("ready")
 
-    async def expect(self, event, patience=PATIENCE, **where):
-        """Takes the first such event out of the inbox, waiting for it; gives its params."""
-        deadline = asyncio.get_running_loop().time() + patience
-        while True:
-            self._changed.clear()
-            for index, (name, params) in enumerate(self.inbox):
-                if name == event and matches(params, where):
-                    del self.inbox[index]
-                    return params
-            left = deadline - asyncio.get_running_loop().time()
-            if self._reader.done() or left <= 0:
-                raise AssertionError(f"no {event} {where}; the client ended: {self._reader.done()}; inbox: {self.inbox}")
-            try:
-                await within(self._changed.wait(), left)
-            except asyncio.TimeoutError:
-                continue  # the next turn says what is missing
+    @property
+    def _ending(self):
+        return f"the client ended: {self._reader.done()}"
 
     async def until(self, condition, what, patience=PATIENCE):
         """Waits until what the client has told fulfils the condition."""
