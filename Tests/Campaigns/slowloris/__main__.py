@@ -1,7 +1,7 @@
 """What connections without a whole request cost a member: the worst answer to a ping while thousands of them
 come, end by their time limit, and are reset at once.
 
-    Tests/Campaigns/run-package half_heads [--connections 10000] [--addresses 200] [--rounds 3]
+    Tests/Campaigns/run-package slowloris [--connections 10000] [--addresses 200] [--rounds 3]
 """
 import argparse
 import json
@@ -20,8 +20,8 @@ TIME_LIMIT = 10  # seconds for a head
 RESET_AT_CLOSE = struct.pack("ii", 1, 0)
 
 
-def open_half(server, count, addresses):
-    """Half heads from so many addresses of this machine."""
+def open_unfinished(server, count, addresses):
+    """Requests whose heads do not end, from so many addresses of this machine."""
     host, port = server.address.rsplit(":", 1)
     opened = []
     for number in range(count):
@@ -42,18 +42,18 @@ def measure(server, pinger, arguments):
     figures = {}
     time.sleep(2)
     figures["quiet"] = worst()
-    half = open_half(server, arguments.connections, arguments.addresses)
+    unfinished = open_unfinished(server, arguments.connections, arguments.addresses)
     figures["while they come"] = worst()
     time.sleep(TIME_LIMIT + 3)
     figures["at their time limit"] = worst()
-    for one in half:
+    for one in unfinished:
         one.close()
-    half = open_half(server, arguments.connections, arguments.addresses)
+    unfinished = open_unfinished(server, arguments.connections, arguments.addresses)
     time.sleep(1)
     worst()
-    for one in half:
+    for one in unfinished:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_AT_CLOSE)
-    for one in half:
+    for one in unfinished:
         one.close()
     time.sleep(3)
     figures["at their resets"] = worst()
@@ -61,7 +61,7 @@ def measure(server, pinger, arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="half_heads", description=__doc__.split("\n\n")[0])
+    parser = argparse.ArgumentParser(prog="slowloris", description=__doc__.split("\n\n")[0])
     parser.add_argument("--connections", type=int, default=10_000)
     parser.add_argument("--addresses", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=3)
@@ -74,7 +74,7 @@ def main():
         server.start()
         pinger = Pinger(server, pause=0.02)
         try:
-            print(f"{arguments.connections} half heads of {arguments.addresses} addresses; the worst answer in ms")
+            print(f"{arguments.connections} unfinished requests of {arguments.addresses} addresses; the worst answer in ms")
             for _ in range(arguments.rounds):
                 print(json.dumps(measure(server, pinger, arguments)), flush=True)
         finally:
