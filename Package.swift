@@ -74,8 +74,7 @@ let package = Package(
       name: "ThrongServer",
       dependencies: [
         "Authentication", "CPages", "CSystem", "Cluster", "Gateway", "GroupModel", "GroupPermissions", "GroupRuntime", "NATSBus",
-        "OutgoingHTTP", "PostgreSQLStore",
-        "ServerConfiguration", "SQLiteStore", "StoreEngine", "StoreTables",
+        "OutgoingHTTP", "PostgreSQLStore", "SQLiteStore", "ServerConfiguration", "StoreEngine", "StoreTables",
         "WebSocketTransport", "Webhooks", "WireProtocol", logging, metrics,
       ],
       exclude: ["Pages/Console", "Pages/Demo", "Pages/Shared"],
@@ -216,11 +215,8 @@ let package = Package(
       name: "StoreTests",
       dependencies: [
         "Cluster", "GroupModel", "GroupRuntime", "PostgreSQLStore", "SQLiteStore", "StoreEngine", "StoreTables", "ThrongTestKit",
-        "WireProtocol",
-        grdb,
-        sqlite, logging,
-      ],
-      swiftSettings: strict),
+        "WireProtocol", grdb, logging, sqlite,
+      ], swiftSettings: strict),
     .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "GroupModel", jwt], swiftSettings: strict),
     .testTarget(
       name: "ServerConfigurationTests", dependencies: ["GroupModel", "ServerConfiguration"], swiftSettings: strict),
@@ -236,9 +232,8 @@ let package = Package(
     .testTarget(
       name: "WebhooksTests",
       dependencies: [
-        "CTLSPeer", "GroupModel", "GroupRuntime", "OutgoingHTTP", "ThrongTestKit", "Webhooks", "WireProtocol", crypto, logging,
-      ],
-      swiftSettings: strict),
+        "CTLSPeer", "GroupModel", "GroupRuntime", "OutgoingHTTP", "ThrongTestKit", "Webhooks", crypto, logging,
+      ], swiftSettings: strict),
     .testTarget(
       name: "LoadGeneratorTests",
       dependencies: ["CInflate", "CTLSPeer", "GroupModel", "LoadGenerator", "WireProtocol", histogram],
