@@ -1,7 +1,7 @@
-// Loaded into the server by tests (LD_PRELOAD): syncs of the log fail while the file SICK_DISK
+// Loaded into the server by tests (LD_PRELOAD): syncs of the log fail while the file FAULTY_DISK
 // names is there. With "once" in it, the first that fails removes it; with "next", one succeeds before.
 //
-// The file SICK_DISK_PLATTER names is what a power failure would leave of the log. The log itself is
+// The file FAULTY_DISK_PLATTER names is what a power failure would leave of the log. The log itself is
 // what the system has in its cache, and every process reads. As on Linux, what a failed sync could
 // not write counts as written: only bytes that were written since reach the platter with the next
 // one.
@@ -27,8 +27,8 @@ static int is_log(int fd) {
   return length > 4 && memcmp(path + length - 4, "-wal", 4) == 0;
 }
 
-static int is_sick(void) {
-  const char *trigger = getenv("SICK_DISK");
+static int is_faulty(void) {
+  const char *trigger = getenv("FAULTY_DISK");
   int file = trigger ? open(trigger, O_RDONLY | O_CLOEXEC) : -1;
   if (file < 0) return 0;
   char word[8] = {0};
@@ -74,7 +74,7 @@ ssize_t pwrite64(int fd, const void *bytes, size_t count, off_t offset) { return
 
 // With the lock.
 static void reach_platter(int fd) {
-  const char *path = getenv("SICK_DISK_PLATTER");
+  const char *path = getenv("FAULTY_DISK_PLATTER");
   int platter = path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
   if (platter < 0) return;
   struct stat log, there;
@@ -96,7 +96,7 @@ static int sync_with(const char *name, int fd) {
   int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
   if (!is_log(fd)) return next(fd);
   pthread_mutex_lock(&lock);
-  int result = is_sick() ? -1 : next(fd);
+  int result = is_faulty() ? -1 : next(fd);
   if (!result) reach_platter(fd);
   dirty_count = 0;
   pthread_mutex_unlock(&lock);

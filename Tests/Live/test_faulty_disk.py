@@ -14,17 +14,17 @@ from harness.world import history_of
 
 pytestmark = pytest.mark.files
 
-SOURCE = Path(__file__).parent / "harness" / "sick_disk.c"
+SOURCE = Path(__file__).parent / "harness" / "faulty_disk.c"
 DISK_FAILED = 74
 
 
-class SickDisk:
+class FaultyDisk:
     """A disk below one server, whose log cannot be synced while `trigger` is there."""
 
     def __init__(self, directory, library):
-        self.trigger, self.platter = directory / "sick", directory / "platter"
+        self.trigger, self.platter = directory / "faulty", directory / "platter"
         self.environment = {
-            "LD_PRELOAD": str(library), "SICK_DISK": str(self.trigger), "SICK_DISK_PLATTER": str(self.platter)}
+            "LD_PRELOAD": str(library), "FAULTY_DISK": str(self.trigger), "FAULTY_DISK_PLATTER": str(self.platter)}
 
     def fail(self, how="once"):
         self.trigger.write_text(how)
@@ -40,19 +40,19 @@ class SickDisk:
 
 
 @pytest.fixture
-def sick_disk(tmp_path):
+def faulty_disk(tmp_path):
     compiler = shutil.which("clang") or shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler for the library that fails syncs")
-    library = tmp_path / "sick_disk.so"
+    library = tmp_path / "faulty_disk.so"
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, SOURCE, "-ldl"], check=True)
-    return SickDisk(tmp_path, library)
+    return FaultyDisk(tmp_path, library)
 
 
 @pytest.fixture
-def sick_server(make_server, sick_disk):
+def faulty_server(make_server, faulty_disk):
     # Time stands still, so no checkpoint has the failed sync, or copies the log.
-    return make_server(environment=sick_disk.environment, frozen=True)
+    return make_server(environment=faulty_disk.environment, frozen=True)
 
 
 async def ended(own):
@@ -70,22 +70,22 @@ async def again(world, user):
 
 
 @pytest.mark.parametrize("after", ["crash", "power failure"])
-async def test_a_failed_sync_gets_no_answer_and_a_repeated_send_is_stored_once(make_world, sick_server, sick_disk, after):
-    own = sick_server
+async def test_a_failed_sync_gets_no_answer_and_a_repeated_send_is_stored_once(make_world, faulty_server, faulty_disk, after):
+    own = faulty_server
     world = make_world(own)
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob])
     stored = [(await alice.call("sendGroupTextMessage", groupID=group, text="kept"))["msgID"]]
     for turn in range(3):
         params = {"groupID": group, "text": "maybe", "clientMsgID": f"maybe-{turn}"}
-        sick_disk.fail()
+        faulty_disk.fail()
         with pytest.raises(Gone):
             await alice.call("sendGroupTextMessage", **params)
         await ended(own)
         await bob.closed(1006)
         assert not bob.received("onRecvNewMessage", message=has(clientMsgID=params["clientMsgID"])), "no event either"
         if after == "power failure":
-            sick_disk.lose_power(own)
+            faulty_disk.lose_power(own)
         world.clients.clear()
         alice = await again(world, alice.user)
         found = [message["msgID"] for message in await history_of(alice, group)]
@@ -97,14 +97,14 @@ async def test_a_failed_sync_gets_no_answer_and_a_repeated_send_is_stored_once(m
         bob = await world.session(bob.user)
 
 
-async def test_what_is_answered_after_a_failed_sync_outlives_a_power_failure(make_world, sick_server, sick_disk):
+async def test_what_is_answered_after_a_failed_sync_outlives_a_power_failure(make_world, faulty_server, faulty_disk):
     """The restart reads the system's cache, where the transaction is, and not the disk, where it is not."""
-    own = sick_server
+    own = faulty_server
     world = make_world(own)
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob])
     params = {"groupID": group, "text": "maybe", "clientMsgID": "maybe"}
-    sick_disk.fail()
+    faulty_disk.fail()
     with pytest.raises(Gone):
         await alice.call("sendGroupTextMessage", **params)
     await ended(own)
@@ -116,15 +116,15 @@ async def test_what_is_answered_after_a_failed_sync_outlives_a_power_failure(mak
     assert answered == [found["msgID"]]
     answered.append((await alice.call("sendGroupTextMessage", groupID=group, text="on"))["msgID"])
     own.kill()
-    sick_disk.lose_power(own)
+    faulty_disk.lose_power(own)
     world.clients.clear()
     alice = await again(world, alice.user)
     assert [message["msgID"] for message in await history_of(alice, group)] == answered
 
 
-async def test_a_start_that_could_not_sync_its_first_commit_leaves_nothing_behind(make_world, sick_server, sick_disk):
+async def test_a_start_that_could_not_sync_its_first_commit_leaves_nothing_behind(make_world, faulty_server, faulty_disk):
     """After a clean end: the log is new, and the system's cache has what the disk has not."""
-    own = sick_server
+    own = faulty_server
     world = make_world(own)
     alice = await world.session("alice")
     group = await world.group(alice)
@@ -133,26 +133,26 @@ async def test_a_start_that_could_not_sync_its_first_commit_leaves_nothing_behin
     assert await asyncio.to_thread(own.wait) == 0
     world.clients.clear()
     # The log's header is synced, and its first transaction is not.
-    sick_disk.fail("next")
+    faulty_disk.fail("next")
     with pytest.raises(StartFailed) as failure:
         own.start()
     assert failure.value.status == DISK_FAILED
     alice = await again(world, alice.user)
     sent = (await alice.call("sendGroupTextMessage", groupID=group, text="stored"))["msgID"]
     own.kill()
-    sick_disk.lose_power(own)
+    faulty_disk.lose_power(own)
     world.clients.clear()
     alice = await again(world, alice.user)
     assert [message["msgID"] for message in await history_of(alice, group)] == [sent]
 
 
-async def test_while_the_disk_stays_sick_no_start_succeeds_and_nothing_is_lost(make_world, sick_server, sick_disk):
-    own = sick_server
+async def test_while_the_disk_stays_faulty_no_start_succeeds_and_nothing_is_lost(make_world, faulty_server, faulty_disk):
+    own = faulty_server
     world = make_world(own)
     alice, bob = await world.users("alice", "bob")
     group = await world.group(alice, members=[bob])
     kept = (await alice.call("sendGroupTextMessage", groupID=group, text="kept"))["msgID"]
-    sick_disk.fail("until it heals")
+    faulty_disk.fail("until it heals")
     with pytest.raises(Gone):
         await alice.call("sendGroupTextMessage", groupID=group, text="maybe")
     await ended(own)
@@ -161,6 +161,6 @@ async def test_while_the_disk_stays_sick_no_start_succeeds_and_nothing_is_lost(m
         with pytest.raises(StartFailed) as failure:
             own.start()
         assert failure.value.status == 1 and "after a crash" in failure.value.log.splitlines()[-1]
-    sick_disk.heal()
+    faulty_disk.heal()
     alice = await again(world, alice.user)
     assert [message["msgID"] for message in await history_of(alice, group)][0] == kept
