@@ -1,4 +1,5 @@
 import Testing
+
 @testable import WebSocketTransport
 
 /// The compressed frames of busy topics (Protocol.md, "Compression").

@@ -1,4 +1,5 @@
 import Testing
+
 @testable import WebSocketTransport
 
 /// Connections that are answers to HTTP requests (Protocol.md, "Event streams").

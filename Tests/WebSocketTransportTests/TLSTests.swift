@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+
 @testable import WebSocketTransport
 
 /// The client is the openssl command, which also makes the certificate.

@@ -1,4 +1,5 @@
 import Testing
+
 @testable import WebSocketTransport
 
 /// Random traffic against a model: the frames that each client must receive of each topic, in

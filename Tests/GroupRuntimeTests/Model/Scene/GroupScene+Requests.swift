@@ -1,6 +1,6 @@
 import GroupModel
-import ThrongTestKit
 import Synchronization
+import ThrongTestKit
 import WireProtocol
 
 @testable import GroupRuntime
