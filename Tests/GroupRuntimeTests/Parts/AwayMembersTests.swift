@@ -1,4 +1,5 @@
 import GroupModel
+import GroupPermissions
 import Testing
 import ThrongTestKit
 
