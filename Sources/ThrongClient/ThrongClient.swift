@@ -63,13 +63,14 @@ public actor ThrongClient {
 
   /// A client that is not connected yet.
   /// - Precondition: a storage needs `ClientOptions.userID`.
-  /// - Parameter url: the address of the WebSocket, such as wss://chat.example/ws.
+  /// - Parameter url: the address of the WebSocket, such as wss://chat.example/ws; https and http stand for wss and ws.
   public init(url: URL, token: TokenSource, options: ClientOptions = ClientOptions()) {
     self.init(url: url, token: token, options: options, environment: Environment())
   }
 
   package init(url: URL, token: TokenSource, options: ClientOptions, environment: Environment) {
     precondition(options.storage == nil || options.userID != nil, "ClientOptions.storage needs the userID: it is a user's")
+    let url = url.webSocketAddress
     self.url = url
     self.environment = environment
     tokenSource = token

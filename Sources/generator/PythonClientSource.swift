@@ -19,6 +19,7 @@ extension MethodTable {
       source.dictionary("\(event.typeName)Event", summary, event.fields.map(ClientField.init))
     }
     source.methods(called.filter { !PythonSource.sessionCalls.contains($0.name) })
+    source.names(of: EventName.allCases)
     source.handlers(EventName.allCases)
     return source.text
   }
@@ -237,6 +238,13 @@ private struct PythonSource {
     }
   }
 
+  mutating func names(of events: [EventName]) {
+    let names = PythonSource.ownEvents.map { $0.0 } + events.map(\.rawValue)
+    text += "\n\n# What a handler can be told of, the client's own first.\nEVENT_NAMES = (\n"
+    for name in names { text += "    \"\(name)\",\n" }
+    text += ")\n"
+  }
+
   mutating func handlers(_ events: [EventName]) {
     open("TypedEvents", "Those who are told of events.")
     text += "\n    _emitter: Emitter\n"
@@ -245,7 +253,8 @@ private struct PythonSource {
     text += "\n    def on(self, name: str, handler: Callable[..., object]) -> Callable[[], None]:\n"
     text += PythonSource.documentation(
       "Calls `handler(params)` at each event of that name; a handler may be async. `event` gets `(name, params)` of each of the "
-        + "server's, `frame` a direction and each frame, tokens included. The answer ends that.", margin: "        ")
+        + "server's, those of a later one included, `frame` a direction and each frame, tokens included. The answer ends that. "
+        + "Raises ValueError where there is no such event.", margin: "        ")
     text += "        return self._emitter.on(name, handler)\n"
   }
 

@@ -27,12 +27,14 @@ extension MethodTable {
     }
   }
 
-  /// The last part of throng.js: the codes by their names.
+  /// The last part of throng.js: the codes by their names, and the events.
   func javaScriptConstants() -> String {
     let table = { (name: String, rows: [(String, Int)]) in
       "export const \(name) = Object.freeze({\n" + rows.map { "  \($0): \($1),\n" }.joined() + "});\n"
     }
+    let events = EventName.allCases.map { "  \"\($0.rawValue)\",\n" }.joined()
     return table("ErrorCode", ErrorCode.constants) + "\n" + table("CloseCode", CloseCode.constants)
+      + "\nconst serverEvents = [\n\(events)];\n"
   }
 }
 

@@ -16,7 +16,10 @@ import WireProtocol
   }
 
   @Test func everyEventAndCodeIsDeclared() {
-    for event in EventName.allCases { #expect(source.contains("name: Literal[\"\(event.rawValue)\"]"), "\(event)") }
+    for event in EventName.allCases {
+      #expect(source.contains("name: Literal[\"\(event.rawValue)\"]"), "\(event)")
+      #expect(source.contains("\n    \"\(event.rawValue)\",\n"), "\(event)")
+    }
     for code in ErrorCode.allCases { #expect(source.contains("\n    \(code) = \(code.rawValue)\n")) }
     #expect(source.contains("\n    tokenExpired = 4006\n"))
   }

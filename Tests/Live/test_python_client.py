@@ -427,5 +427,5 @@ def test_as_a_program_it_says_what_is_wrong():
 def test_as_a_program_it_ends_with_one_line_where_it_is_refused(server):
     done = program(server.url, "no token", "say", "group", "hello")
     assert done.returncode == 1 and "70003" in done.stderr and done.stderr.count("\n") == 1, done.stderr
-    done = program("http://nowhere", "no token", "say", "group", "hello")
-    assert done.returncode == 1 and "http://nowhere" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    done = program("ftp://nowhere", "no token", "say", "group", "hello")
+    assert done.returncode == 1 and "ftp://nowhere" in done.stderr and done.stderr.count("\n") == 1, done.stderr

@@ -91,12 +91,22 @@ import Testing
     #expect("\(error)" == "joinGroup: There is no such group (10010)")
     #expect("\(ClientError(.queueFull))" == "QueueFull: too much waits for the connection already")
     #expect("\(ClientError(.closed))" == "Closed: the client is closed, and connects no more: make another one")
-    #expect("\(TransportError.badAddress("http://chat.test"))" == "not a WebSocket's address: http://chat.test")
+    #expect(
+      "\(TransportError.badAddress("ftp://chat.test"))"
+        == "not a WebSocket's address: ftp://chat.test; one is such as wss://chat.example/ws")
     #expect("\(TransportError.closed(code: 4502, reason: "replaced"))" == "replaced (4502)")
     #expect("\(ClientError(.badAnswer, detail: "no object"))" == "BadAnswer: no object")
     // What an app shows without a thought.
     let errors: [any Error] = [error, ClientError(.queueFull), TransportError.failed("refused")]
     for error in errors { #expect(error.localizedDescription == "\(error)") }
+  }
+
+  @Test(arguments: [
+    ("https://chat.test:8/ws?x", "wss://chat.test:8/ws?x"), ("HTTP://chat.test", "ws://chat.test"), ("Https://a/", "wss://a/"),
+    ("ws://chat.test/http", "ws://chat.test/http"), ("ftp://chat.test", "ftp://chat.test"),
+  ])
+  func theAddressOfHTTPStandsForThatOfTheWebSocket(given: String, taken: String) throws {
+    #expect(try #require(URL(string: given)).webSocketAddress.absoluteString == taken)
   }
 
   /// A transport to nowhere.

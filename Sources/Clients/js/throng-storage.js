@@ -1517,7 +1517,9 @@ function rowOf({ message, method, params, firstSentAt, after: position, key, isF
   if (isForgotten || state === "stored" || state === "delivered") return undefined;
   const hasFailed = state === "failed" || state === "dropped";
   const reason = state === "dropped" ? { reason: "Dropped" } : {};
-  const failure = hasFailed && { code: error?.code, reason: error?.reason, ...reason, message: error?.message ?? "" };
+  const { code, temporary, field, retryAfterMs } = error ?? {};
+  const told = { message: error?.serverMessage ?? error?.message ?? "", data: { temporary, field, retryAfterMs } };
+  const failure = hasFailed && { code, reason: error?.reason, ...reason, ...told };
   return {
     clientMsgID, method, params, createdAt, order: Number(key.split("/")[1]), owner, state: hasFailed ? "failed" : "sending",
     ...(firstSentAt > 0 ? { firstSentAt, after: position } : {}), ...(failure ? { error: failure } : {}),

@@ -3,7 +3,7 @@
 // The types of throng.js.
 
 export interface ClientOptions {
-  /** The address of the WebSocket, such as wss://chat.example/ws. */
+  /** The address of the WebSocket, such as wss://chat.example/ws; https:// and http:// stand for wss:// and ws://. */
   url: string | URL;
   /** A token, or a function that gives a new one: it is asked before the first sign-in and whenever a token ends. */
   token: string | (() => string | Promise<string>);
@@ -123,10 +123,12 @@ export declare class ClientError extends Error {
   readonly reason: ClientErrorReason;
 }
 
-/** An error that the server answered. */
+/** An error that the server answered; `message` is such as "joinGroup: No such group (10010)". */
 export declare class ThrongError extends Error {
   constructor(method: string, error: { code: number; message: string; data?: object });
   readonly method: string;
+  /** The words of the server, which are for developers. */
+  readonly serverMessage: string;
   /** One of ErrorCode, or of a later server. */
   readonly code: number;
   /** Whether the same request may succeed later. */
@@ -320,9 +322,9 @@ export declare class ThrongClient {
   readonly session: (Methods["login"]["result"]) | null;
   readonly userID: string;
 
-  /** Calls a handler at each event of that name; the answer ends that. */
+  /** Calls a handler at each event of that name; the answer ends that. Throws a TypeError where there is no such event. */
   on<Name extends keyof ClientEvents>(name: Name, handler: (params: ClientEvents[Name]) => void): () => void;
-  /** Each event of the server. */
+  /** Each event of the server, those of a later one included. */
   on(name: "event", handler: <Name extends keyof ServerEvents>(name: Name, params: ServerEvents[Name]) => void): () => void;
   /** Each frame, tokens included. */
   on(name: "frame", handler: (direction: "in" | "out", frame: object) => void): () => void;

@@ -25,16 +25,20 @@
 /** @typedef {import("./throng.js").ClientEvents} Events */
 /** @typedef {import("./throng.js").Methods} Methods */
 
-/** An error that the server answered. `temporary`: the same request may succeed later. */
+/**
+ * An error that the server answered: "joinGroup: No such group (10010)". `serverMessage`: its words alone; `temporary`: the
+ * same request may succeed later.
+ */
 export class ThrongError extends Error {
   /**
    * @param {string} method
    * @param {{code: number, message: string, data?: {temporary?: boolean, field?: string, retryAfterMs?: number}}} error
    */
   constructor(method, error) {
-    super(error.message);
+    super(`${method}: ${error.message} (${error.code})`);
     this.name = "ThrongError";
     this.method = method;
+    this.serverMessage = error.message;
     this.code = error.code;
     this.temporary = error.data?.temporary ?? false;
     this.field = error.data?.field;
@@ -327,6 +331,17 @@ function readPage(ask, row) {
 
 // What is said where nobody looks at the events.
 
+/** The address of the WebSocket, for which that of HTTP stands as well; nothing where it is neither. */
+function addressOf(url) {
+  try {
+    const address = new URL(url, globalThis.location?.href);
+    address.protocol = address.protocol.replace("http", "ws");
+    return /^wss?:/.test(address.href) ? address.href : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** An address without what may be secret: a user, a password, a query. */
 const shownAddress = (url) => String(url).replace(/[?#].*$/s, "").replace(/\/\/[^/]*@/, "//");
 
@@ -335,7 +350,7 @@ const oneLine = (text) => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, " ");
 
 /** Why a connection has ended. */
 function causeOf({ code, reason, error }) {
-  const parts = [reason, error?.message].filter(Boolean);
+  const parts = [reason, error?.serverMessage ?? error?.message].filter(Boolean);
   // A refused sign-in has the same words twice.
   const text = [...new Set(parts)].join(": ") || "the connection has ended";
   return oneLine(code > 0 && code !== 1006 ? `${text} (${code})` : text);
@@ -1194,6 +1209,8 @@ class TransportChoice {
 /** A session that outlives its connections. */
 export class ThrongClient {
   #options;
+  /** The address of the WebSocket; undefined where the application has given none. */
+  #address;
   #handlers = new Map();
   #socket = null;
   #state = "idle";
@@ -1270,7 +1287,7 @@ export class ThrongClient {
       platform: undefined, queueLimit: 1000, random: Math.random, WebSocket: globalThis.WebSocket, transport: "auto",
       tokenTimeoutMs: 30_000, ...options,
     };
-    const { token, storage, userID, storageLimits, transport } = this.#options;
+    const { url, token, storage, userID, storageLimits, transport } = this.#options;
     if (!this.#options.WebSocket && transport !== "stream") {
       const ways = "Node has one from 22 on, or with --experimental-websocket; others need a class as the option WebSocket.";
       throw new TypeError(`There is no global WebSocket: ${ways}`);
@@ -1278,7 +1295,8 @@ export class ThrongClient {
     if (!isText(token) && typeof token !== "function") throw new TypeError("The option token is a text or a function.");
     if (storage?.isDurable && !userID) throw new TypeError("A storage needs the option userID.");
     this.#choice = new TransportChoice(transport);
-    this.#store = storage?.makeStore(storeName(options.url, userID), storageLimits, {
+    this.#address = addressOf(url);
+    this.#store = storage?.makeStore(storeName(this.#address ?? url, userID), storageLimits, {
       emit: (name, params) => this.#emit(name, params),
       placeOf: (groupID) => this.#groups.get(groupID)?.position,
       records: () => this.#outbox.records(),
@@ -1286,7 +1304,7 @@ export class ThrongClient {
       userID: () => this.userID,
     }) ?? noStore;
     const { log = (line) => console.warn(line) } = options;
-    if (log) this.on("state", reporter(options.url, log));
+    if (log) this.on("state", reporter(this.#address ?? url, log));
     if (!this.#store.isDurable) this.#beginAt(options.positions ?? []);
     this.#outbox = new Outbox({
       request: (method, params, fits) => this.#request(method, params, fits),
@@ -1331,12 +1349,15 @@ export class ThrongClient {
   }
 
   /**
-   * Calls a handler at each event of that name, of the server or the client; the answer ends that.
+   * Calls a handler at each event of that name, of the server or the client; the answer ends that. What a later server has
+   * besides comes as `event`.
    * @param {keyof Events | "event" | "frame"} name
    * @param {(...values: any[]) => void} handler
    * @returns {() => void}
    */
   on(name, handler) {
+    const names = [...ownEvents, ...serverEvents];
+    if (!names.includes(name)) throw new TypeError(`There is no event "${name}"; there are ${names.join(", ")}.`);
     if (!this.#handlers.has(name)) this.#handlers.set(name, new Set());
     this.#handlers.get(name).add(handler);
     return () => void this.#handlers.get(name)?.delete(handler);
@@ -1726,11 +1747,13 @@ export class ThrongClient {
     }
     if (this.#socket !== attempt) return;
     const { url, platform, deviceID } = this.#options;
+    const address = this.#address;
     try {
-      if (this.#transport === "stream") this.#attach(new EventStream(url, { token: (this.#usedToken = this.#token), platform, deviceID }));
-      else this.#attach(new this.#options.WebSocket(url, ["throng.v1.json"]));
+      if (!address) throw new TypeError(`not a WebSocket's address: ${shownAddress(url)}; one is such as wss://chat.example/ws`);
+      if (this.#transport === "stream") this.#attach(new EventStream(address, { token: (this.#usedToken = this.#token), platform, deviceID }));
+      else this.#attach(new this.#options.WebSocket(address, ["throng.v1.json"]));
     } catch (error) {
-      this.#end({ code: 0, reason: "not a WebSocket's address", error });
+      this.#end({ code: 0, reason: error.message, error });
     }
   }
 
@@ -1848,7 +1871,7 @@ export class ThrongClient {
       this.#wasRevoked = true;
       this.#waitAtLeast = Math.max(this.#waitAtLeast, revocationPause);
     }
-    this.#lose({ code: isFinal ? 4500 : 0, reason: error.message, error, isFinal, isOpen: true });
+    this.#lose({ code: isFinal ? 4500 : 0, reason: error.serverMessage, error, isFinal, isOpen: true });
   }
 
   get #mayRenew() {
@@ -1885,7 +1908,7 @@ export class ThrongClient {
   #tryWebSocket() {
     // Requests under way would be lost with the stream.
     if (this.#pending.size > 0) return this.#start("probe", () => this.#tryWebSocket(), 1_000);
-    const probe = (this.#probe = new this.#options.WebSocket(this.#options.url, ["throng.v1.json"]));
+    const probe = (this.#probe = new this.#options.WebSocket(this.#address, ["throng.v1.json"]));
     const ended = (act) => () => {
       if (this.#probe !== probe) return;
       this.#endProbe();
@@ -2617,6 +2640,12 @@ function newID() {
   return [...globalThis.crypto.getRandomValues(new Uint32Array(4))].map((word) => word.toString(36)).join("-");
 }
 
+/** The client's own events, beside those of the server. */
+const ownEvents = [
+  "state", "message", "sync", "ready", "renewed", "renewalFailed", "resumeFailed", "status", "watchFailed", "stored", "conversation",
+  "storageFailed", "event", "frame",
+];
+
 /** What throng-storage.js needs of this module, and nobody else. */
 export const internal = {
   changeConversation, counted, deferred, endEvents, isHeardInPart, isIdentifier, isLiveRoom, isMember, isObject, isOf, isText,
@@ -2717,3 +2746,42 @@ export const CloseCode = Object.freeze({
   replaced: 4502,
   removed: 4503,
 });
+
+const serverEvents = [
+  "onMemberEnter",
+  "onMemberLeave",
+  "onMemberInvited",
+  "onMemberKicked",
+  "onGroupMemberInfoChanged",
+  "onGroupCreated",
+  "onGroupDismissed",
+  "onGroupRecycled",
+  "onGroupInfoChanged",
+  "onReceiveJoinApplication",
+  "onReceiveGroupInvitation",
+  "onApplicationProcessed",
+  "onGroupApplicationListChanged",
+  "onGrantAdministrator",
+  "onRevokeAdministrator",
+  "onQuitFromGroup",
+  "onReceiveMessageOptChanged",
+  "onGroupAttributeChanged",
+  "onGroupCounterChanged",
+  "onRecvNewMessage",
+  "onRecvMessageRevoked",
+  "onRecvMessageModified",
+  "onRecvMessageReactionsChanged",
+  "onGroupMessagePinned",
+  "onMessageDropped",
+  "onConversationRead",
+  "onConversationChanged",
+  "onRecvMessageReadReceipts",
+  "onGroupSignal",
+  "onReceiveRESTCustomData",
+  "onSelfInfoUpdated",
+  "onUsersStatusChanged",
+  "onConnectSuccess",
+  "onKickedOffline",
+  "onUserSigExpired",
+  "onServerDraining",
+];

@@ -293,7 +293,7 @@ struct ClientState {
 
   private mutating func didEnd(_ error: TransportError, didOpen: Bool) {
     switch error {
-    case .badAddress(let address): end(ConnectionLoss(0, "not a WebSocket's address: \(address)", error: error))
+    case .badAddress: end(ConnectionLoss(0, "\(error)", error: error))
     case .failed(let reason): lose(ConnectionLoss(1006, reason, error: error, didOpen: didOpen))
     case .closed(let code, let reason): lose(ConnectionLoss(code, reason, didOpen: didOpen))
     }

@@ -38,7 +38,7 @@ extension TransportError: CustomStringConvertible, LocalizedError {
   /// For developers.
   public var description: String {
     switch self {
-    case .badAddress(let address): "not a WebSocket's address: \(address)"
+    case .badAddress(let address): "not a WebSocket's address: \(address); one is such as wss://chat.example/ws"
     case .failed(let reason): reason
     case .closed(let code, let reason): "\(reason) (\(code))"
     }
@@ -46,6 +46,14 @@ extension TransportError: CustomStringConvertible, LocalizedError {
 
   /// The description: without it `localizedDescription` would be the name of the type and a number.
   public var errorDescription: String? { description }
+}
+
+extension URL {
+  /// The address of a server's WebSocket, for which that of HTTP stands as well.
+  var webSocketAddress: URL {
+    guard let scheme = scheme?.lowercased(), ["http", "https"].contains(scheme) else { return self }
+    return URL(string: "\(scheme == "https" ? "wss" : "ws")\(absoluteString.dropFirst(scheme.count))") ?? self
+  }
 }
 
 /// The first answer of a function that calls back: a second one is passed over, and none in time is an

@@ -26,8 +26,8 @@ Date.now = () => wall() + passed + stepped;
 function errorOf(error) {
   if (!error) return undefined;
   if (error.code === undefined) return { reason: error.reason ?? String(error) };
-  const { code, message, temporary, field, retryAfterMs } = error;
-  return { code, message, temporary, field, retryAfterMs };
+  const { code, serverMessage, temporary, field, retryAfterMs } = error;
+  return { code, message: serverMessage, temporary, field, retryAfterMs };
 }
 
 function shown(message) {

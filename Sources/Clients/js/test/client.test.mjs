@@ -446,3 +446,53 @@ test("without an option it is reported as the platform does, and never thrown", 
   }
   assert.deepEqual(said, ["mine"]);
 });
+
+test("the text of a refusal has its method and code, also in the next process", async () => {
+  const one = await server({
+    sendGroupTextMessage: () => ({ error: { code: 10017, message: "muted", data: { temporary: false, field: "text", retryAfterMs: 7 } } }),
+  });
+  const { client: first } = await connected(one);
+  const { error } = await first.sendText("g", "hello").done;
+  await first.flush();
+  first.close();
+  const { client: second } = await client(one);
+  const stored = next(second, "stored");
+  second.connect().catch(() => {});
+  const { outbox: [{ error: again }] } = await stored;
+  for (const { name, message, serverMessage, method, code, temporary, field, retryAfterMs } of [error, again]) {
+    assert.deepEqual([name, message], ["ThrongError", "sendGroupTextMessage: muted (10017)"]);
+    assert.deepEqual([serverMessage, method, code], ["muted", "sendGroupTextMessage", 10017]);
+    assert.deepEqual([temporary, field, retryAfterMs], [false, "text", 7]);
+  }
+});
+
+test("a handler of an event that does not exist is refused, and one of a later server is heard", async () => {
+  const one = await server();
+  const { client: here } = await connected(one);
+  for (const name of ["onRecvNewMesage", "messages", "constructor", undefined]) {
+    assert.throws(() => here.on(name, () => {}), { name: "TypeError", message: new RegExp(`"${name}"; there are state, .*onRecvNewMessage`) });
+  }
+  const heard = next(here, "event");
+  one.tell("onSomethingLater", { groupID: "g", anything: [1] });
+  assert.equal(await heard, "onSomethingLater");
+});
+
+test("the address of HTTP stands for that of the WebSocket", async () => {
+  const one = await server();
+  for (const transport of ["websocket", "stream"]) {
+    const { client: here } = await connected(one, { url: one.url.replace("ws:", "HTTP:"), transport });
+    here.close();
+    assert.deepEqual([...Disk.stores.keys()].filter((name) => name.includes(new URL(one.url).host)), [`${one.url}|ann`]);
+  }
+});
+
+test("an address that is none is refused, without what may be secret in it", async () => {
+  const { module: { ThrongClient } } = await frozen();
+  for (const [url, shown] of [["ftp://me:secret@host/ws?token=secret", "ftp://host/ws"], ["localhost:8080/ws", "localhost:8080/ws"], ["/ws", "/ws"]]) {
+    const here = new ThrongClient({ url, token: "t", log: null });
+    const closed = next(here, "state", ({ state }) => state === "closed");
+    const message = `not a WebSocket's address: ${shown}; one is such as wss://chat.example/ws`;
+    await assert.rejects(here.connect(), { name: "TypeError", message });
+    assert.equal((await closed).reason, message);
+  }
+});

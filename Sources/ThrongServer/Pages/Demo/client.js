@@ -108,7 +108,7 @@ function showState(url, news) {
 
 async function showLoss(url, { code, reason, error, isOpen, retryInMs, transport }) {
   const loss = (lastLoss = { at: Date.now() + retryInMs });
-  const words = error?.message ?? closeWords.get(code) ?? (reason || "the connection was lost");
+  const words = error?.serverMessage ?? error?.message ?? closeWords.get(code) ?? (reason || "the connection was lost");
   const answer = isOpen || code === 0 ? {} : await reasonNotOpened(url);
   if (lastLoss !== loss) return;
   // Then a stream has a reason of its own: a proxy that holds it back, for example.
@@ -126,7 +126,7 @@ async function showLoss(url, { code, reason, error, isOpen, retryInMs, transport
 
 function showEnd({ code, reason, error }) {
   lastLoss = null;
-  const words = error?.message ?? closeWords.get(code) ?? (reason || "the connection was lost");
+  const words = error?.serverMessage ?? error?.message ?? closeWords.get(code) ?? (reason || "the connection was lost");
   setReady(false);
   const farewell = chat.farewell && phrase` (“${chosenText(chat.farewell)}”)`;
   say("banner-reason", code === 4006 ? "This sign-in has ended: its time is over." : phrase`Signed out: ${chosenText(words)}${farewell}.`);

@@ -36,7 +36,7 @@ function inWords(error) {
   if (!(error instanceof ThrongError)) return error.message;
   if (error.code === ErrorCode.refusedByApplication && error.field) return "There are words in it that this server does not take.";
   if (error.field === "nickName") return "A display name has at most 100 bytes, and no line ends.";
-  return refusals.get(error.code) ?? `${plainText(error.message)} (${error.code}).`;
+  return refusals.get(error.code) ?? `${plainText(error.serverMessage)} (${error.code}).`;
 }
 
 /** Up to three names, as a part of words. */

@@ -2521,6 +2521,61 @@ class ServerMethods:
         return answer
 
 
+# What a handler can be told of, the client's own first.
+EVENT_NAMES = (
+    "state",
+    "message",
+    "sync",
+    "ready",
+    "renewed",
+    "renewalFailed",
+    "resumeFailed",
+    "status",
+    "watchFailed",
+    "stored",
+    "conversation",
+    "storageFailed",
+    "event",
+    "frame",
+    "onMemberEnter",
+    "onMemberLeave",
+    "onMemberInvited",
+    "onMemberKicked",
+    "onGroupMemberInfoChanged",
+    "onGroupCreated",
+    "onGroupDismissed",
+    "onGroupRecycled",
+    "onGroupInfoChanged",
+    "onReceiveJoinApplication",
+    "onReceiveGroupInvitation",
+    "onApplicationProcessed",
+    "onGroupApplicationListChanged",
+    "onGrantAdministrator",
+    "onRevokeAdministrator",
+    "onQuitFromGroup",
+    "onReceiveMessageOptChanged",
+    "onGroupAttributeChanged",
+    "onGroupCounterChanged",
+    "onRecvNewMessage",
+    "onRecvMessageRevoked",
+    "onRecvMessageModified",
+    "onRecvMessageReactionsChanged",
+    "onGroupMessagePinned",
+    "onMessageDropped",
+    "onConversationRead",
+    "onConversationChanged",
+    "onRecvMessageReadReceipts",
+    "onGroupSignal",
+    "onReceiveRESTCustomData",
+    "onSelfInfoUpdated",
+    "onUsersStatusChanged",
+    "onConnectSuccess",
+    "onKickedOffline",
+    "onUserSigExpired",
+    "onServerDraining",
+)
+
+
 class TypedEvents:
     """Those who are told of events."""
 
@@ -2678,6 +2733,7 @@ class TypedEvents:
 
     def on(self, name: str, handler: Callable[..., object]) -> Callable[[], None]:
         """Calls `handler(params)` at each event of that name; a handler may be async. `event`
-        gets `(name, params)` of each of the server's, `frame` a direction and each frame,
-        tokens included. The answer ends that."""
+        gets `(name, params)` of each of the server's, those of a later one included, `frame`
+        a direction and each frame, tokens included. The answer ends that. Raises ValueError
+        where there is no such event."""
         return self._emitter.on(name, handler)

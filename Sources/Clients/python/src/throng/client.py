@@ -29,7 +29,7 @@ from .store_keys import is_stored_message
 from .stored_rows import MEMORY_BYTES
 from .stream import StreamTransport, has_streams
 from .tokens import Tokens, TokenSource
-from .transports import ProxyOption, Transport, WebSocketTransport
+from .transports import ProxyOption, Transport, WebSocketTransport, address_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -51,6 +51,7 @@ class ThrongClient(ServerMethods, TypedEvents):
     It connects again after a loss, asks for everything that was missed, and sends no message twice. Methods of the server
     are methods here, with its parameters by name.
 
+    `url`: the address of the WebSocket, such as wss://chat.example/ws; https:// and http:// stand for wss:// and ws://.
     `token`: a text, or a function, async or not, that gives a new one within `token_timeout` seconds. `positions`: those of
     an earlier client, where no store has any. `queue_limit`: the most messages, and the most calls, that wait for a
     connection. `random`: gives numbers from 0 to 1, which spread the delays. `storage`: where the client remembers groups,
@@ -73,7 +74,8 @@ class ThrongClient(ServerMethods, TypedEvents):
         if not isinstance(token, str) and not callable(token):
             # As a variable of the environment that is not set.
             raise TypeError(f"token is a text or a function, not {token!r}")
-        self.url, self.platform, self.device_id = url, platform, device_id
+        self.url = url = address_of(url)
+        self.platform, self.device_id = platform, device_id
         self._positions, self._queue_limit = [*positions], queue_limit
         self._proxy, self._connecting = proxy, connecting
         self._emitter = Emitter()

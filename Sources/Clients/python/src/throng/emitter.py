@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
+from ._generated import EVENT_NAMES
 from .frames import is_identifier
 from .limits import LARGEST_QUEUE, MOST_LOST_GROUPS
 
@@ -83,6 +84,8 @@ class Emitter:
         self._tasks = Tasks()
 
     def on(self, name: str, handler: Handler) -> Callable[[], None]:
+        if name not in EVENT_NAMES:
+            raise ValueError(f'there is no event "{name}"; there are {", ".join(EVENT_NAMES)}')
         self._handlers.setdefault(name, []).append(handler)
         return lambda: self._handlers[name].remove(handler)
 

@@ -37,7 +37,7 @@ def addresses(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     schemes = {"ws": "http", "wss": "https"}
     if parts.scheme not in schemes or not parts.hostname:
-        raise InvalidAddress(f"{url} isn't a valid URI: it begins with ws:// or wss:// and a host")
+        raise InvalidAddress(url)
     host = parts.netloc.rsplit("@", 1)[-1]
     directory = parts.path[:parts.path.rfind("/") + 1] or "/"
     events, requests = (SplitResult(schemes[parts.scheme], host, directory + name, "", "").geturl() for name in ("events", "rpc"))

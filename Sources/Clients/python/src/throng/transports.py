@@ -2,6 +2,7 @@
 """What a connection is made of: a WebSocket here, or a stream (stream.py)."""
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Union
 
@@ -10,6 +11,7 @@ import websockets
 from .fallback import TransportName
 from .frames import refuse
 from .limits import CONNECT_TIMEOUT, LARGEST_MESSAGE, MOST_FRAGMENTS
+from .reporting import shown_address
 
 # An HTTP proxy: that of the environment (True), none, or an address.
 ProxyOption = Union[str, None, Literal[True]]
@@ -38,8 +40,16 @@ class TransportClosed(Exception):
         self.code, self.reason, self.error = code, reason, error
 
 
-class InvalidAddress(Exception):
+class InvalidAddress(ValueError):
     """An address that no connection can be made to."""
+
+    def __init__(self, url: str, reason: str = "one is such as wss://chat.example/ws") -> None:
+        super().__init__(f"not a WebSocket's address: {shown_address(url)}; {reason}")
+
+
+def address_of(url: str) -> str:
+    """The address of a server's WebSocket, for which that of HTTP stands as well."""
+    return re.sub("^http(s?)(?=://)", lambda found: "ws" + found[1].lower(), url, flags=re.IGNORECASE)
 
 
 class StreamsUnavailable(Exception):
@@ -70,7 +80,10 @@ class WebSocketTransport:
             self._socket = await websockets.connect(
                 self._url, subprotocols=[websockets.Subprotocol("throng.v1.json")], ping_interval=None, close_timeout=1, **self._options)
         except websockets.InvalidURI as error:
-            raise InvalidAddress(str(error)) from error
+            if error.uri != self._url:
+                raise TransportClosed(1006, f"the server redirects to {shown_address(error.uri)}", error) from error
+            is_address = re.match("wss?://.", self._url, re.IGNORECASE)
+            raise (InvalidAddress(self._url, error.msg) if is_address else InvalidAddress(self._url)) from error
         except Exception as error:
             # No connection, options that do not go together, or an answer that is none of the protocol's.
             raise TransportClosed(1006, str(error), error) from error
