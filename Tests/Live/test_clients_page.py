@@ -171,19 +171,36 @@ async def test_python(server, world, tmp_path, python):
         await listener.wait()
 
 
-async def test_python_with_a_store(server, world, nowhere, tmp_path, python):
-    """The second start shows what the first one has left; one without a server, what it had written."""
+async def test_python_with_a_store(server, world, tmp_path, python):
+    """A start shows what the last one has left, also without a server; what is written then the next one sends."""
     owner, user = await world.user("owner"), world.name("frank")
     group = await world.group(owner)
     server.rpc("joinGroup", asUser=user, groupID=group)
-    (tmp_path / "remember.py").write_text(example("python", "# remember.py"))
+    program = example("python", "# remember.py")
+    assert program.count("timeout=10)") == 1
+    proxy = await TCPProxy.start(server.address)
 
-    def remember(url, text):
-        return run(*python, "remember.py", url, make_token(user), user, group, text, cwd=tmp_path)
+    async def remember(text, patience):
+        (tmp_path / "remember.py").write_text(program.replace("timeout=10)", f"timeout={patience})"))
+        status, said = await run(*python, "remember.py", proxy.url, make_token(user), user, group, text, cwd=tmp_path)
+        assert status == 0, said
+        return [line for line in said.splitlines() if not line.startswith("throng: ")]
 
-    assert await remember(server.url, "one") == (0, "stored\n[None, 'one'] from both\n")
-    status, said = await remember(server.url, "two")
-    assert (status, said.splitlines()) == (0, [f"stored: {group} member", "stored", "['one', 'two'] from stored"])
+    try:
+        first, *said = await remember("one", PATIENCE)
+        # The connection may be there as soon as the store.
+        assert first.startswith("[") and said == ["[None, 'one'] from both", "stored"]
+        stored, first, *said = await remember("two", PATIENCE)
+        assert stored == f"stored: {group} member" and first.startswith("[None, 'one'] from ")
+        assert said == ["['one', 'two'] from stored", "stored"]
+        proxy.refuse()
+        assert await remember("three", 0.01) == [
+            stored, "['one', 'two'] from stored", "no server answers: what is not sent waits in the store", "sending"]
+        proxy.refuse(False)
+        shown = await remember("four", PATIENCE)
+        assert shown[:2] == [stored, "not sent yet: three"] and shown[-2:] == ["['three', 'four'] from stored", "stored"]
+    finally:
+        await proxy.end()
 
 
 async def test_somebody_is_let_in(server, world, tmp_path, python):

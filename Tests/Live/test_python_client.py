@@ -22,6 +22,7 @@ from throng import ClientError, MemoryStorage, SQLiteStorage, ThrongClient  # no
 from throng.client import store_name  # noqa: E402
 from throng.clock import backoff  # noqa: E402
 from throng.groups import TrackedGroup  # noqa: E402
+from throng.transports import InvalidAddress, address_of  # noqa: E402
 
 SESSION = {"userID": "user", "sessionID": "one", "serverTime": 1, "tokenExpiresAt": 3_600_001, "heartbeat": 25}
 
@@ -393,6 +394,71 @@ async def test_a_token_is_a_text(url, token):
     await within_patience(client.close())
     with pytest.raises(ClientError):
         await connecting
+
+
+async def test_a_handler_of_an_event_that_does_not_exist_is_refused():
+    client = ThrongClient("ws://nowhere/ws", "a token")
+    for name in ("onRecvNewMesage", "messages", "*", ""):
+        with pytest.raises(ValueError, match=rf'no event "{re.escape(name)}"; there are state, .*onRecvNewMessage'):
+            client.on(name, print)
+
+
+async def test_an_event_of_a_later_server_is_heard():
+    async def handle(socket):
+        async for line in socket:
+            request = json.loads(line)
+            if request["method"] == "login":
+                await socket.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": SESSION}))
+                event = {"jsonrpc": "2.0", "method": "onSomethingLater", "params": {"groupID": "group", "anything": [1]}}
+                await socket.send(json.dumps(event))
+
+    async with serve(handle, "127.0.0.1", 0, compression=None, subprotocols=["throng.v1.json"]) as server:
+        client = ThrongClient("ws://127.0.0.1:%d/ws" % server.sockets[0].getsockname()[1], "a token", proxy=None)
+        heard = asyncio.get_running_loop().create_future()
+        client.on("event", lambda name, params: heard.set_result((name, params)))
+        await within_patience(client.connect())
+        assert await within_patience(heard) == ("onSomethingLater", {"groupID": "group", "anything": [1]})
+        await within_patience(client.close())
+
+
+async def test_the_address_of_http_stands_for_that_of_the_websocket(url, tmp_path):
+    client = ThrongClient(url.replace("ws:", "HTTP:"), "a token", proxy=None, user_id="user", storage=SQLiteStorage(tmp_path))
+    await within_patience(client.connect())
+    assert client.url == url
+    await within_patience(client.close())
+    assert address_of("HttpS://chat.example/ws") == "wss://chat.example/ws" and address_of("httpx://a") == "httpx://a"
+
+
+@pytest.mark.parametrize("url, shown, reason", [
+    ("ftp://me:secret@host/ws?token=secret", "ftp://host/ws", "one is such as wss://chat.example/ws"),
+    ("localhost:8080/ws", "localhost:8080/ws", "one is such as wss://chat.example/ws"),
+    ("ws://host/ws#secret", "ws://host/ws", "fragment identifier is meaningless"),
+])
+async def test_an_address_that_is_none_is_refused(url, shown, reason):
+    client = ThrongClient(url, "a token")
+    with pytest.raises(InvalidAddress) as refused:
+        await within_patience(client.connect())
+    assert str(refused.value) == f"not a WebSocket's address: {shown}; {reason}" and isinstance(refused.value, ValueError)
+
+
+async def test_a_redirection_to_a_page_is_no_end():
+    """As from http: to https:, which a proxy answers to everything: the client says where to, and tries on."""
+    async def redirect(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 301 Moved Permanently\r\nLocation: https://chat.example/ws\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(redirect, "127.0.0.1", 0) as server:
+        client = ThrongClient("ws://127.0.0.1:%d/ws" % server.sockets[0].getsockname()[1], "a token", proxy=None, transport="websocket")
+        waiting = asyncio.get_running_loop().create_future()
+        client.on("state", lambda news: news["state"] == "waiting" and not waiting.done() and waiting.set_result(news))
+        first = asyncio.ensure_future(client.connect())
+        news = await within_patience(waiting)
+        assert news["reason"] == "the server redirects to https://chat.example/ws"
+        await within_patience(client.close())
+        with pytest.raises(ClientError):
+            await first
 
 
 async def test_a_handler_that_raises_is_seen_and_stops_nobody(url):
