@@ -70,6 +70,21 @@ async def test_a_bad_token_ends_it(scene):
     assert len(here.proxy.links) == 1
 
 
+async def test_the_address_of_http_stands_for_that_of_the_websocket(spawn, peer):
+    _, url = await peer()
+    client = await spawn()
+    await client.sign_in(url.replace("ws:", "HTTP:", 1), "a token")
+
+
+async def test_an_address_that_is_none_ends_it(spawn):
+    """It says what an address is such as."""
+    client = await spawn()
+    await client.open("ftp://chat.test/ws", "a token")
+    closed = await client.expect("state", state="closed")
+    assert closed["reason"] == "not a WebSocket's address: ftp://chat.test/ws; one is such as wss://chat.example/ws"
+    assert closed["code"] == 0
+
+
 @pytest.mark.parametrize("what", ["token", "positions"])
 async def test_what_no_server_would_take_ends_it(spawn, peer, what):
     class Odd(Peer):
