@@ -15,7 +15,7 @@ struct ConnectionReport {
   init(_ url: URL) { address = ConnectionReport.shown(url.absoluteString).onOneLine }
 
   /// The address without what may be secret: a user, a password, a query.
-  private static func shown(_ address: String) -> String {
+  static func shown(_ address: String) -> String {
     let text = address.prefix { $0 != "?" && $0 != "#" }
     // ws:, nothing, the host, the path
     var parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)

@@ -77,9 +77,9 @@ async def test_the_address_of_http_stands_for_that_of_the_websocket(spawn, peer)
 
 
 async def test_an_address_that_is_none_ends_it(spawn):
-    """It says what an address is such as."""
+    """It says what an address is such as, and nothing that may be secret in this one."""
     client = await spawn()
-    await client.open("ftp://chat.test/ws", "a token")
+    await client.open("ftp://me:secret@chat.test/ws?token=secret", "a token")
     closed = await client.expect("state", state="closed")
     assert closed["reason"] == "not a WebSocket's address: ftp://chat.test/ws; one is such as wss://chat.example/ws"
     assert closed["code"] == 0

@@ -106,7 +106,8 @@ import Testing
     ("ws://chat.test/http", "ws://chat.test/http"), ("ftp://chat.test", "ftp://chat.test"),
   ])
   func theAddressOfHTTPStandsForThatOfTheWebSocket(given: String, taken: String) throws {
-    #expect(try #require(URL(string: given)).webSocketAddress.absoluteString == taken)
+    let url = try #require(URL(string: given))
+    #expect(url.webSocketAddress.absoluteString == taken)
   }
 
   /// A transport to nowhere.

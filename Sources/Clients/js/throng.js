@@ -1750,8 +1750,10 @@ export class ThrongClient {
     const address = this.#address;
     try {
       if (!address) throw new TypeError(`not a WebSocket's address: ${shownAddress(url)}; one is such as wss://chat.example/ws`);
-      if (this.#transport === "stream") this.#attach(new EventStream(address, { token: (this.#usedToken = this.#token), platform, deviceID }));
-      else this.#attach(new this.#options.WebSocket(address, ["throng.v1.json"]));
+      if (this.#transport === "stream") {
+        this.#usedToken = this.#token;
+        this.#attach(new EventStream(address, { token: this.#token, platform, deviceID }));
+      } else this.#attach(new this.#options.WebSocket(address, ["throng.v1.json"]));
     } catch (error) {
       this.#end({ code: 0, reason: error.message, error });
     }

@@ -12,7 +12,7 @@
 
     init(_ url: URL) throws(TransportError) {
       guard let scheme = url.scheme?.lowercased(), scheme == "ws" || scheme == "wss", let host = url.host(), !host.isEmpty else {
-        throw .badAddress(url.absoluteString)
+        throw .badAddress(ConnectionReport.shown(url.absoluteString))
       }
       isSecure = scheme == "wss"
       self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host

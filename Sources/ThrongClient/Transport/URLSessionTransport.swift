@@ -10,7 +10,7 @@
 
     public func open(_ url: URL, subprotocol: String) async throws -> any TransportConnection {
       guard let scheme = url.scheme?.lowercased(), ["ws", "wss"].contains(scheme), url.host() != nil else {
-        throw TransportError.badAddress("\(url)")
+        throw TransportError.badAddress(ConnectionReport.shown(url.absoluteString))
       }
       let task = session.webSocketTask(with: url, protocols: [subprotocol])
       task.maximumMessageSize = ClientLimits.messageBytes
