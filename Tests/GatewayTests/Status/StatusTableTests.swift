@@ -26,6 +26,8 @@ import WireProtocol
     _ = table.watch(users, by: session(0), limit: limit)
     for (index, user) in users.enumerated() { table.change(user, to: row(user, UInt32(index + 1))) }
     _ = table.answer(users, to: session(0))
+    let told = table.tick(at: .distantPast)
+    #expect(told.isEmpty, "the answer has told it")
     return table
   }
 
