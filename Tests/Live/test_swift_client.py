@@ -95,7 +95,7 @@ async def test_an_app_depends_on_the_client_alone(server, world, app):
     assert (status, said) == (1, "") and re.fullmatch(r"say: joinGroup: .+ \(10010\)\n", complained)
     status, said, complained = await end_of(say, server.url, "no token", group, "Hello")
     assert (status, said) == (1, "") and re.fullmatch(r"say: login: .+ \(70003\)\n", complained)
-    status, said, complained = await end_of(say, "http://127.0.0.1/ws", "a token", group, "Hello")
+    status, said, complained = await end_of(say, "ftp://127.0.0.1/ws", "a token", group, "Hello")
     assert (status, said) == (1, "") and complained.startswith("say: ") and complained.count("\n") == 1
 
     nowhere = f"ws://127.0.0.1:{reserve_port()}/ws"
