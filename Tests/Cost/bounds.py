@@ -48,13 +48,15 @@ BOUNDS = {
     # no Swift, no lock.
     "delivery.instructions": Bound(209, 181.6),
     "delivery.allocations": Bound(0.005, 0),
-    "delivery.swift": Bound(5, 0),  # instructions of the busiest Swift function; a swift_retain has 19
+    # Instructions of the busiest Swift function: a swift_retain has 19. Ticks of the loop, which come ten
+    # times a second, add up to 9 where the machine is busy.
+    "delivery.swift": Bound(15, 0),
     "delivery.locks": Bound(0.005, 0),
     # One more receiver where twenty messages come at once and share system calls (sends: for each
     # message).
     "coalesced.instructions": Bound(8, 2.1),
     "coalesced.allocations": Bound(0.005, 0),
-    "coalesced.swift": Bound(5, 0),
+    "coalesced.swift": Bound(15, 0),
     "coalesced.locks": Bound(0.005, 0),
     "coalesced.sends": Bound(0.06, 0.04),
     # A sign-in by ?token= of a known user, from accept to onConnectSuccess, and the user's row in
@@ -89,12 +91,12 @@ BOUNDS = {
 
 # The debug build, which CI counts: far dearer, and as repeatable.
 DEBUG_BOUNDS = {
-    "live.instructions": Bound(257_000, 223_070),
+    "live.instructions": Bound(282_000, 245_600),
     "live.allocations": Bound(33, 29.8),
     "stored.instructions": Bound(515_000, 447_860),
-    "stored.allocations": Bound(83, 75.8),
+    "stored.allocations": Bound(72, 64.4),
     "delivery.instructions": Bound(607, 528),
     "delivery.allocations": Bound(0.005, 0),
-    "delivery.swift": Bound(5, 0),
+    "delivery.swift": Bound(15, 0),
     "delivery.locks": Bound(0.005, 0),
 }
