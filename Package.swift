@@ -29,13 +29,10 @@ func server(_ product: String, in package: String) -> Target.Dependency {
 
 let argumentParser = server("ArgumentParser", in: "swift-argument-parser")
 let collections = server("DequeModule", in: "swift-collections")
-/// For tests alone, which compare with it: it compiles a TLS library of its own for minutes, where OpenSSL is
-/// there already.
 let crypto = server("Crypto", in: "swift-crypto")
 let grdb = server("GRDB", in: "GRDB.swift")
 let heap = server("HeapModule", in: "swift-collections")
 let histogram = server("Histogram", in: "hdrhistogram-swift")
-/// For tests alone: whose tokens the server verifies.
 let jwt = server("JWTKit", in: "jwt-kit")
 let logging = server("Logging", in: "swift-log")
 let metrics = server("CoreMetrics", in: "swift-metrics")
@@ -107,8 +104,8 @@ let package = Package(
     .target(
       name: "Gateway",
       dependencies: [
-        "Cluster", "Cryptography", "GroupModel", "GroupPermissions", "GroupRuntime", "WebSocketTransport", "WireProtocol",
-        collections, logging, metrics,
+        "Cluster", "GroupModel", "GroupPermissions", "GroupRuntime", "WebSocketTransport", "WireProtocol", collections, crypto,
+        logging, metrics,
       ], swiftSettings: strict),
     .target(
       name: "SQLiteStore",
@@ -126,12 +123,10 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "NATSBus", dependencies: ["CNATS", "Cluster", "GroupModel", logging], swiftSettings: strict),
-    .target(name: "Authentication", dependencies: ["Cryptography", "GroupModel"], swiftSettings: strict),
+    .target(name: "Authentication", dependencies: ["GroupModel", crypto, jwt], swiftSettings: strict),
     .target(
       name: "Webhooks",
-      dependencies: [
-        "Cryptography", "GroupModel", "GroupRuntime", "OutgoingHTTP", "WireProtocol", collections, heap, logging, metrics,
-      ],
+      dependencies: ["GroupModel", "GroupRuntime", "OutgoingHTTP", "WireProtocol", collections, crypto, heap, logging, metrics],
       swiftSettings: strict),
     // Layer 5: what stores in a database do alike.
     .target(
@@ -143,7 +138,7 @@ let package = Package(
     .target(
       name: "GroupRuntime", dependencies: ["GroupModel", "GroupPermissions", "WireProtocol", collections, heap],
       swiftSettings: strict),
-    // Layer 2: rights, leases, wire protocol, transport, requests to others, signatures, configuration.
+    // Layer 2: rights, leases, wire protocol, transport, requests to others, configuration.
     .target(name: "GroupPermissions", dependencies: ["GroupModel"], swiftSettings: strict),
     // Optimized in every build: its tests visit each state that three nodes can reach.
     .target(
@@ -151,7 +146,6 @@ let package = Package(
     .target(name: "ServerConfiguration", dependencies: ["GroupModel", yams], swiftSettings: strict),
     .target(name: "WireProtocol", dependencies: ["GroupModel", "CSimdJSON"], swiftSettings: strict),
     .target(name: "WebSocketTransport", dependencies: ["CTransport"], swiftSettings: strict),
-    .target(name: "Cryptography", dependencies: ["CCryptography"], swiftSettings: strict),
     .target(name: "OutgoingHTTP", dependencies: ["CHTTPClient", "GroupModel", collections], swiftSettings: strict),
     // Layer 1: the model, and C behind narrow interfaces.
     .target(name: "GroupModel", swiftSettings: strict),
@@ -161,7 +155,6 @@ let package = Package(
       linkerSettings: [
         .linkedLibrary("websockets"), .linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("ev"), .linkedLibrary("z"),
       ]),
-    .target(name: "CCryptography", cSettings: strictC, linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CPages", cSettings: strictC),
     .target(name: "CSystem", cSettings: strictC),
     .target(
@@ -208,7 +201,6 @@ let package = Package(
       dependencies: [
         "Cluster", "GroupModel", "GroupRuntime", "NATSBus", "PostgreSQLStore", "StoreEngine", "ThrongTestKit", logging,
       ], swiftSettings: strict),
-    .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", crypto], swiftSettings: strict),
     .testTarget(name: "GroupPermissionsTests", dependencies: ["GroupModel", "GroupPermissions"], swiftSettings: strict),
     .testTarget(
       name: "WireProtocolTests", dependencies: ["GroupModel", "ThrongTestKit", "WireProtocol"], swiftSettings: strict),

@@ -1,7 +1,8 @@
-import Cryptography
 import Foundation
+import JWTKit
 
-/// A JWKS document (RFC 7517). Keys of an unknown kind are ignored, as the RFC wants.
+/// A JWKS document (RFC 7517). jwt-kit's own `JWKS` refuses one with an unknown key; the RFC wants
+/// such keys ignored, so it is read here and each usable key passed to jwt-kit.
 struct JSONWebKeySet: Decodable {
   let keys: [Key]
 
@@ -31,7 +32,7 @@ struct JSONWebKeySet: Decodable {
   /// - Parameter source: where it is from. A broken key is left out where that is a URL: nobody here can
   ///   mend it, and the others are needed.
   /// - Throws: where it is no JWKS, a key of a known kind is broken, or no key is usable.
-  static func tokenKeys(in contents: Data, of source: KeySetSource) throws(AuthenticationError) -> [TokenKey] {
+  static func tokenKeys(in contents: Data, of source: KeySetSource) async throws(AuthenticationError) -> [TokenKey] {
     let set: JSONWebKeySet
     do { set = try JSONDecoder().decode(JSONWebKeySet.self, from: contents) } catch {
       throw AuthenticationError("\(source.key) is no JSON Web Key Set: \(summary(of: error))")
@@ -39,12 +40,10 @@ struct JSONWebKeySet: Decodable {
     var usable: [TokenKey] = []
     for (index, key) in set.keys.enumerated() {
       guard let algorithm = key.algorithm else { continue }
-      guard let publicKey = key.publicKey(of: algorithm) else {
+      do { usable.append(try await TokenKey(key.jwk(for: algorithm), algorithm: algorithm, identifier: key.kid)) } catch {
         if source == .url { continue }
-        throw AuthenticationError(
-          "\(source.key): key \(index + 1) (\(algorithm.rawValue)) is broken: \(algorithm.demandOfNumbers)")
+        throw AuthenticationError("\(source.key): key \(index + 1) (\(algorithm.rawValue)) is broken: \(error)")
       }
-      usable.append(TokenKey(publicKey, algorithm: algorithm, identifier: key.kid))
       if source == .url, usable.count == mostRemoteKeys { break }
     }
     guard !usable.isEmpty else {
@@ -96,37 +95,12 @@ extension JSONWebKeySet.Key {
     return alg == nil || alg == natural.rawValue ? natural : nil
   }
 
-  /// The key of its numbers; nil where one is missing, or they are no key.
-  func publicKey(of algorithm: TokenAlgorithm) -> PublicKey? {
+  /// The key in jwt-kit's form.
+  func jwk(for algorithm: TokenAlgorithm) -> JWK {
     switch algorithm {
-    case .hs256: return nil
-    case .rs256:
-      guard let modulus = bytes(self.n), let exponent = bytes(self.e) else { return nil }
-      return PublicKey(.rsa(modulus: modulus, exponent: exponent))
-    case .es256:
-      guard let x = bytes(self.x), let y = bytes(self.y) else { return nil }
-      return PublicKey(.p256(x: x, y: y))
-    case .edDSA: return bytes(self.x).flatMap { PublicKey(.ed25519($0)) }
-    }
-  }
-
-  /// Some issuers write padding, which RFC 7515 leaves out.
-  private func bytes(_ text: String?) -> [UInt8]? {
-    guard let text else { return nil }
-    var digits = Array(text.utf8)[...]
-    while digits.last == UInt8(ascii: "=") { digits.removeLast() }
-    return Base64URL.decode(digits)
-  }
-}
-
-extension TokenAlgorithm {
-  /// What the numbers of a key must be, for the operator.
-  fileprivate var demandOfNumbers: String {
-    switch self {
-    case .hs256: "a key set holds public keys alone"
-    case .rs256: "it needs n of 2048 bits or more, and e, in base64url"
-    case .es256: "it needs x and y of 32 bytes each in base64url, a point of P-256"
-    case .edDSA: "it needs x of 32 bytes in base64url"
+    case .hs256, .rs256: .rsa(.rs256, identifier: nil, modulus: n, exponent: e)
+    case .es256: .ecdsa(.es256, identifier: nil, x: x, y: y, curve: .p256)
+    case .edDSA: .octetKeyPair(.eddsa, identifier: nil, x: x, y: nil, curve: .ed25519)
     }
   }
 }

@@ -1,4 +1,6 @@
-import Cryptography
+import Crypto
+import Foundation
+import JWTKit
 
 /// A key that verifies tokens. It is bound to one algorithm, so that no public key serves as a
 /// shared secret.
@@ -9,8 +11,9 @@ struct TokenKey: Sendable {
   private let implementation: Implementation
 
   private enum Implementation {
-    case secret(CodeKey)
-    case publicKey(PublicKey)
+    /// A code of no bytes yet: to prepare it takes as long as to verify a token.
+    case secret(HMAC<SHA256>)
+    case publicKey(any JWTAlgorithm)
   }
 
   /// Fewer bytes would be weaker than the hash (RFC 7518 section 3.2).
@@ -21,14 +24,17 @@ struct TokenKey: Sendable {
     guard secret.count >= TokenKey.minimumSecretBytes else {
       throw AuthenticationError("the secret has \(secret.count) bytes; it needs at least \(TokenKey.minimumSecretBytes)")
     }
-    implementation = .secret(CodeKey(secret))
+    implementation = .secret(HMAC<SHA256>(key: SymmetricKey(data: secret)))
     algorithm = .hs256
     identifier = nil
   }
 
-  /// A public key of a JWKS file.
-  init(_ key: PublicKey, algorithm: TokenAlgorithm, identifier: String?) {
-    implementation = .publicKey(key)
+  /// A public key of a JWKS file in jwt-kit's form.
+  init(_ key: JWK, algorithm: TokenAlgorithm, identifier: String?) async throws {
+    // The collection needs a name for its only key.
+    var named = key
+    named.keyIdentifier = "key"
+    implementation = .publicKey(try await JWTKeyCollection().add(jwk: named).getKey(for: "key"))
     self.algorithm = algorithm
     self.identifier = identifier
   }
@@ -36,17 +42,26 @@ struct TokenKey: Sendable {
   /// Whether the key made this signature of these bytes.
   func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
     switch implementation {
-    case .secret(let key): key.verifies(signature, of: bytes)
-    case .publicKey(let key): key.verifies(signature, of: bytes)
+    // The comparison takes as long wherever they differ.
+    case .secret(let code): TokenKey.finish(code, bytes) == signature
+    // jwt-kit throws for a signature of another length (ES256: 64 bytes): it is wrong like any
+    // other.
+    case .publicKey(let key): (try? key.verify(signature, signs: bytes)) ?? false
     }
   }
 
   /// The signature of these bytes; only the secret can sign.
-  func sign(_ bytes: [UInt8]) throws(AuthenticationError) -> [UInt8] {
+  func sign(_ bytes: [UInt8]) throws -> [UInt8] {
     switch implementation {
-    case .secret(let key): return key.code(of: bytes)
-    case .publicKey: throw AuthenticationError("a public key signs nothing")
+    case .secret(let code): Array(TokenKey.finish(code, bytes))
+    case .publicKey(let key): try key.sign(bytes)
     }
+  }
+
+  private static func finish(_ code: HMAC<SHA256>, _ bytes: [UInt8]) -> HMAC<SHA256>.MAC {
+    var code = code
+    code.update(data: bytes)
+    return code.finalize()
   }
 }
 

@@ -57,7 +57,7 @@ public struct TokenVerifier: Sendable {
       for secret in [secret, configuration.previousSecret].compactMap({ $0 }) { found.append(try TokenKey(secret: secret)) }
     }
     let (origin, isRemote) = (configuration.keySetSource, configuration.keySetSource == .url)
-    if let keySet = configuration.keySet { found += try JSONWebKeySet.tokenKeys(in: keySet, of: origin) }
+    if let keySet = configuration.keySet { found += try await JSONWebKeySet.tokenKeys(in: keySet, of: origin) }
     let byAlgorithm = Dictionary(grouping: found, by: \.algorithm)
     let accepted = configuration.algorithms ?? TokenAlgorithm.allCases
     let remote: Set<TokenAlgorithm> = isRemote ? Set(accepted.filter { $0 != .hs256 }) : []

@@ -1,5 +1,6 @@
 import Cluster
-import Cryptography
+import Crypto
+import Foundation
 import Synchronization
 
 /// Seals the frames that this process sends, and opens those of other nodes (Cluster.md, "Sealed
@@ -22,17 +23,19 @@ public final class FrameSeal: Sendable {
 
   private struct Sender {
     let salt: [UInt8]
-    let key: SealingKey
+    let key: SymmetricKey
   }
 
   private static let saltBytes = 16
+  private static let nonceBytes = 12
+  private static let tagBytes = 16
   private static let info = Array("throng frames 3".utf8)
   /// Keys of the last runs that have been heard; one that was forgotten is derived again.
   private static let maxSenders = 1_024
 
   private let clusterKey: ClusterKey
   private let salt: [UInt8]
-  private let ownKey: SealingKey
+  private let ownKey: SymmetricKey
   private let sealedCount = Atomic<UInt64>(0)
   private let senders = Mutex<[NodeNumber: Sender]>([:])
 
@@ -44,12 +47,13 @@ public final class FrameSeal: Sendable {
     ownKey = Self.key(of: clusterKey, salt)
   }
 
-  private static func key(of clusterKey: ClusterKey, _ salt: [UInt8]) -> SealingKey {
-    SealingKey(KeyDerivation.bytes(from: clusterKey.secret, salt: salt, info: info, count: SealingKey.keyBytes))
+  private static func key(of clusterKey: ClusterKey, _ salt: [UInt8]) -> SymmetricKey {
+    HKDF<SHA256>.deriveKey(
+      inputKeyMaterial: SymmetricKey(data: clusterKey.secret), salt: salt, info: info, outputByteCount: 32)
   }
 
   private static func nonce(_ count: UInt64) -> [UInt8] {
-    [UInt8](repeating: 0, count: SealingKey.nonceBytes - 8) + (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * UInt64($0))) }
+    [UInt8](repeating: 0, count: nonceBytes - 8) + (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * UInt64($0))) }
   }
 
   /// Seals a frame.
@@ -61,11 +65,15 @@ public final class FrameSeal: Sendable {
     writer.number(clusterKey.number)
     writer.append(salt)
     writer.append(nonce)
-    guard let sealed = ownKey.seal(entries, nonce: nonce, header: writer.bytes) else {
-      throw .refused("a frame cannot be sealed")
+    do {
+      let box = try AES.GCM.seal(
+        entries, using: ownKey, nonce: AES.GCM.Nonce(data: nonce), authenticating: writer.bytes)
+      box.ciphertext.withUnsafeBytes { writer.append($0) }
+      box.tag.withUnsafeBytes { writer.append($0) }
+      return writer.bytes
+    } catch {
+      throw .refused("a frame cannot be sealed: \(error)")
     }
-    writer.append(sealed)
-    return writer.bytes
   }
 
   /// Opens a frame. Nothing has changed where it does not open.
@@ -74,12 +82,20 @@ public final class FrameSeal: Sendable {
     var reader = ByteReader(bytes)
     let (header, keyNumber, salt, nonce) = try Self.read(&reader)
     let end = reader.position
-    guard bytes.count - end >= SealingKey.tagBytes else { throw .malformed }
+    guard bytes.count - end >= Self.tagBytes else { throw .malformed }
     guard header.to == own else { throw .receiver }
     guard keyNumber == clusterKey.number else { throw .key }
     let known = senders.withLock { $0[header.from] }
     let key = known.flatMap { $0.salt == salt ? $0.key : nil } ?? Self.key(of: clusterKey, salt)
-    guard let entries = key.open(bytes[end...], nonce: nonce, header: bytes[..<end]) else { throw .seal }
+    let entries: [UInt8]
+    do {
+      let box = try AES.GCM.SealedBox(
+        nonce: AES.GCM.Nonce(data: nonce), ciphertext: bytes[end..<(bytes.count - Self.tagBytes)],
+        tag: bytes[(bytes.count - Self.tagBytes)...])
+      entries = Array(try AES.GCM.open(box, using: key, authenticating: bytes[..<end]))
+    } catch {
+      throw .seal
+    }
     if known?.salt != salt { remember(Sender(salt: salt, key: key), of: header.from) }
     do throws(MalformedMessage) {
       return try header.with(entries: entries)
@@ -93,7 +109,7 @@ public final class FrameSeal: Sendable {
   ) throws(Refusal) -> (header: LinkFrame, keyNumber: UInt64, salt: [UInt8], nonce: [UInt8]) {
     do throws(MalformedMessage) {
       return (
-        try LinkFrame(header: &reader), try reader.number(), try reader.bytes(saltBytes), try reader.bytes(SealingKey.nonceBytes)
+        try LinkFrame(header: &reader), try reader.number(), try reader.bytes(saltBytes), try reader.bytes(nonceBytes)
       )
     } catch {
       throw .malformed

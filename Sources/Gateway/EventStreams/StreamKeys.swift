@@ -1,5 +1,6 @@
 import Cluster
-import Cryptography
+import Crypto
+import Foundation
 import GroupModel
 
 /// The name of an event stream, as its key holds it.
@@ -15,22 +16,23 @@ struct StreamName: Hashable, Sendable {
 /// A key names the node and the stream, and ends with a code that only nodes of the cluster can make:
 /// any of them tells a forged one by itself, and asks the node of the stream about the others alone.
 struct StreamKeys: Sendable {
-  private static let info = Array("throng stream keys 1".utf8)
+  private static let info = Data("throng stream keys 1".utf8)
   private static let codeBytes = 16
-  private static let keyBytes = 32
-  private let key: CodeKey
+  private let key: SymmetricKey
 
   /// - Parameter clusterKey: that of all nodes; nil = the server is alone, and makes one of its own.
   init(_ clusterKey: ClusterKey?) {
-    let secret = clusterKey.map {
-      KeyDerivation.bytes(from: $0.secret, info: StreamKeys.info, count: StreamKeys.keyBytes)
+    guard let clusterKey else {
+      key = SymmetricKey(size: .bits256)
+      return
     }
-    key = CodeKey(secret ?? ClusterKey.makeSecret())
+    key = HKDF<SHA256>.deriveKey(
+      inputKeyMaterial: SymmetricKey(data: clusterKey.secret), info: StreamKeys.info, outputByteCount: 32)
   }
 
   /// The key of a stream: its node, its id and the code in hexadecimal digits.
   func key(of name: StreamName) -> String {
-    let code = self.key.code(of: StreamKeys.text(of: name)).prefix(StreamKeys.codeBytes)
+    let code = HMAC<SHA256>.authenticationCode(for: StreamKeys.text(of: name), using: key).prefix(StreamKeys.codeBytes)
     return "\(name.node).\(name.id).\(Hexadecimal.text(of: code))"
   }
 
@@ -45,7 +47,7 @@ struct StreamKeys: Sendable {
     return zip(own, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0 ? name : nil
   }
 
-  private static func text(of name: StreamName) -> [UInt8] { Array("\(name.node).\(name.id)".utf8) }
+  private static func text(of name: StreamName) -> Data { Data("\(name.node).\(name.id)".utf8) }
 }
 
 private enum Hexadecimal {
